@@ -1,8 +1,10 @@
-"""Plans that run as one job."""
+"""Plans and steps that run as one job."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -10,38 +12,71 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import Batches, run_tasks
-from workbench.engine.spark.jobs import Job, balanced, run_jobs
+from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob, balanced
+from workbench.engine.spark.python_steps import ANSWER, StepFile
+
+Ran = tuple[int, int, int]
+"""The number of a job, of its task, and of the attempt of Spark's that it ran in."""
 
 
-def job(spark: SparkSession, number: int, tasks: int = 1) -> Job:
-    """A plan whose tasks each say which one they are, and in which attempt of Spark's they ran."""
+def saying(number: int) -> Callable[[int], Batches]:
+    """A step whose tasks each say which one they are, and where they ran."""
 
     def step(task: int) -> Batches:
         context = TaskContext.get()
         assert context is not None
-        yield pa.RecordBatch.from_pydict({"plan": [number], "task": [task], "ran": [context.taskAttemptId()]})
+        yield pa.RecordBatch.from_pydict({"answer": [f"{number} {task} {context.taskAttemptId()}"]})
 
-    return Job(run_tasks(spark, tasks, step, "plan bigint, task bigint, ran bigint"))
+    return step
 
 
-@pytest.mark.parametrize("plans", [1, 3, 30])
-def test_small_plans_share_tasks(spark: SparkSession, plans: int) -> None:
-    jobs = [job(spark, number) for number in range(plans)]
+class Jobs:
+    """Makes jobs and runs them."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark, self._folder, self._runner = spark, folder, JobRunner(spark)
+
+    def plan(self, number: int, tasks: int = 1) -> Job:
+        return PlanJob(run_tasks(self._spark, tasks, saying(number), ANSWER))
+
+    def step(self, number: int, tasks: int = 1) -> Job:
+        return StepJob(StepFile.write(self._folder / f"{number}.step", saying(number)), tasks)
+
+    def either(self, number: int, tasks: int = 1) -> Job:
+        return self.step(number, tasks) if number % 3 else self.plan(number, tasks)
+
+    def run(self, jobs: list[Job], expected: list[float]) -> list[Ran]:
+        rows = [row.answer.split() for row in self._runner.run(jobs, expected)]
+        return [(int(number), int(task), int(ran)) for number, task, ran in rows]
+
+
+@pytest.fixture
+def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
+    return Jobs(spark, tmp_path)
+
+
+KINDS = ["plan", "step", "either"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("number", [1, 2, 3, 30])
+def test_small_jobs_share_tasks(spark: SparkSession, jobs: Jobs, kind: str, number: int) -> None:
+    made = [getattr(jobs, kind)(at) for at in range(number)]
     for _ in range(2):
-        answers = run_jobs(jobs, [1.0] * plans)
-        assert sorted(row.plan for row in answers) == list(range(plans))
-        assert len({row.ran for row in answers}) == min(plans, spark.sparkContext.defaultParallelism)
+        answers = jobs.run(made, [1.0] * number)
+        assert sorted(at for at, _, _ in answers) == list(range(number))
+        assert len({ran for _, _, ran in answers}) == min(number, spark.sparkContext.defaultParallelism)
 
 
-def test_plans_that_take_long_leave_the_others_to_the_other_cores(spark: SparkSession) -> None:
-    cores = spark.sparkContext.defaultParallelism
-    expected = [9.0, *[0.1] * (2 * cores)]
-    answers = run_jobs([job(spark, number) for number in range(len(expected))], expected)
-    (long,) = [row.ran for row in answers if row.plan == 0]
-    assert [row.plan for row in answers if row.ran == long] == [0]
+@pytest.mark.parametrize("kind", KINDS)
+def test_jobs_that_take_long_leave_the_others_to_the_other_cores(spark: SparkSession, jobs: Jobs, kind: str) -> None:
+    expected = [9.0, *[0.1] * (2 * spark.sparkContext.defaultParallelism)]
+    answers = jobs.run([getattr(jobs, kind)(at) for at in range(len(expected))], expected)
+    (long,) = [ran for number, _, ran in answers if number == 0]
+    assert [number for number, _, ran in answers if ran == long] == [0]
 
 
-def test_every_plan_is_in_one_part() -> None:
+def test_every_job_is_in_one_part() -> None:
     chosen = random.Random(1)
     for number in range(2, 40):
         expected = [chosen.choice([0.0, 0.001, 1.0, chosen.random()]) for _ in range(number)]
@@ -51,7 +86,26 @@ def test_every_plan_is_in_one_part() -> None:
         assert max(sums) <= sum(expected) / 2 + max(expected) / 2 + 1e-9
 
 
-def test_tasks_of_one_plan_stay_apart(spark: SparkSession) -> None:
-    answers = run_jobs([job(spark, number, tasks=1 + number % 2) for number in range(8)], [1.0] * 8)
-    assert sorted((row.plan, row.task) for row in answers) == [(n, t) for n in range(8) for t in range(1 + n % 2)]
-    assert len({row.ran for row in answers}) == len(answers)
+@pytest.mark.parametrize("kind", KINDS)
+def test_tasks_of_one_job_stay_apart(spark: SparkSession, jobs: Jobs, kind: str) -> None:
+    answers = jobs.run([getattr(jobs, kind)(number, 1 + number % 2) for number in range(8)], [1.0] * 8)
+    assert sorted((number, task) for number, task, _ in answers) == [
+        (number, task) for number in range(8) for task in range(1 + number % 2)
+    ]
+    of_several = [ran for number, _, ran in answers if number % 2]
+    assert len(set(of_several)) == len(of_several) == 8
+    assert len({ran for _, _, ran in answers}) == 8 + min(4, spark.sparkContext.defaultParallelism)
+
+
+def test_an_operator_runs_its_latest_step(jobs: Jobs, tmp_path: Path) -> None:
+    first = StepJob(StepFile.write(tmp_path / "rows.step", saying(1)), 1)
+    assert [number for number, _, _ in jobs.run([first], [1.0])] == [1]
+    second = StepJob(StepFile.write(tmp_path / "rows.step", saying(2)), 1)
+    assert [number for number, _, _ in jobs.run([second], [1.0])] == [2]
+
+
+def test_a_step_that_somebody_else_wrote_is_not_run(tmp_path: Path) -> None:
+    step = StepFile.write(tmp_path / "rows.step", saying(1))
+    StepFile.write(tmp_path / "rows.step", saying(2))
+    with pytest.raises(ValueError, match="changed by somebody else"):
+        step.load()

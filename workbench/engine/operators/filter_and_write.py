@@ -23,7 +23,8 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
-from workbench.engine.spark.jobs import Job, run_jobs
+from workbench.engine.spark.jobs import PlanJob
+from workbench.engine.spark.python_steps import ANSWER
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -62,9 +63,9 @@ class Answer:
     seconds: float
 
 
-def filter_and_write_job(rows: DataFrame, step: Callable[[Batches], Batches]) -> Job:
+def filter_and_write_job(rows: DataFrame, step: Callable[[Batches], Batches]) -> PlanJob:
     """The job that passes rows through a step that ends with ``FilterAndWrite``."""
-    return Job(map_rows(rows, step, "answer string"))
+    return PlanJob(map_rows(rows, step, ANSWER))
 
 
 @dataclass(frozen=True)
@@ -138,18 +139,13 @@ def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Position
     return np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
 
 
-def run_filter_and_write(jobs: Sequence[Job], expected: Sequence[float]) -> dict[str, Delta]:
-    """Run the jobs of some trees as one: the changes of those trees, by name.
-
-    Args:
-        jobs: of the trees.
-        expected: seconds that each may take.
-    """
-    answers: dict[str, list[Answer]] = {}
-    for row in run_jobs(jobs, expected):
-        answer = Answer(**json.loads(row.answer))
-        answers.setdefault(answer.tree, []).append(answer)
-    return {tree: delta_of(own) for tree, own in answers.items()}
+def deltas_of(answers: Sequence[str]) -> dict[str, Delta]:
+    """The changes of trees, by name, from what the tasks of their jobs answered."""
+    of_tree: dict[str, list[Answer]] = {}
+    for text in answers:
+        answer = Answer(**json.loads(text))
+        of_tree.setdefault(answer.tree, []).append(answer)
+    return {tree: delta_of(own) for tree, own in of_tree.items()}
 
 
 def delta_of(answers: Sequence[Answer]) -> Delta:

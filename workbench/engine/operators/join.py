@@ -23,7 +23,7 @@ from workbench.engine.physical.filters.guards import by_cost
 from workbench.engine.physical.pair_tests import left_to_test
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
-from workbench.engine.spark.arrow_tasks import Batches, of_task_number, task_numbers
+from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
@@ -94,8 +94,7 @@ def _of_stored_values(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_inpu
     def rows(task: int) -> Batches:
         return pairs.rows(job_input.read(task, tasks), names, schema)
 
-    numbers = task_numbers(runner.spark, tasks)
-    return runner.step_job(numbers, of_task_number(rows), layout.ddl([*names]), plan)
+    return runner.task_job(rows, tasks, layout.ddl([*names]), plan)
 
 
 def _pairs_compared(left: ParentRows, right: ParentRows) -> int:

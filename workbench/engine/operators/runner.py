@@ -11,15 +11,16 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.operators.filter_and_write import (
     FilterAndWrite,
     delta_of,
+    deltas_of,
     filter_and_write_job,
-    run_filter_and_write,
 )
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
-from workbench.engine.spark.arrow_tasks import Batches, map_rows
-from workbench.engine.spark.jobs import Job
-from workbench.engine.spark.plan_cache import PlanCache, Views
-from workbench.engine.storage.job_input import SUFFIX, InputRows, JobInput
+from workbench.engine.spark.arrow_tasks import Batches, map_rows, run_tasks
+from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
+from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
+from workbench.engine.spark.python_steps import STEP_SUFFIX, StepFile
+from workbench.engine.storage.job_input import INPUT_SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.relation import Delta, Relation
@@ -41,6 +42,7 @@ class Runner:
         self.views = Views(spark)
         self._folder = folder
         self._plans = PlanCache()
+        self._jobs = JobRunner(spark)
         self._seconds: dict[str, float] = {}
         """How long each tree took when it last ran together with others."""
 
@@ -57,10 +59,11 @@ class Runner:
         return folder
 
     def remove(self, tree: str) -> None:
-        """Remove the job inputs of a tree that has gone, and its folder unless rows that are still read are there."""
+        """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
         folder = self._folder / tree
-        for file in folder.glob(f"*{SUFFIX}"):
-            file.unlink(missing_ok=True)
+        for suffix in (INPUT_SUFFIX, STEP_SUFFIX):
+            for file in folder.glob(f"*{suffix}"):
+                file.unlink(missing_ok=True)
         with suppress(OSError):
             folder.rmdir()
 
@@ -78,7 +81,7 @@ class Runner:
         """A view for the SQL of a tree's next plan."""
         return self.views.bind(f"{plan.name}_{role}", rows)
 
-    def cached(self, plan: TreePlan, role: str, beside: object, make: Callable[[], Job]) -> Job:
+    def cached(self, plan: TreePlan, role: str, beside: object, make: Callable[[], AnyJob]) -> AnyJob:
         """A job of a tree, made every time where it has an exchange.
 
         Args:
@@ -89,7 +92,7 @@ class Runner:
         """
         return self._plans.get(f"{plan.name}_{role}", (plan.computes, beside), make)
 
-    def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> Job:
+    def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> PlanJob:
         """The job that takes a root's rows through the tree's filter and writes them.
 
         Args:
@@ -101,7 +104,28 @@ class Runner:
         frame = frame if tasks is None else frame.coalesce(tasks)
         return filter_and_write_job(frame, self.filter_and_write(plan))
 
-    def step_job(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> Job:
+    def task_job(self, step: Callable[[int], Batches], tasks: int, schema: str, plan: TreePlan) -> Job:
+        """The job of a step that makes a root's rows, which go through the tree's filter.
+
+        Where Spark has nothing to evaluate in between, all of it is done by its Python workers.
+
+        Args:
+            step: gives the rows of a task, by its number.
+            tasks: how many tasks run it.
+            schema: of the rows, in Spark's DDL.
+            plan: the tree's plan.
+        """
+        if evaluated(plan):
+            view = self.bind(plan, "made", run_tasks(self.spark, tasks, step, schema))
+            return self.sql_job(f"SELECT * FROM {view}", plan)
+        write = self.filter_and_write(plan)
+        return self.step_job(lambda task: write(step(task)), tasks, plan)
+
+    def step_job(self, step: Callable[[int], Batches], tasks: int, plan: TreePlan) -> StepJob:
+        """The job of a step that ends with ``FilterAndWrite``, which the Python workers run by themselves."""
+        return StepJob(StepFile.write(self.folder(plan.name) / f"rows{STEP_SUFFIX}", step), tasks)
+
+    def frame_job(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> Job:
         """The job that passes rows through a step, and what comes out through the tree's filter.
 
         Where Spark has nothing to evaluate in between, both are one step: rows do not go to the JVM and back.
@@ -153,7 +177,8 @@ class Runner:
         has several threads, says nothing about a batch.
         """
         longest = max(self._seconds.values(), default=1.0)
-        deltas = run_filter_and_write(list(jobs.values()), [self._seconds.get(tree, longest) for tree in jobs])
+        expected = [self._seconds.get(tree, longest) for tree in jobs]
+        deltas = deltas_of([row.answer for row in self._jobs.run(list(jobs.values()), expected)])
         if len(jobs) > 1:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
         return deltas

@@ -14,7 +14,7 @@ from workbench.engine.operators.filter_and_write import filter_and_write_job
 from workbench.engine.operators.operator_input import Prepared
 from workbench.engine.operators.runner import Runner, evaluated
 from workbench.engine.physical.plans import SourcePlan
-from workbench.engine.spark.arrow_tasks import map_rows, of_task_number, task_numbers
+from workbench.engine.spark.arrow_tasks import run_tasks
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.layout import Layout
@@ -47,13 +47,13 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
 
 def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows) -> Job:
     """The job that filters and writes the rows; it can be run again when others arrive."""
-    write, numbers = runner.filter_and_write(plan), task_numbers(runner.spark, rows.tasks)
+    write = runner.filter_and_write(plan)
     if not (expressions := evaluated(plan)):
-        return filter_and_write_job(numbers, of_task_number(lambda task: write(rows.read(task))))
+        return runner.step_job(lambda task: write(rows.read(task)), rows.tasks, plan)
     operands = [name for name in layout.columns if name in plan.operands]
     ddl = ", ".join([f"{POSITION} bigint", *([layout.ddl(operands)] if operands else [])])
-    read = of_task_number(lambda task: rows.operands(task, operands))
-    view = runner.bind(plan, "operands", map_rows(numbers, read, ddl))
+    operand_rows = run_tasks(runner.spark, rows.tasks, lambda task: rows.operands(task, operands), ddl)
+    view = runner.bind(plan, "operands", operand_rows)
     columns = [POSITION, *(f"{sql} AS `{name}`" for name, sql in expressions.items())]
     frame = runner.spark.sql(f"SELECT {', '.join(columns)} FROM {view}")
     return filter_and_write_job(frame, lambda batches: write(rows.whole(batches)))

@@ -50,8 +50,7 @@ def window_job(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Job
     crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit))
 
     def make() -> Job:
-        view = runner.bind(plan, "crossing", job_input.run(runner.spark, 1, crossing.change, crossing.scan.ddl))
-        return runner.sql_job(f"SELECT * FROM {view}", plan)
+        return runner.task_job(lambda task: crossing.change(job_input.read(task)), 1, crossing.scan.ddl, plan)
 
     return runner.cached(plan, "rows", crossing, make)
 

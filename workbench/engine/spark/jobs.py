@@ -1,24 +1,26 @@
-"""Jobs of Spark: several plans are run by one.
+"""Jobs of Spark: the work of several operators is run by one.
 
 A job costs the driver some ten milliseconds, however little it does, and a network has dozens of operators. A plan that
 is run as an RDD needs no planning when it is run again, and RDDs of different plans are put together at no cost: a
-union of DataFrames would be planned anew for every combination of operators that happen to have work.
+union of DataFrames would be planned anew for every combination of operators that happen to have work. Work that is
+Python's alone has no plan of its own (``python_steps``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pyspark import RDD
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from workbench.engine.spark.interrupts import tag_jobs
+from workbench.engine.spark.python_steps import StepFile, naming, steps_plan
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class PlanJob:
     """A plan whose few rows are answers; it can be run again and again where it has no exchange."""
 
     plan: DataFrame
@@ -34,39 +36,102 @@ class Job:
         return self.answers.getNumPartitions()
 
 
-def run_jobs(jobs: Sequence[Job], expected: Sequence[float]) -> list[Row]:
-    """The answers of some plans of one Spark, by one job; in no order that means anything.
+@dataclass(frozen=True)
+class StepJob:
+    """A step of Spark's Python workers, which gives answers as a plan does; it can be run again and again.
 
-    Args:
-        jobs: the plans.
-        expected: seconds that each may take, so that all cores are done at about the same time.
+    Attributes:
+        step: from the number of a task, from 0.
+        tasks: how many there are.
     """
-    answers = _together(jobs, expected)
-    tag_jobs(answers.context)
-    return list(answers.collect())
+
+    step: StepFile
+    tasks: int
 
 
-def _together(jobs: Sequence[Job], expected: Sequence[float]) -> RDD[Row]:
-    """Some plans as one RDD.
+Job = PlanJob | StepJob
 
-    Each of its tasks reads all plans before it runs its own: many plans of one task would be read as often as there are
-    plans. So there is one task for each core, which runs several plans, one after the other. Where a plan has several
-    tasks, each stays one of its own: what two of them write at the same place is told apart by the task
-    (``JobInput.task_mark``).
+
+@dataclass
+class _Part:
+    """What a task does, one after the other; a single plan may have several tasks."""
+
+    steps: list[tuple[StepFile, int]] = field(default_factory=list)
+    plans: list[PlanJob] = field(default_factory=list)
+
+    def add(self, job: Job) -> None:
+        """Add a job of one task."""
+        if isinstance(job, StepJob):
+            self.steps.append((job.step, 0))
+        else:
+            self.plans.append(job)
+
+
+class JobRunner:
+    """Runs jobs on one Spark session, several as one."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
+        """The plans of steps as RDDs, by the number of their first task and how many they are."""
+
+    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[Row]:
+        """The answers of some jobs, by one job of Spark; in no order that means anything.
+
+        Args:
+            jobs: at least one.
+            expected: seconds that each may take, so that all cores are done at about the same time.
+        """
+        context = self._spark.sparkContext
+        parts = _parts(jobs, expected, context.defaultParallelism)
+        together = self._union([part for part in parts if part.steps], [part for part in parts if not part.steps])
+        tag_jobs(context)
+        with naming(context, [part.steps for part in parts if part.steps]):
+            return list(together.collect())
+
+    def _union(self, with_steps: Sequence[_Part], others: Sequence[_Part]) -> RDD[Row]:
+        """Some parts as one RDD, in which those with steps are numbered."""
+        union, rdds = self._spark.sparkContext.union, list[RDD[Row]]()
+        if not any(part.plans for part in with_steps):
+            rdds += [self._steps(0, len(with_steps))] if with_steps else []
+        else:
+            for at, part in enumerate(with_steps):
+                rdds.append(_in_turn([self._steps(at, 1), *(job.answers for job in part.plans)]))
+        rdds += [_in_turn([job.answers for job in part.plans]) for part in others]
+        return rdds[0] if len(rdds) == 1 else union(rdds)
+
+    def _steps(self, first: int, tasks: int) -> RDD[Row]:
+        if (first, tasks) not in self._of_steps:
+            self._of_steps[first, tasks] = steps_plan(self._spark, first, tasks).rdd
+        return self._of_steps[first, tasks]
+
+
+def _in_turn(answers: Sequence[RDD[Row]]) -> RDD[Row]:
+    """Some RDDs as one of a single task, and one RDD as it is."""
+    return answers[0] if len(answers) == 1 else answers[0].context.union(list(answers)).coalesce(1)
+
+
+def _parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> list[_Part]:
+    """What the tasks of some jobs do.
+
+    Each task reads all plans before it runs its own: many plans of one task would be read as often as there are plans.
+    So jobs of one task share a task for each core. A job of several tasks keeps its own: what two of them write at the
+    same place is told apart by the task (``JobInput.task_mark``).
     """
-    answers = [job.answers for job in jobs]
-    spark = answers[0].context
-    cores = spark.defaultParallelism
-    if len(jobs) <= cores or any(job.tasks > 1 for job in jobs):
-        return _union([[each] for each in answers])
-    return _union([[answers[at] for at in part] for part in balanced(expected, cores)])
-
-
-def _union(parts: Sequence[Sequence[RDD[Row]]]) -> RDD[Row]:
-    """Some RDDs as one; those of a part with several are run by one task."""
-    spark = parts[0][0].context
-    tasks = [part[0] if len(part) == 1 else spark.union(list(part)).coalesce(1) for part in parts]
-    return tasks[0] if len(tasks) == 1 else spark.union(tasks)
+    parts = []
+    small = [at for at, job in enumerate(jobs) if job.tasks == 1]
+    for of_core in balanced([expected[at] for at in small], min(cores, len(small))):
+        part = _Part()
+        for at in of_core:
+            part.add(jobs[small[at]])
+        parts.append(part)
+    for job in jobs:
+        match job:
+            case StepJob(step=step, tasks=tasks) if tasks > 1:
+                parts += [_Part(steps=[(step, task)]) for task in range(tasks)]
+            case PlanJob() if job.tasks > 1:
+                parts.append(_Part(plans=[job]))
+    return parts
 
 
 def balanced(expected: Sequence[float], parts: int) -> list[list[int]]:
@@ -77,7 +142,7 @@ def balanced(expected: Sequence[float], parts: int) -> list[list[int]]:
 
     Args:
         expected: how long each takes; at least as many as there are parts.
-        parts: how many, at least one.
+        parts: how many; none only of nothing.
 
     Example:
         >>> balanced([1, 5, 2, 2, 1], 2)

@@ -12,11 +12,14 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar, cast
 
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.jobs import Job
+from workbench.engine.spark.jobs import Job, PlanJob
+
+AnyJob = TypeVar("AnyJob", bound=Job)
 
 
 class PlanCache:
@@ -26,14 +29,16 @@ class PlanCache:
         self._jobs: dict[str, tuple[object, Job | None]] = {}
         """Each job with what it depends on; ``None`` in place of one with an exchange."""
 
-    def get(self, name: str, depends_on: object, make: Callable[[], Job]) -> Job:
+    def get(self, name: str, depends_on: object, make: Callable[[], AnyJob]) -> AnyJob:
         """The job of a name, made anew when what it depends on differs, and every time where it has an exchange."""
         known = self._jobs.get(name)
         if known is not None and known[0] == depends_on:
             self._jobs[name] = (depends_on, known[1])  # the same objects are compared faster the next time
-            return known[1] or make()
+            # A job of a name that depends on the same is of the same kind.
+            return cast(AnyJob, known[1]) if known[1] is not None else make()
         job = make()
-        self._jobs[name] = (depends_on, None if has_exchange(job.plan) else job)
+        exchanges = isinstance(job, PlanJob) and has_exchange(job.plan)
+        self._jobs[name] = (depends_on, None if exchanges else job)
         return job
 
     def forget(self, keep: Callable[[str], bool]) -> None:

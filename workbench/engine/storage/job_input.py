@@ -21,7 +21,7 @@ from workbench.engine.storage.segments import Run, Segment
 from workbench.files.writing import replacing
 from workbench.sql.windows.bounds import Interval
 
-SUFFIX = ".input"
+INPUT_SUFFIX = ".input"
 """The end of the names of these files."""
 
 
@@ -61,7 +61,7 @@ class JobInput:
     @staticmethod
     def of(folder: Path, role: str) -> JobInput:
         """The input of the job that has this role among those of a folder."""
-        return JobInput(str(folder / f"{role}{SUFFIX}"))
+        return JobInput(str(folder / f"{role}{INPUT_SUFFIX}"))
 
     def write(
         self, batch: int, inputs: Sequence[InputRows] = (), extents: Sequence[Mapping[str, Interval]] = ()

@@ -36,8 +36,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
-from workbench.engine.spark.arrow_tasks import of_task_number, task_numbers
-from workbench.engine.spark.jobs import Job
+from workbench.engine.spark.jobs import Job, PlanJob
 from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import GROUPING_SET, Layout
@@ -94,10 +93,9 @@ class _Aggregate:
 
         def make() -> Job:
             if self.tasks > 1 or not reads_stored_columns(grouped):
-                return self.runner.step_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
-            stored, one_task = StoredFragments(grouped, tuple(scans)), task_numbers(self.runner.spark, 1)
-            step = of_task_number(lambda task: update(stored.of(job_input.read(task))))
-            return self.runner.step_job(one_task, step, update.ddl, self.plan)
+                return self.runner.frame_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
+            stored = StoredFragments(grouped, tuple(scans))
+            return self.runner.task_job(lambda task: update(stored.of(job_input.read(task))), 1, update.ddl, self.plan)
 
         # A plan of several tasks has an exchange.
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)
@@ -127,9 +125,9 @@ class _Aggregate:
         operator, scans = self.operator, self._scans()
         job_input = self.runner.write_input(self.plan, operator.batch, operator.segments)
 
-        def make() -> Job:
+        def make() -> PlanJob:
             groups = Fragments.of(self.grouped).frame(self._fragments(job_input, scans))
-            return Job(writing_plan(groups, self.runner.folder(self.plan.name)))
+            return PlanJob(writing_plan(groups, self.runner.folder(self.plan.name)))
 
         job = make() if self.tasks > 1 else self.runner.cached(self.plan, "state change", scans, make)
         return job.plan

@@ -1,0 +1,103 @@
+"""Steps that Spark's Python workers run by themselves, as many as a task has to.
+
+A plan of Spark costs each task some milliseconds, however few rows there are: the JVM reads the plan, generates its
+code, and hands it to a Python worker, which unpickles its step. A step that needs nothing of the JVM needs no plan of
+its own. It lies in a file that each worker reads once, and one kept plan runs all such steps of a job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkContext, TaskContext, cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+
+from workbench.engine.spark.arrow_tasks import Batches, map_rows, of_task_number
+from workbench.files.writing import replacing
+
+ANSWER = "answer string"
+"""The rows that every such step gives, in Spark's DDL."""
+
+STEP_SUFFIX = ".step"
+"""The end of the names of the files."""
+
+_PROPERTY = "argus.steps"
+"""The local property of Spark that tells the tasks of a job what they run: a list for each task, as JSON."""
+
+_LOADED = 1024
+"""So many steps at most stay loaded in a worker."""
+
+
+@dataclass(frozen=True)
+class StepFile:
+    """A step from the number of a task to answers, in a file that all workers reach.
+
+    Attributes:
+        path: of the file, which a later step of the same operator takes.
+        digest: SHA-256 of its bytes. A worker runs no bytes but those that its driver wrote.
+    """
+
+    path: str
+    digest: str
+
+    @staticmethod
+    def write(path: Path, step: Callable[[int], Batches]) -> StepFile:
+        """Write a step, which must pickle with ``cloudpickle``."""
+        data: bytes = cloudpickle.dumps(step)
+        with replacing(path) as file:
+            file.write(data)
+        return StepFile(str(path), hashlib.sha256(data).hexdigest())
+
+    def load(self) -> Callable[[int], Batches]:
+        """The step.
+
+        Raises:
+            ValueError: the file is not the one that was written.
+        """
+        data = Path(self.path).read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.digest:
+            raise ValueError(f"{self.path} was changed by somebody else")
+        step: Callable[[int], Batches] = cloudpickle.loads(data)
+        return step
+
+
+def steps_plan(spark: SparkSession, first: int, tasks: int) -> DataFrame:
+    """The plan that runs what ``naming`` says for some tasks, by their numbers; it can be kept."""
+    return map_rows(spark.range(first, first + tasks, 1, tasks), of_task_number(_run), ANSWER)
+
+
+@contextmanager
+def naming(context: SparkContext, lists: Sequence[Sequence[tuple[StepFile, int]]]) -> Iterator[None]:
+    """Tell the jobs that this thread runs meanwhile which steps each of their tasks runs.
+
+    Args:
+        context: of the Spark that runs them.
+        lists: for each task of ``steps_plan`` steps, each with the number of a task among those of the step.
+    """
+    named = [[(step.path, step.digest, task) for step, task in steps] for steps in lists]
+    context.setLocalProperty(_PROPERTY, json.dumps(named))
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_PROPERTY, None)  # type: ignore[arg-type]
+
+
+def _run(number: int) -> Batches:
+    """The answers of all steps of a task, one after the other."""
+    context = TaskContext.get()
+    assert context is not None
+    named: list[Any] = json.loads(context.getLocalProperty(_PROPERTY) or "[]")
+    for path, digest, task in named[number]:
+        yield from _loaded(StepFile(path, digest))(task)
+
+
+@lru_cache(maxsize=_LOADED)
+def _loaded(step: StepFile) -> Callable[[int], Batches]:
+    return step.load()
