@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from workbench.engine.operators.evaluate import evaluate, run_prepared
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.operator_input import EmittedRows, OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import FILTERED_HERE, source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
@@ -157,7 +157,9 @@ class Hydration:
             return run_prepared(self.runner, {plan.name: change})[plan.name]
         parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
         # What was emitted of DOUBLE stays, as it will be retracted; of rows that stood still everything is retracted.
-        emitted = None if old is None or old.stands_at is not None else old.relation
+        emitted = None
+        if old is not None and old.stands_at is None and isinstance(old.plan, AggregatePlan):
+            emitted = EmittedRows(old.relation, frozenset(old.plan.grouped.members))
         return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now, emitted=emitted))
 
 

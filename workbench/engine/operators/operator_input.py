@@ -92,6 +92,19 @@ class ParentRows:
 
 
 @dataclass(frozen=True)
+class EmittedRows:
+    """The rows of a grouped operator's tree that is hydrated again.
+
+    Attributes:
+        relation: the rows. Operators that had left the tree may have rows there still, which nobody keeps up to date.
+        members: the fused operators that ran in it.
+    """
+
+    relation: Relation
+    members: frozenset[int]
+
+
+@dataclass(frozen=True)
 class OperatorInput:
     """What the operator of a tree evaluates in one batch.
 
@@ -103,7 +116,7 @@ class OperatorInput:
         time_before: those before it; ``None`` while the tree is hydrated, from all rows of its parents.
         relation: the tree's rows before the batch; ``None`` while it is hydrated.
         state: the state of its root before the batch, where it has one.
-        emitted: while the tree is hydrated, the rows of the tree that it replaces, if there is one.
+        emitted: while the tree of a grouped operator is hydrated, the rows of the one it replaces, if there is one.
     """
 
     plan: TreePlan
@@ -113,7 +126,7 @@ class OperatorInput:
     time_before: EventTimeVector | None = None
     relation: Relation | None = None
     state: Relation | None = None
-    emitted: Relation | None = None
+    emitted: EmittedRows | None = None
 
     @property
     def changed_rows(self) -> int:

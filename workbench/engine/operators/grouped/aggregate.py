@@ -39,7 +39,7 @@ from workbench.engine.physical.plans import AggregatePlan
 from workbench.engine.spark.jobs import Job, PlanJob
 from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput
-from workbench.engine.storage.layout import GROUPING_SET, Layout
+from workbench.engine.storage.layout import GROUPING_SET, MEMBER, Layout
 from workbench.engine.storage.relation import Delta, tasks_for
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run
@@ -80,8 +80,10 @@ class _Aggregate:
     @property
     def emitted(self) -> frozenset[str]:
         """Columns of type DOUBLE whose values were emitted before the operator was hydrated again."""
-        rows = self.operator.emitted
-        return self.grouped.inexact & set(rows.layout.columns) if rows is not None and rows.rows else frozenset()
+        emitted = self.operator.emitted
+        if emitted is None or not emitted.relation.rows or emitted.members.isdisjoint(self.grouped.members):
+            return frozenset()
+        return self.grouped.inexact & set(emitted.relation.layout.columns)
 
     def updates_state(self) -> Job:
         """One job for all: it writes the change of the state, too."""
@@ -116,9 +118,10 @@ class _Aggregate:
         if emitted is None or not self.emitted:
             return None, ()
         # A group column that is new is NULL for the operators whose rows were emitted.
-        keys = tuple(key for key in grouped.keys if key in emitted.layout.columns)
-        rows = Scan.of(emitted.layout, tuple(v for v in values if v in self.emitted), keys, None)
-        return StoredGroups(position, rows, None, self.emitted), ((), emitted.segments)
+        layout = emitted.relation.layout
+        keys = tuple(key for key in grouped.keys if key in layout.columns)
+        rows = Scan.of(layout, tuple(v for v in values if v in self.emitted), keys, None)
+        return StoredGroups(position, rows, None, self.emitted, emitted.members), ((), emitted.relation.segments)
 
     def writes_state(self) -> DataFrame:
         """The plan of the first of two steps: it writes the change of the state, a row for each dirty group."""
@@ -169,8 +172,9 @@ class _Aggregate:
         rows = grouped_change(grouped, self.plan.produced, parts, None, view, one_task=self.tasks == 1)
         if self.emitted:
             assert operator.emitted is not None
-            emitted_view = self.runner.bind(self.plan, "emitted", operator.emitted.dataframe)
-            rows = with_emitted_values(rows, emitted_view, grouped, self.plan.produced, self.emitted)
+            view = self.runner.bind(self.plan, "emitted", operator.emitted.relation.dataframe)
+            of_members = f"{view} WHERE {MEMBER} IN ({', '.join(map(str, sorted(operator.emitted.members)))})"
+            rows = with_emitted_values(rows, of_members, grouped, self.plan.produced, self.emitted)
         return self.runner.sql_job(rows, self.plan, self.tasks)
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:

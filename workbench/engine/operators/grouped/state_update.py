@@ -42,12 +42,14 @@ class StoredGroups:
             are those that it had before, and only the values of ``emitted`` are taken from them.
         emitted: columns of type DOUBLE. A sum that is computed again may differ in its last digit, but a later
             retraction must match what was emitted.
+        members: of the operators whose rows were emitted, and not of those that had left by then.
     """
 
     position: int
     rows: Scan
     state: Scan | None
     emitted: frozenset[str] = frozenset()
+    members: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,8 @@ class StateUpdate:
         if self.stored is not None:
             before, present = self._before(groups, self.stored.rows, self._looked_up(1))
             if self.stored.state is None:
-                after, present = _with_emitted(after, before, present, self.stored.emitted), present * 0
+                there_before = present * np.isin(groups.column(MEMBER).to_numpy(), list(self.stored.members))
+                after, present = _with_emitted(after, before, there_before, self.stored.emitted), present * 0
         if not present.any():
             return self._rows(groups, after, np.flatnonzero(there), there, schema)
         equal = np.ones(groups.num_rows, dtype=bool)
