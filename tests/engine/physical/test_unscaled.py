@@ -55,6 +55,35 @@ def test_the_integer_is_the_decimal(spark: SparkSession, expression: Expression)
         assert integer is None or abs(integer) <= whole.most < LIMIT
 
 
+@pytest.mark.parametrize("expression", [*EXACT, call("-", A, A, decimal(16, 2))], ids=str)
+def test_stored_columns_give_the_same_integer(expression: Expression) -> None:
+    rows = list(itertools.product(*VALUES.values()))
+    types = {"a": pa.decimal128(15, 2), "b": pa.decimal128(15, 2), "r": pa.decimal128(6, 3)}
+    columns = [pa.array(values, type_) for values, type_ in zip(zip(*rows, strict=True), types.values(), strict=True)]
+    batch = pa.RecordBatch.from_arrays(columns, names=[*types])
+    whole = unscaled(expression, name)
+    assert whole is not None
+    expected = [exactly(expression, dict(zip(types, row, strict=True))) for row in rows]
+    integers = [None if value is None else int(value.scaleb(whole.scale)) for value in expected]
+    assert whole.number.values(batch).to_pylist() == integers
+    assert whole.number.values(batch.slice(7, 20)).to_pylist() == integers[7:27]
+
+
+def exactly(expression: Expression, row: dict[str, Decimal | None]) -> Decimal | None:
+    """The value of an expression by Python's decimals."""
+    match expression:
+        case Column(name=column):
+            return row[column]
+        case Constant(value=value):
+            return Decimal(str(value))
+        case Call(function=operator, arguments=arguments):
+            left, right = (exactly(argument, row) for argument in arguments)
+            if left is None or right is None:
+                return None
+            return {"+": left.__add__, "-": left.__sub__, "*": left.__mul__}[operator](right)
+    raise AssertionError(expression)
+
+
 @pytest.mark.parametrize(
     "expression",
     [

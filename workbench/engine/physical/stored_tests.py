@@ -1,4 +1,4 @@
-"""Tests of a row's stored columns that need no Spark: a comparison of two columns, and the days from one to another.
+"""Tests of a row's stored columns that need no Spark: comparisons of two columns, days from one to another, and money.
 
 Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
 A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``).
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.engine.physical.unscaled import Polynomial
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator
@@ -57,7 +58,8 @@ class DaysBetween:
         return pc.subtract(*(rows.column(name).cast(pa.int32()).cast(pa.int64()) for name in self.columns))
 
 
-StoredTest = Comparison | DaysBetween
+StoredTest = Comparison | DaysBetween | Polynomial
+"""What the filter computes by itself of stored columns."""
 
 
 def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:

@@ -2,13 +2,20 @@
 
 A selection tests `amount1 - 2 * amount2` of every row. Spark hands a decimal over to Python as a big number, which
 costs ten times what an integer costs, and takes such numbers apart in every operation. Where the digits say that no
-value is beyond 64 bits, the expression is computed of the columns' unscaled integers instead: one conversion a column.
+value is beyond 64 bits, the expression is computed of the columns' unscaled integers instead: by Spark with one
+conversion a column, and of stored columns, which have these integers, with none.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, Kind
@@ -19,17 +26,95 @@ LIMIT = 2**62
 
 
 @dataclass(frozen=True)
+class Polynomial:
+    """A sum of products of columns' unscaled integers.
+
+    Attributes:
+        terms: products of columns, a column being there as often as it is multiplied, with what they are multiplied by.
+    """
+
+    terms: tuple[tuple[tuple[str, ...], int], ...]
+
+    @staticmethod
+    def of(terms: Counter[tuple[str, ...]]) -> Polynomial:
+        """The sum of some terms."""
+        return Polynomial(tuple(sorted((names, factor) for names, factor in terms.items())))
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        terms = Counter(dict(self.terms))
+        terms.update(dict(other.terms))
+        return Polynomial.of(terms)
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        terms = Counter[tuple[str, ...]]()
+        for (names, factor), (others, by) in product(self.terms, other.terms):
+            terms[tuple(sorted((*names, *others)))] += factor * by
+        return Polynomial.of(terms)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(sorted({name for names, _ in self.terms for name in names}))
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The integer of each row, NULL where one of its columns is NULL.
+
+        Args:
+            rows: with the columns, as decimals that fit 64 bits. What does not fit on the way comes out right all the
+                same, since the result does: 64-bit integers are added and multiplied modulo 2^64.
+
+        Example:
+            >>> rows = pa.RecordBatch.from_pydict({"a": [Decimal("1.50"), None], "b": [Decimal("0.50")] * 2})
+            >>> Polynomial(((("a",), 2), (("b",), -1))).values(rows).to_pylist()
+            [250, None]
+        """
+        columns = {name: rows.column(name) for name in self.columns}
+        numbers = {name: _integers(column) for name, column in columns.items()}
+        total = np.zeros(rows.num_rows, dtype=np.int64)
+        for names, factor in self.terms:
+            term = np.full(rows.num_rows, factor, dtype=np.int64)
+            for name in names:
+                term *= numbers[name]
+            total += term
+        missing = np.zeros(rows.num_rows, dtype=bool)
+        for column in columns.values():
+            if column.null_count:
+                missing |= np.asarray(column.is_null())
+        return pa.array(total, mask=missing if missing.any() else None)
+
+
+def _integers(decimals: pa.Array) -> npt.NDArray[np.int64]:
+    """The unscaled integers of decimals that fit 64 bits; anything in place of NULL."""
+    words = np.frombuffer(decimals.buffers()[1], dtype=np.int64)
+    return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
+
+
+@dataclass(frozen=True)
 class Unscaled:
-    """Spark SQL of a BIGINT: a value times 10 to the power of ``scale``, nowhere further from 0 than ``most``."""
+    """A value times 10 to the power of ``scale``, nowhere further from 0 than ``most``.
+
+    Attributes:
+        sql: of it, in Spark a BIGINT.
+        number: the same, of stored columns.
+        scale: how many digits it has behind the point.
+        most: how far it is from 0 at most, and every part of it.
+    """
 
     sql: str
+    number: Polynomial
     scale: int
     most: int
 
     def at(self, scale: int) -> Unscaled:
         """The same with more digits behind the point."""
         factor = 10 ** (scale - self.scale)
-        return self if factor == 1 else Unscaled(f"({self.sql} * {factor}L)", scale, self.most * factor)
+        if factor == 1:
+            return self
+        return Unscaled(f"({self.sql} * {factor}L)", self.number * _constant(factor), scale, self.most * factor)
+
+
+def _constant(number: int) -> Polynomial:
+    return Polynomial((((), number),))
 
 
 def unscaled(expression: Expression, column: Naming) -> Unscaled | None:
@@ -56,11 +141,12 @@ def _unscaled(expression: Expression, column: Naming) -> Unscaled | None:
     match expression:
         case Column(type=type_) if 10**type_.precision < LIMIT:
             whole = f"{column(expression)} * {10**type_.scale}" if type_.scale else column(expression)
-            return Unscaled(f"CAST({whole} AS BIGINT)", type_.scale, 10**type_.precision)
+            column_itself = Polynomial((((expression.name,), 1),))
+            return Unscaled(f"CAST({whole} AS BIGINT)", column_itself, type_.scale, 10**type_.precision)
         case Constant(value=value) if isinstance(value, int | Decimal) and not isinstance(value, bool):
             scale = max(0, -int(Decimal(value).as_tuple().exponent))
             number = int(Decimal(value).scaleb(scale))
-            return Unscaled(f"{number}L", scale, abs(number))
+            return Unscaled(f"{number}L", _constant(number), scale, abs(number))
         case Call(function="+" | "-" | "*" as operator, arguments=(left, right)):
             ends = _unscaled(left, column), _unscaled(right, column)
             if ends[0] is None or ends[1] is None:
@@ -74,7 +160,9 @@ def _unscaled(expression: Expression, column: Naming) -> Unscaled | None:
 
 def _combined(operator: str, left: Unscaled, right: Unscaled) -> Unscaled:
     if operator == "*":
-        return Unscaled(f"({left.sql} * {right.sql})", left.scale + right.scale, left.most * right.most)
+        scale, most = left.scale + right.scale, left.most * right.most
+        return Unscaled(f"({left.sql} * {right.sql})", left.number * right.number, scale, most)
     scale = max(left.scale, right.scale)
     left, right = left.at(scale), right.at(scale)
-    return Unscaled(f"({left.sql} {operator} {right.sql})", scale, left.most + right.most)
+    number = left.number + right.number * _constant(1 if operator == "+" else -1)
+    return Unscaled(f"({left.sql} {operator} {right.sql})", number, scale, left.most + right.most)

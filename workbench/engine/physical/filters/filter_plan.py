@@ -220,9 +220,11 @@ def _ranked(literal: Literal, wanted: str | None) -> Test | None:
     if kind is Kind.DOUBLE and literal.right.type.numeric:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
     if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
-        if not isinstance(left, Column) and (whole := unscaled(left, _over_root)) is not None:
-            sql = whole.sql
-        return _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
+        whole = None if isinstance(left, Column) else unscaled(left, _over_root)
+        if whole is None:
+            return _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
+        test = _exact_number(whole.sql, literal.operator, Decimal(str(value)), left.type.scale)
+        return None if test is None else replace(test, stored=whole.number)
     if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
         return Test(sql, literal.operator, comparable_constant(value, 0))
     return None
