@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pyarrow as pa
 import pytest
 
@@ -65,11 +67,22 @@ def test_stored_values_decide(condition: str, tested: set[tuple[str, Operator, s
         "a.k = c.k AND (a.n < c.n OR a.d < c.d)",
         "a.k = c.k AND a.m < c.q",
         "a.k = c.k AND a.n < c.m",
-        "a.k = c.k AND datediff(c.d, a.d) <= 3",
+        "a.k = c.k AND datediff(c.d, a.d) <= c.n",
+        "a.k = c.k AND datediff(c.d, a.d) + datediff(c.t, a.t) <= 3",
     ],
 )
 def test_what_computes_or_may_be_nan_is_left_to_spark(condition: str) -> None:
     assert left(condition) is None
+
+
+def test_days_from_one_side_to_the_other() -> None:
+    join = join_of("a.k = c.k AND datediff(c.d, a.d) * 2 <= 5")
+    (test,) = left_to_test(join.tested, access_paths(join, [TRUE])) or ()
+    assert (test.left, test.operator, test.right, test.days) == ((1, "d"), Operator.LE, (0, "d"), 2)
+    first, last = date(1, 1, 1), date(9999, 12, 31)
+    later = pa.array([date(2024, 3, 1), date(2024, 3, 2), last, first, None, first])
+    earlier = pa.array([date(2024, 2, 28), date(2024, 2, 28), first, last, first, None])
+    assert test.passes(later, earlier).tolist() == [True, False, False, True, False, False]
 
 
 def test_a_key_that_another_path_does_not_look_up_is_tested() -> None:

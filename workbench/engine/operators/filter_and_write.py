@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
+from workbench.engine.physical.stored_expressions import Substring
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
@@ -72,7 +73,8 @@ def filter_and_write_job(rows: DataFrame, step: Callable[[Batches], Batches]) ->
 class FilterAndWrite:
     """The step over a root's rows.
 
-    In: the kept columns, ``_weight``, ``_batch`` unless ``job_input`` has it, and the filter's tested expressions.
+    In: the kept columns or what they are computed of, ``_weight``, ``_batch`` unless ``job_input`` has it, and the
+    filter's tested expressions.
 
     Attributes:
         tree: the name of the tree.
@@ -80,6 +82,7 @@ class FilterAndWrite:
         kept: names of the columns to write besides ``_batch`` and ``_weight``.
         folder: of the segments; every worker must reach it.
         job_input: has the batch of all rows, instead of their own ``_batch``.
+        substrings: of the kept columns those that are computed here.
     """
 
     tree: str
@@ -87,6 +90,7 @@ class FilterAndWrite:
     kept: tuple[str, ...]
     folder: str
     job_input: JobInput | None
+    substrings: Mapping[str, Substring] = field(default_factory=dict)
 
     def __call__(self, batches: Batches) -> Batches:
         """Write the rows of a task; gives its answer."""
@@ -107,6 +111,8 @@ class FilterAndWrite:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
             if not batch.num_rows:
                 continue
+            for name, part in self.substrings.items():
+                batch = batch.append_column(name, part.values(batch))
             bits = grouped.lineage(batch)
             lineages, which, occurrences = patterns(bits)
             leaving = np.asarray(pc.less(batch.column(WEIGHT), 0).fill_null(False))

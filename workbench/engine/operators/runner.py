@@ -167,7 +167,7 @@ class Runner:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         job_input = self.job_input(plan) if isinstance(plan, AggregatePlan | AnalyticPlan) else None
         folder = str(self.folder(plan.name))
-        return FilterAndWrite(plan.name, plan.filter.filter, tuple(plan.stored), folder, job_input)
+        return FilterAndWrite(plan.name, plan.filter.filter, tuple(plan.stored), folder, job_input, plan.substrings)
 
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
         """Run jobs of some trees, by name, as one; the changes of the trees.
@@ -186,13 +186,15 @@ class Runner:
 
 def evaluated(plan: TreePlan) -> dict[str, str]:
     """SQL of what Spark evaluates of a root's rows: what is computed, and expressions that the filter tests."""
-    return {name: over_rows(value) for name, value in plan.computed.items()} | dict(plan.filter.tests)
+    computed = {name: over_rows(value) for name, value in plan.computed.items() if name not in plan.substrings}
+    return computed | dict(plan.filter.tests)
 
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
     """SQL of a root's rows: columns that are kept or tested, and what is evaluated of them."""
     marks = [WEIGHT] if isinstance(plan, AggregatePlan | AnalyticPlan) else [BATCH, WEIGHT]
     expressions = evaluated(plan)
-    names = dict.fromkeys([*plan.kept, *(name for name in plan.filter.filter.columns if name not in expressions)])
+    read = [*plan.filter.filter.columns, *(part.column for part in plan.substrings.values())]
+    names = dict.fromkeys([*plan.kept, *(name for name in read if name not in expressions)])
     columns = [*marks, *(f"`{name}`" for name in names), *(f"{sql} AS {name}" for name, sql in expressions.items())]
     return f"SELECT {', '.join(columns)} FROM ({rows})"

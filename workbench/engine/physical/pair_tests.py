@@ -1,7 +1,8 @@
 """What is left to test of a join's pairs that have equal keys, where their stored values decide it alone.
 
-A comparison of two columns needs no Spark: each pair would become a row for it, and Arrow's again afterwards, which
-takes longer than all else that a join does. What computes anything is left to Spark.
+A comparison of two columns, or of the days from one to the other, needs no Spark: each pair would become a row for it,
+and Arrow's again afterwards, which takes longer than all else that a join does. What computes anything else is left to
+Spark.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import pyarrow.compute as pc
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import ends_of
-from workbench.engine.physical.stored_tests import COMPARED, compare, comparison
+from workbench.engine.physical.stored_expressions import COMPARED, compare, comparison, dates_subtracted, days_apart
 from workbench.engine.storage.lineage import Mask
-from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet
 
 
@@ -28,11 +29,13 @@ class PairTest:
     Attributes:
         operator: how they are compared.
         left, right: each the side of the join, 0 for the left one, and the name of the column there.
+        days: what the days from the right one to the left one are compared with; ``None`` where the columns are.
     """
 
     operator: Operator
     left: tuple[int, str]
     right: tuple[int, str]
+    days: int | None = None
 
     def passes(self, left: pa.Array, right: pa.Array) -> Mask:
         """Which pairs pass, by the values of both columns; those with a NULL do not.
@@ -41,7 +44,10 @@ class PairTest:
             >>> PairTest(Operator.NE, (0, "a"), (1, "a")).passes(pa.array([1, 2, None]), pa.array([2, 2, 2]))
             array([ True, False, False])
         """
-        found = compare(self.operator, left, right)
+        if self.days is None:
+            found = compare(self.operator, left, right)
+        else:
+            found = compare(self.operator, days_apart(left, right), pa.scalar(self.days, pa.int64()))
         return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False))
 
 
@@ -59,8 +65,14 @@ def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool
 
 
 def _test(predicate: ORPred) -> PairTest | None:
-    found = comparison(predicate.literals[0]) if len(predicate.literals) == 1 else None
-    if found is None:
+    if len(predicate.literals) != 1:
         return None
-    left, operator, right = found
-    return PairTest(operator, (left.source, left.name), (right.source, right.name))
+    (literal,) = predicate.literals
+    if (found := comparison(literal)) is not None:
+        left, operator, right = found
+        return PairTest(operator, (left.source, left.name), (right.source, right.name))
+    dates, bound = dates_subtracted(literal.left), literal.right
+    if dates is None or not isinstance(bound, Constant) or not isinstance(bound.value, int):
+        return None
+    later, earlier = dates
+    return PairTest(literal.operator, (later.source, later.name), (earlier.source, earlier.name), bound.value)

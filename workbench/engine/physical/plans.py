@@ -16,6 +16,7 @@ from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Semijoin
+from workbench.engine.physical.stored_expressions import Substring, substring
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.network.nodes import Analytic, Join, NodeId, Read, SetOperation, Window
@@ -79,6 +80,12 @@ class BasePlan:
     def computed(self) -> Mapping[str, Expression]:
         """The expressions that are stored with the rows, by the name of their column."""
         return self.keys
+
+    @cached_property
+    def substrings(self) -> Mapping[str, Substring]:
+        """Those of ``computed`` that need no Spark."""
+        found = {name: substring(value) for name, value in self.computed.items()}
+        return {name: part for name, part in found.items() if part is not None}
 
     @property
     def roots(self) -> tuple[NodeId, ...]:

@@ -16,7 +16,13 @@ import numpy as np
 
 from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
-from workbench.engine.physical.stored_tests import Comparison, StoredTest, comparison, days_between
+from workbench.engine.physical.stored_expressions import (
+    Comparison,
+    DaysBetween,
+    StoredExpression,
+    comparison,
+    dates_subtracted,
+)
 from workbench.engine.physical.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
@@ -39,7 +45,7 @@ class Test:
     sql: str
     operator: Operator
     point: int | float | str | None
-    stored: StoredTest | None = None
+    stored: StoredExpression | None = None
 
     def satisfied(self, points: list[int | float | str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """For every range over the sorted points (and NULL, last), whether the literal is true there."""
@@ -201,8 +207,8 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
         return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None)
     ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
-    if ranked is not None and (days := days_between(literal.left)) is not None:
-        return replace(ranked, stored=days)
+    if ranked is not None and (dates := dates_subtracted(literal.left)) is not None:
+        return replace(ranked, stored=DaysBetween((dates[0].name, dates[1].name)))
     if (found := comparison(literal)) is not None:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))

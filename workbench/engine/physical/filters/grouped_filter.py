@@ -6,7 +6,7 @@ constants cut its values into ranges; each range, each constant and NULL has a r
 node's tests on this expression are satisfied. A row's lineage is the AND over the expressions of the table rows its
 values fall into: one binary search per expression, whatever the number of nodes.
 
-Spark evaluates the expressions, unless Arrow compares stored columns as well (``stored_tests``); what is compiled here
+Spark evaluates the expressions, unless they follow from stored columns (``stored_expressions``); what is compiled here
 only looks up. This module runs in Spark's Python workers.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.physical.stored_tests import StoredTest
+from workbench.engine.physical.stored_expressions import StoredExpression
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.lineage import Bits, Mask, having_all, word_values
 
@@ -96,7 +96,7 @@ class GroupedFilter(_ByContent):
     always: Bits
     keep: Bits
     combinations: tuple[tuple[int, ...], ...]
-    computed: Mapping[str, StoredTest] = field(default_factory=dict, kw_only=True)
+    computed: Mapping[str, StoredExpression] = field(default_factory=dict, kw_only=True)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""Tests of a row's stored columns that need no Spark: comparisons of two columns, days from one to another, and money.
+"""Expressions of a row's stored columns that need no Spark: comparisons, days from one to another, money, and prefixes.
 
 Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
-A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``).
+A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``). Parts of
+texts are keys that rows are looked up by.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from workbench.sql.predicates.cnf import Literal, Operator
 
 COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
 """Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
+
+_INT = 2**31 - 1
 
 _FUNCTIONS = {
     Operator.EQ: "equal",
@@ -55,11 +58,39 @@ class DaysBetween:
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A whole number or NULL for each row."""
-        return pc.subtract(*(rows.column(name).cast(pa.int32()).cast(pa.int64()) for name in self.columns))
+        return days_apart(*(rows.column(name) for name in self.columns))
 
 
-StoredTest = Comparison | DaysBetween | Polynomial
+@dataclass(frozen=True)
+class Substring:
+    """So many characters of a text, beginning with the one at a place, from 0."""
+
+    column: str
+    start: int
+    length: int
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The part of each text; shorter where the text ends, and NULL of NULL.
+
+        Example:
+            >>> Substring("a", 1, 2).values(pa.RecordBatch.from_pydict({"a": ["abcd", "é", None]})).to_pylist()
+            ['bc', '', None]
+        """
+        return pc.utf8_slice_codeunits(rows.column(self.column), self.start, self.start + self.length)
+
+
+StoredExpression = Comparison | DaysBetween | Polynomial
 """What the filter computes by itself of stored columns."""
+
+
+def substring(text: Expression) -> Substring | None:
+    """An expression as a part of a stored text, if it is that."""
+    match text:
+        case Call("substr", (Column() as column, Constant(value=int() as start), Constant(value=int() as length))):
+            # For Spark both are numbers of 32 bits, and NULL beyond.
+            stored = column.type.kind is Kind.STRING and 1 <= start <= _INT and 0 <= length <= _INT
+            return Substring(column.name, start - 1, length) if stored else None
+    return None
 
 
 def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
@@ -77,12 +108,17 @@ def comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
     return None
 
 
-def days_between(number: Expression) -> DaysBetween | None:
-    """An expression as the days between two columns, if it is that."""
+def dates_subtracted(number: Expression) -> tuple[Column, Column] | None:
+    """The columns from the second of which an expression counts the days to the first, if it does."""
     match number:
         case Call("-", (Column() as left, Column() as right)) if left.type.kind is right.type.kind is Kind.DATE:
-            return DaysBetween((left.name, right.name))
+            return left, right
     return None
+
+
+def days_apart(later: pa.Array, earlier: pa.Array) -> pa.Array:
+    """How many days the dates of one column are after those of another."""
+    return pc.subtract(*(dates.cast(pa.int32()).cast(pa.int64()) for dates in (later, earlier)))
 
 
 def _compared(left: Expression, right: Expression) -> tuple[Expression, Expression]:

@@ -1,4 +1,4 @@
-"""Tests that the filter computes of stored columns have the answers of Spark, for every kind of column, and NULL."""
+"""Expressions of stored columns that need no Spark have its answers, for every kind of column, and NULL."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
+from workbench.engine.physical.stored_expressions import substring
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
+from workbench.sql.render.spark_sql import to_spark
 
 VALUES: list[tuple[DataType, list[Any]]] = [
     (STRING, ["", "a", "Z", "é", "b\x00"]),
@@ -79,3 +81,22 @@ def test_days_between_columns(spark: SparkSession) -> None:
 )
 def test_what_computes_or_may_be_nan_is_left_to_spark(literal: Literal) -> None:
     assert compiled([pred_set([or_pred([literal])])], ["a", "b"]).tests
+
+
+TEXTS = ["abcd", "a", "", None, "é\u0301x", "😀bc", "  x ", "日本語"]
+
+
+@pytest.mark.parametrize(("start", "length"), [(1, 2), (1, 0), (2, 1), (3, 9), (2, 2**31 - 1)])
+def test_parts_of_texts_are_those_of_spark(spark: SparkSession, start: int, length: int) -> None:
+    expression = Call("substr", (Column("s", STRING), Constant(start, INTEGER), Constant(length, INTEGER)), STRING)
+    part = substring(expression)
+    assert part is not None
+    frame = spark.createDataFrame([(text,) for text in TEXTS], "s string").coalesce(1)
+    expected = [row[0] for row in frame.selectExpr(to_spark(expression, lambda c: f"`{c.name}`")).collect()]
+    assert part.values(pa.RecordBatch.from_pydict({"s": TEXTS})).to_pylist() == expected
+
+
+@pytest.mark.parametrize(("start", "length"), [(0, 2), (-1, 1), (1, -1), (2**31, 1), (1, 2**31)])
+def test_what_counts_from_the_end_is_left_to_spark(start: int, length: int) -> None:
+    arguments = (Column("s", STRING), Constant(start, INTEGER), Constant(length, INTEGER))
+    assert substring(Call("substr", arguments, STRING)) is None
