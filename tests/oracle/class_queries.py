@@ -6,6 +6,7 @@ infinity for a division by zero, where we give NULL; it has no escape in LIKE; M
 
 from __future__ import annotations
 
+from oracle.classes.aliases import ALIASES
 from oracle.classes.arrays import ARRAYS
 from oracle.classes.collected import COLLECTED
 from oracle.classes.databases import DATABASES
@@ -34,5 +35,6 @@ CLASSES = {
     "database": DATABASES,
     "struct": STRUCTS,
     "map": MAPS,
+    "alias": ALIASES,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}
