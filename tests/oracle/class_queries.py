@@ -13,6 +13,7 @@ from oracle.classes.databases import DATABASES
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
+from oracle.classes.pivots import PIVOTS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
 from oracle.classes.shapes import SHAPES
 from oracle.classes.structs import STRUCTS
@@ -36,5 +37,6 @@ CLASSES = {
     "struct": STRUCTS,
     "map": MAPS,
     "alias": ALIASES,
+    "pivot": PIVOTS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}
