@@ -6,12 +6,14 @@ infinity for a division by zero, where we give NULL; it has no escape in LIKE; M
 
 from __future__ import annotations
 
+from oracle.classes.aliases import ALIASES
 from oracle.classes.arrays import ARRAYS
 from oracle.classes.collected import COLLECTED
 from oracle.classes.databases import DATABASES
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
+from oracle.classes.pivots import PIVOTS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
 from oracle.classes.shapes import SHAPES
 from oracle.classes.structs import STRUCTS
@@ -34,5 +36,7 @@ CLASSES = {
     "database": DATABASES,
     "struct": STRUCTS,
     "map": MAPS,
+    "alias": ALIASES,
+    "pivot": PIVOTS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
 from workbench.sql.binder.joins.unnesting import Around
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, steps_of
@@ -198,6 +199,8 @@ class QueryBinder:
                 return with_order_of_outputs(binder.query(node.this), node, binder)
             case exp.Values():
                 return rows_of_values(node, binder)
+            case exp.Pivot():
+                return binder.query(simplified(node, binder))
             case exp.Table():
                 self.source.refuse("a table in place of a SELECT", node, "write SELECT * FROM it")
             case _:
@@ -208,7 +211,8 @@ class QueryBinder:
 
     def select(self, node: exp.Select) -> LogicalQuery:
         """One SELECT."""
-        clauses = SelectBinder(node, self)
+        # PIVOT and UNPIVOT before all, since they are subqueries of FROM.
+        clauses = SelectBinder(without_pivots(node, self), self)
         # FROM first: names in all other clauses mean columns of its items. Subqueries are bound here, and plain ones
         # merged into this block, so that texts that were factored differently are equal from here on.
         clauses.bind_from(self.windows)

@@ -55,7 +55,13 @@ class ExpressionBinder(Protocol):
 
 
 class AnalyticBinder(Protocol):
-    """Binds analytic calls (implemented by ``order.analytic.Analytics``)."""
+    """Binds analytic calls (implemented by ``order.analytic.Analytics``).
+
+    Attributes:
+        inside: whether the arguments of one are being bound, where no other may stand.
+    """
+
+    inside: bool
 
     def bind(self, node: exp.Window, b: ExpressionBinder) -> Expression:
         """A call as an expression over columns that have the values of analytic functions."""

@@ -13,9 +13,11 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra import coercion, functions, interval_values
+from workbench.sql.algebra.aggregates import GROUPED
+from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_OF, NO_MAP, variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
-from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
+from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.arrays.structs import column_before_field, field
@@ -148,12 +150,19 @@ class ScalarBinder:
         whole = None if node.table and not node.args.get("db") and self.scope.has(node) else column_before_field(node)
         if whole is not None and self._is_known(whole):
             return field(self, self.column(whole), node.name, node)
-        meaning = self.scope.resolve(node)
-        in_having = self.aggregation is not None and not self.aggregation.inside and not node.table
-        ambiguous = in_having and self.scope.aliases.get(node.name.lower(), meaning) != meaning
-        if ambiguous and self.dialect not in ("oracle", "postgres"):  # in which it is the column
-            hint = "give the alias another name"
-            raise self.source.error(f"{node.name} is a column and an alias here", node, hint)
+        in_aggregate = self.aggregation is not None and self.aggregation.inside
+        in_over = self._analytics is not None and self._analytics.inside
+        meaning = self.scope.alias(node, prefer=not (in_aggregate or in_over))
+        if meaning is None:
+            meaning = self.scope.resolve(node)
+        else:
+            of = {column.source for column in columns(meaning)}
+            if ANALYTIC in of and (in_aggregate or in_over or self._analytics is None):
+                what = f"{node.name} is a value of OVER, which cannot stand here"
+                raise self.source.error(what, node, "compute it in a subquery in FROM; QUALIFY takes conditions on it")
+            if GROUPED in of and in_aggregate:
+                what = f"{node.name} is an aggregate, which cannot stand inside another"
+                raise self.source.error(what, node, "aggregate a subquery in FROM")
         self.columns.append((node, meaning))
         return meaning
 
@@ -289,7 +298,11 @@ class ScalarBinder:
         return times[0]
 
     def _is_column(self, node: exp.Expr) -> bool:
-        return isinstance(node, exp.Column) and any(node.name.lower() in item.columns for item in self.scope.items)
+        """Whether a name is that of a column, or of an alias that may stand here."""
+        name = node.name.lower()
+        return isinstance(node, exp.Column) and (
+            any(name in item.columns for item in self.scope.items) or name in self.scope.aliases
+        )
 
     def _named_function(self, node: exp.Anonymous) -> Expression:
         """A function that the parser leaves as a plain name."""

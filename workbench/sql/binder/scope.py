@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol
 
 from sqlglot import exp
@@ -39,6 +40,14 @@ class Outer(Protocol):
         """What it means, as the subquery sees it."""
 
 
+class Preferred(Enum):
+    """What a bare name means that is a column of FROM and an alias of the select list."""
+
+    COLUMN = "column"
+    ALIAS = "alias"
+    NEITHER = "neither"
+
+
 @dataclass
 class Scope:
     """The FROM items visible to a SELECT, and aliases of its select list where these may be used.
@@ -49,6 +58,8 @@ class Scope:
         columns: what bare names mean, in the order of ``*``; a column that USING made of two is there once.
         aliases: of the select list.
         outer: the names of the query around a subquery.
+        preferred: what a name means that is a column and an alias, outside of aggregates and OVER, where it is the
+            column.
     """
 
     source: SourceText
@@ -56,6 +67,7 @@ class Scope:
     columns: list[tuple[str, Expression]] = field(default_factory=list)
     aliases: Mapping[str, Expression] = field(default_factory=dict)
     outer: Outer | None = None
+    preferred: Preferred = Preferred.COLUMN
 
     def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
@@ -94,8 +106,31 @@ class Scope:
         known = [*dict(self.columns), *self.aliases]
         if self._compared_with_text(column):
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
-        hint = self._near(name, known) or (f"there are {_listed(known)}" if known else "FROM says which stream has it")
+        listed = f"there are {_listed(known)}" if known else "FROM says which stream has it"
+        hint = _of_alias(column) or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
+
+    def alias(self, column: exp.Column, prefer: bool) -> Expression | None:
+        """What a name means, if it is an alias here.
+
+        Args:
+            column: the name.
+            prefer: whether ``preferred`` counts; where it does not, a column comes first.
+
+        Raises:
+            SqlError: it is a column, too, and neither is preferred.
+        """
+        name = column.name.lower()
+        if column.table or name not in self.aliases:
+            return None
+        if not any(known == name for known, _ in self.columns):
+            return self.aliases[name]
+        if not prefer or self.preferred is Preferred.COLUMN:
+            return None
+        if self.preferred is Preferred.NEITHER and self.aliases[name] != self.resolve(column):
+            hint = "give the alias another name"
+            raise self.source.error(f"{column.name} is a column and an alias here", column, hint)
+        return self.aliases[name]
 
     def _near(self, name: str, known: Iterable[str]) -> str | None:
         """A hint for a name that nobody has, with the quotes that it needs."""
@@ -120,7 +155,7 @@ class Scope:
         if column.table:
             known = any(item.alias.lower() == column.table.lower() for item in self.items)
         else:
-            known = any(other == name for other, _ in self.columns)
+            known = any(other == name for other, _ in self.columns) or name in self.aliases
         return known or (self.outer is not None and self.outer.has(column))
 
     def item(self, alias: str, node: exp.Expr) -> Item:
@@ -136,6 +171,14 @@ class Scope:
 def scope_of(source: SourceText, names: Mapping[str, Expression]) -> Scope:
     """A scope of bare names."""
     return Scope(source, [Item("", names)], list(names.items()))
+
+
+def _of_alias(column: exp.Column) -> str | None:
+    """A hint for a name that is an alias of the select list and means nothing where it stands."""
+    select = column.find_ancestor(exp.Select)
+    if column.table or select is None or column.name.lower() not in {i.alias.lower() for i in select.expressions}:
+        return None
+    return f"{column.name} is an alias, which is not known here: let a subquery in FROM select it, or repeat what it is"
 
 
 def _listed(names: Iterable[str]) -> str:

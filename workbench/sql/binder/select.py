@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Const
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, is_aggregate, over_groups
+from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_groups
 from workbench.sql.binder.arrays.maps import refuse_compared
 from workbench.sql.binder.arrays.structs import columns_of_star
 from workbench.sql.binder.joins.after_groups import AfterGroups
@@ -23,6 +23,13 @@ from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
 from workbench.sql.binder.joins.trees import resolved, tied
+from workbench.sql.binder.order.aliases import (
+    LATERAL,
+    KnownAliases,
+    SelectAliases,
+    preferred_in_having,
+    preferred_in_order,
+)
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
 from workbench.sql.binder.order.keys import (
     Named,
@@ -110,7 +117,6 @@ class SelectBinder:
         )
         self._scope = self._from.scope
         self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
-        self._subqueries = self._subqueries_of(self._from, self._scope)
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)
 
@@ -121,10 +127,14 @@ class SelectBinder:
         """WHERE with the conditions of FROM, in normal form, its window split off."""
         where = self._select.args.get("where")
         if where is not None:
-            scalar = ScalarBinder(
-                self._scope, self._context.schema, now_at=self._context.now_at, subqueries=self._subqueries
+            scope = self._scope
+            if self._source.dialect == "duckdb":
+                scope = replace(scope, aliases=self._aliases())
+            subqueries = self._subqueries_of(self._from, scope)
+            self._bind_conjuncts(
+                where.this,
+                ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=subqueries),
             )
-            self._bind_conjuncts(where.this, scalar)
         for node, scope in self._from.later:
             values = self._subqueries_of(self._from, scope)
             self._bind_conjuncts(
@@ -170,13 +180,11 @@ class SelectBinder:
         group = self._select.args.get("group")
         if group is None:
             return
-        aliases = {n.alias.lower(): n.this for n in self._select.expressions if isinstance(n, exp.Alias)}
-        plain = ScalarBinder(self._scope, self._context.schema)
-        scope = replace(self._scope, aliases=_Aliases(plain, aliases))
-        scalar = ScalarBinder(scope, self._context.schema, grouped=True)
+        aliases = self._aliases()
+        scalar = ScalarBinder(replace(self._scope, aliases=aliases), self._context.schema, grouped=True)
         if group.args.get("all") and not group.expressions:
             self._source.refuse_others(group, {"all"}, "GROUP BY ALL")
-            self._listed = self._plain_items(scalar)
+            self._listed = self._plain_items(scalar, aliases)
             self._sets = [self._listed]
         else:
             nodes, sets = grouping_sets(group, self._source)
@@ -186,27 +194,41 @@ class SelectBinder:
         refuse_compared(self._listed, "GROUP BY", group, self._source)
         self._name_window()
 
+    def _aliases(self) -> SelectAliases:
+        known = self._context.schema
+        return SelectAliases(
+            self._select.expressions, self._scope, lambda item, scope: ScalarBinder(scope, known).bind(item)
+        )
+
     def bind_select_list(self) -> None:
-        """The select list, with ``*`` and ``t.*`` written out."""
+        """The select list, with ``*`` and ``t.*`` written out; an item knows the aliases before it."""
+        dialect = self._source.dialect
+        known = KnownAliases(dialect)
+        scope = replace(self._scope, aliases=known)
+        subqueries = self._subqueries_of(self._from, scope if dialect == "duckdb" else self._scope)
         for node in self._select.expressions:
-            scalar = self._scalar(self._scope, self._subqueries)
-            if node in self._exploded:
-                self._items += [_SelectItem(name, value, scalar) for name, value in self._exploded[node]]
-                continue
-            star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
-            if not isinstance(star, exp.Star):
-                called = function_name(node, self._source)
-                self._items.append(_SelectItem(self._name(node), scalar.bind(_unaliased(node)), scalar, called))
-                continue
-            self._items += [_SelectItem(name, expression, scalar) for name, expression in self._starred(star, node)]
+            scalar = self._scalar(scope, subqueries)
+            for name, value in self._bound_item(node, scalar):
+                self._items.append(_SelectItem(name, value, scalar, function_name(node, self._source)))
+            if isinstance(node, exp.Alias) and dialect in LATERAL:
+                known.add(node.alias, self._items[-1].expression)
         if self._distinct:
             refuse_compared((item.expression for item in self._items), "DISTINCT", self._select, self._source)
+
+    def _bound_item(self, node: exp.Expr, scalar: ScalarBinder) -> list[Named]:
+        """The columns of an item of the select list."""
+        if node in self._exploded:
+            return list(self._exploded[node])
+        star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
+        if isinstance(star, exp.Star):
+            return self._starred(star, node)
+        return [(self._name(node), scalar.bind(node.unalias()))]
 
     def bind_order(self) -> None:
         """DISTINCT ON and ORDER BY, which may name items of the select list: what else they read is selected, too."""
         items = [(item.name, item.expression) for item in self._items]
         scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
-        scalar = self._scalar(scope)
+        scalar = self._scalar(replace(scope, preferred=preferred_in_order(self._source.dialect)))
         called = [(item.called, item.expression) for item in self._items if item.called]
         keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source, called)
         distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
@@ -310,7 +332,7 @@ class SelectBinder:
         if having is None:
             return None
         aliased = {item.name.lower(): item.expression for item in self._items}
-        scope = replace(self._scope, aliases=aliased)
+        scope = replace(self._scope, aliases=aliased, preferred=preferred_in_having(self._source.dialect))
         scalar = ScalarBinder(
             scope, self._context.schema, self._aggregation, self._context.now_at, of_groups=self._of_groups
         )
@@ -363,15 +385,15 @@ class SelectBinder:
             item.columns = {name: meaning.get(e, e) for name, e in item.columns.items()}
         self._scope.columns[:] = [(name, meaning.get(e, e)) for name, e in self._scope.columns]
 
-    def _plain_items(self, scalar: ScalarBinder) -> Groups:
+    def _plain_items(self, scalar: ScalarBinder, aliases: SelectAliases) -> Groups:
         """GROUP BY ALL: the items of the select list that have no aggregate and are no constants."""
         found: dict[Expression, None] = {}
-        for node in self._select.expressions:
+        for place, node in enumerate(self._select.expressions):
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if isinstance(star, exp.Star):
                 found.update(dict.fromkeys(expression for _, expression in self._starred(star, node)))
-            elif not any(is_aggregate(part, self._context.schema) for part in node.walk()):
-                found[scalar.bind(_unaliased(node))] = None
+            elif not aliases.has_aggregate(place, self._context.schema):
+                found[scalar.bind(node.unalias())] = None
         return tuple(expression for expression in found if not isinstance(expression, Constant))
 
     def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
@@ -401,7 +423,7 @@ class SelectBinder:
         for item in self._select.expressions:
             star = item.this if isinstance(item, exp.Column) else item
             starred = self._starred(star, item) if isinstance(star, exp.Star) else None
-            items += [_unaliased(item)] if starred is None else [expression for _, expression in starred]
+            items += [item.unalias()] if starred is None else [expression for _, expression in starred]
         position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
         if not 1 <= position <= len(items):
             what = f"GROUP BY {node.name} is not a position in the select list"
@@ -418,26 +440,6 @@ class SelectBinder:
                                       f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
 
         return missing
-
-
-class _Aliases(Mapping[str, Expression]):
-    """Select aliases that are bound when GROUP BY uses them, as aggregates among them cannot be."""
-
-    def __init__(self, scalar: ScalarBinder, nodes: Mapping[str, exp.Expr]) -> None:
-        self._scalar, self._nodes = scalar, nodes
-
-    def __getitem__(self, name: str) -> Expression:
-        return self._scalar.bind(self._nodes[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._nodes)
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-
-def _unaliased(node: exp.Expr) -> exp.Expr:
-    return node.this if isinstance(node, exp.Alias) else node
 
 
 def _is_sliding(group: Expression) -> bool:

@@ -19,7 +19,7 @@ from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import Clause, split_statements
 
-_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 
 @dataclass(frozen=True)

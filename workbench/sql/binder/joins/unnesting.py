@@ -87,8 +87,16 @@ class Around:
         return self.scope.has(column)
 
     def resolve(self, column: exp.Column) -> Expression:
-        """What it means, as the subquery sees it."""
-        return lifted(self.scope.resolve(column))
+        """What it means, as the subquery sees it.
+
+        Raises:
+            UnsupportedError: it is an alias of an aggregate or a value of OVER.
+        """
+        meaning = self.scope.resolve(column)
+        if any(part.source < 0 for part in columns(meaning)):
+            source = self.scope.source
+            source.refuse(f"the alias {column.name} in a subquery", column, "let a subquery in FROM select it")
+        return lifted(meaning)
 
 
 def lowered(expression: Expression) -> Expression:
