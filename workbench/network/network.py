@@ -263,7 +263,7 @@ def _parents_first(nodes: Mapping[NodeId, Node]) -> dict[NodeId, Node]:
     for first, node in nodes.items():
         if first in placed:
             continue
-        if placed.keys() >= set(node.parents):  # most are in order
+        if all(map(placed.__contains__, node.parents)):  # most are in order
             placed[first] = node
             continue
         waiting = [first]

@@ -292,7 +292,7 @@ class SetOperation(_Identified):
 
     _letter = "U"
 
-    @property
+    @cached_property
     def parents(self) -> tuple[NodeId, ...]:
         """Ids of the nodes it is evaluated from."""
         return tuple(parent for parent, _ in self.direct)

@@ -25,7 +25,8 @@ from workbench.sql.algebra.expressions import (
     shown_function,
     text,
 )
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.algebra.planning_cache import cached
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.stream_time import NOW, TUMBLING, duration_text
@@ -151,6 +152,13 @@ def predicates_sql(predicates: PredSet, names: Names = bare) -> str:
 
 def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
     """A disjunction, in parentheses when it has more than one literal."""
+    return _or_pred_sql(predicate, tuple((column, names(column)) for column in predicate_columns(predicate)))
+
+
+@cached(50_000)
+def _or_pred_sql(predicate: ORPred, named: tuple[tuple[Column, str], ...]) -> str:
+    """The text with these names; each registration explains old nodes again."""
+    names = dict(named).__getitem__
     inner = " OR ".join(_literal_sql(literal, names) for literal in predicate.literals)
     return f"({inner})" if len(predicate.literals) > 1 else inner
 

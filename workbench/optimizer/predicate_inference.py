@@ -32,7 +32,10 @@ _ABOVE = (Operator.GT, Operator.GE)
 Value = Fraction | str | bool | dt.datetime
 
 
-@dataclass(frozen=True)
+# Tests and links are made by cached functions, so equal ones are one object and are looked up by their address.
+
+
+@dataclass(frozen=True, eq=False)
 class _Test:
     """An ORPred that compares one expression with constants, and the links it was inferred through."""
 
@@ -42,7 +45,7 @@ class _Test:
     through: frozenset[Literal] = frozenset()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Link:
     """``factor * source + other * target + constant`` compared with 0; without arithmetic, ``source - target``."""
 
@@ -182,6 +185,7 @@ def _any_constant(*expressions: Expression) -> bool:
 # Carrying a test through a link.
 
 
+@cached(50_000)
 def _carried(test: _Test, link: _Link) -> _Test | None:
     """What a test of the link's source implies for its target."""
     carried = _through_equality(test, link) if link.operator is Operator.EQ else _through_order(test, link)

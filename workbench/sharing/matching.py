@@ -37,6 +37,7 @@ def essential(required: PredSet) -> PredSet:
     return rest
 
 
+@cached(50_000)
 def selection_of(read: Read) -> Selection:
     """The selection that holds just what is read, below the root and testing everything."""
     return Selection(read, read.root, read.required)

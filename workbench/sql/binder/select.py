@@ -157,13 +157,13 @@ class SelectBinder:
         groups = tied(self._from.trees, self._where)
         streams = {i for i, relation in enumerate(self._from.inputs) if isinstance(relation, StreamInput)}
         for join in self._select.args.get("joins") or ():
-            if self._source.is_cross_joined(join.this):
-                continue
             name = join.this.alias_or_name
             item = next((item for item in self._scope.items if item.alias == name), None)
             own = set() if item is None else streams & set(item.inputs)
             before = {i for i in streams if own and i < min(own)}
-            if before and not any(group & own and group & before for group in groups):
+            if not before or any(group & own and group & before for group in groups):
+                continue
+            if not self._source.is_cross_joined(join.this):
                 hint = "add a condition, as in ON a.key = b.key; write CROSS JOIN if it is meant"
                 message = f"no condition joins {name}: each of its rows goes with every row of the items before it"
                 self._source.warn(message, join.this, hint)

@@ -226,6 +226,7 @@ def _folded(literal: Literal) -> Literal:
     return (ALWAYS if result.value else NEVER) if both and result is not None else literal
 
 
+@cached(2**14)
 def why_not_canonical(literal: Literal) -> str | None:
     """Why arithmetic of a comparison was not solved, for an analyst who wonders why nothing was shared.
 

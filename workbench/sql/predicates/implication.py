@@ -152,6 +152,7 @@ def implies(p: PredSet, q: PredSet) -> bool:
     return all(implies_or_pred(p, predicate) for predicate in q)
 
 
+@cached(_CACHED)
 def implies_or_pred(p: PredSet, q: ORPred) -> bool:
     """Whether an ORPred is true for every row for which p is (Definition 6.5)."""
     known, branches = facts(p), _branches(q)
@@ -215,7 +216,7 @@ def difference(p: PredSet, q: PredSet) -> PredSet:
 
     When p implies q, the difference and q together are equivalent to p.
     """
-    return pred_set(predicate for predicate in normalized(p) if not implies_or_pred(q, predicate))
+    return PredSet(tuple(predicate for predicate in normalized(p) if not implies_or_pred(q, predicate)))
 
 
 def explication(p: PredSet, on: PredSet) -> PredSet:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DATE, INTEGER, Kind
 from workbench.sql.predicates.exact_arithmetic import (
     MAX_SHIFT,
@@ -60,6 +61,7 @@ def linear_form(terms: Iterable[tuple[Expression, Fraction]], constant: Fraction
     return LinearForm(terms_, constant, tuple(e for e in ordered if not total[e]))
 
 
+@cached(2**14)
 def linear(expression: Expression) -> LinearForm:
     """An expression of an exact type as a linear combination; dates count as days since 1970-01-01 (T6.2.1).
 
