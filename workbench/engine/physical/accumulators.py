@@ -24,6 +24,11 @@ _KEPT_SCALE = 6
 _WEIGHT_DIGITS = 12
 """Digits of how often a row counts, where it is multiplied with a decimal that has more digits after the point."""
 
+LOW_DIGITS = 20
+"""The digits of a value that the low part of a wide sum adds up."""
+_HIGH_DIGITS = 19
+"""The digits that Spark's DIV gives at most."""
+
 
 OVER_NOTHING = {"count": "0L", "total": "0L"}
 """What a statistic is over no rows, where that is not NULL."""
@@ -90,17 +95,22 @@ class Final:
         type: of the statistic.
         count: the part that counts the values of which the statistic is made; without any the statistic is NULL.
         zero: whether the statistic is 0 where it would be NULL.
+        high: the part that has the digits of a wide sum before the last ``LOW_DIGITS``; ``part`` has what is left.
     """
 
     part: str
     type: DataType
     count: str | None = None
     zero: bool = False
+    high: str | None = None
 
     @property
     def sql(self) -> str:
         """The value as SQL over the merged parts."""
         value = f"try_cast(`{self.part}` AS {self.type.stored})"
+        if self.high is not None:
+            high = f"try_multiply(coalesce(`{self.high}`, 0), {high_unit(self.type)}BD)"
+            value = f"try_cast(try_add({high}, `{self.part}`) AS {self.type.stored})"
         value = f"if(`{self.count}` > 0, {value}, NULL)" if self.count is not None else value
         return f"coalesce({value}, 0L)" if self.zero else value
 
@@ -126,6 +136,9 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
         case "sum", (argument,) if adds_up(argument.type, monotone):
             count = _count(f"{name}_n", argument)
+            if is_wide(argument.type):
+                low, high = _wide_sum(name, argument)
+                return Additive((low, high, count), Final(name, statistic.type, count.name, high=high.name))
             return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
         case ("min" | "max") as function, (argument,) if monotone:
             stored = _stored_input(Adds.VALUE, argument)
@@ -143,6 +156,16 @@ def adds_up(type_: DataType, monotone: bool) -> bool:
     if type_.kind is Kind.DOUBLE:
         return monotone
     return type_.scale <= _KEPT_SCALE or type_.precision + _WEIGHT_DIGITS < MAX_PRECISION
+
+
+def is_wide(type_: DataType) -> bool:
+    """Whether the sum of a decimal may have more digits on the way than it has in the end."""
+    return type_.kind is Kind.DECIMAL and type_.precision + _WEIGHT_DIGITS > MAX_PRECISION
+
+
+def high_unit(type_: DataType) -> int:
+    """What the high part of a wide sum counts: numbers of ``LOW_DIGITS`` digits are below it."""
+    return int(10 ** (LOW_DIGITS - type_.scale))
 
 
 def holistic(statistic: AggregateCall, over: str = "") -> str:
@@ -204,3 +227,17 @@ def _sum(name: str, argument: Expression) -> Part:
         product = f"cast({value} AS {argument.type.spark}) * cast({WEIGHT} AS decimal({_WEIGHT_DIGITS},0))"
     weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE cast({product} AS {wide.spark}) END"
     return Part(name, wide, weighted, stored=stored)
+
+
+def _wide_sum(name: str, argument: Expression) -> tuple[Part, Part]:
+    """A sum in two parts, neither of which comes to have more than 38 digits.
+
+    A part of more digits would be NULL, and the next change would be taken for the first one.
+    """
+    scale, unit = argument.type.scale, f"{high_unit(argument.type)}BD"
+    value = f"cast({over_rows(argument)} AS {decimal(MAX_PRECISION, scale).spark})"
+    low = f"cast({value} % {unit} AS {decimal(LOW_DIGITS, scale).spark}) * {WEIGHT}"
+    high = f"cast({value} div {unit} AS {decimal(_HIGH_DIGITS, 0).spark}) * {WEIGHT}"
+    types = decimal(MAX_PRECISION, scale), decimal(MAX_PRECISION, 0)
+    parts = [f"cast({product} AS {type_.spark})" for product, type_ in zip((low, high), types, strict=True)]
+    return Part(name, types[0], parts[0]), Part(f"{name}_high", types[1], parts[1])

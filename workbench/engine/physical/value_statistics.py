@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workbench.engine.physical.accumulators import Final, adds_up, over_rows, stored_column
+from workbench.engine.physical.accumulators import Final, adds_up, is_wide, over_rows, stored_column
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra import functions
 from workbench.sql.algebra.coercion import as_string
@@ -111,7 +111,9 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
         case "count", arguments if statistic.distinct and (tuples := _as_text(arguments)) is not None:
             count = _count_of(CountedValues.of(tuples))
             return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
-        case "sum", (argument,) if statistic.distinct and adds_up(argument.type, monotone=False):
+        case "sum", (argument,) if (
+            statistic.distinct and adds_up(argument.type, monotone=False) and not is_wide(argument.type)
+        ):
             of = CountedValues.of(argument)
             total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
             return DistinctStatistic((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))

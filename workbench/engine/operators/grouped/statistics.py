@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.physical.accumulators import Final
+from workbench.engine.physical.accumulators import LOW_DIGITS, Final, high_unit
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
@@ -18,11 +18,21 @@ from workbench.streams.arrow_types import to_arrow
 
 def value(final: Final, parts: pa.RecordBatch) -> pa.Array:
     """The statistic of each group."""
-    values = narrowed(parts.column(final.part), to_arrow(final.type))
+    merged = parts.column(final.part)
+    if final.high is not None:
+        merged = _together(merged, parts.column(final.high), final)
+    values = narrowed(merged, to_arrow(final.type))
     if final.count is not None:
         counted = pc.greater(pc.fill_null(parts.column(final.count), 0), 0)
         values = pc.if_else(counted, values, pa.scalar(None, values.type))
     return pc.fill_null(values, 0) if final.zero else values
+
+
+def _together(low: pa.Array, high: pa.Array, final: Final) -> pa.Array:
+    """A wide sum of its two parts, with room for every digit."""
+    unit = pa.scalar(Decimal(high_unit(final.type)), pa.decimal256(LOW_DIGITS + 1, 0))
+    units = pc.multiply(pc.fill_null(high, 0).cast(pa.decimal256(38, 0)), unit)
+    return pc.add(units, low.cast(pa.decimal256(38, final.type.scale)))
 
 
 def narrowed(values: pa.Array, type_: pa.DataType) -> pa.Array:
