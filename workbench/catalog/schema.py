@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 12
+VERSION = 13
 """Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
 
 _PREDICATES = """
@@ -267,6 +267,8 @@ MIGRATIONS = {
     " CREATE TABLE IF NOT EXISTS standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;",
     # Aggregates may read several nodes.
     11: _planned_anew(),
+    # Sums of wide decimals got a second part, which stored states lack.
+    12: _planned_anew(),
 }
 """What makes a catalog of an older version one of the next; one of any other version is refused.
 
