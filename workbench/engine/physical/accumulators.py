@@ -28,6 +28,8 @@ LOW_DIGITS = 20
 """The digits of a value that the low part of a wide sum adds up."""
 _HIGH_DIGITS = 19
 """The digits that Spark's DIV gives at most."""
+_HALF = 5 * 10 ** (MAX_PRECISION - LOW_DIGITS - 1)
+"""About half of the largest high part of a sum that fits 38 digits."""
 
 
 OVER_NOTHING = {"count": "0L", "total": "0L"}
@@ -109,8 +111,7 @@ class Final:
         """The value as SQL over the merged parts."""
         value = f"try_cast(`{self.part}` AS {self.type.stored})"
         if self.high is not None:
-            high = f"try_multiply(coalesce(`{self.high}`, 0), {high_unit(self.type)}BD)"
-            value = f"try_cast(try_add({high}, `{self.part}`) AS {self.type.stored})"
+            value = f"try_cast({_together(self.part, self.high, high_unit(self.type))} AS {self.type.stored})"
         value = f"if(`{self.count}` > 0, {value}, NULL)" if self.count is not None else value
         return f"coalesce({value}, 0L)" if self.zero else value
 
@@ -166,6 +167,18 @@ def is_wide(type_: DataType) -> bool:
 def high_unit(type_: DataType) -> int:
     """What the high part of a wide sum counts: numbers of ``LOW_DIGITS`` digits are below it."""
     return int(10 ** (LOW_DIGITS - type_.scale))
+
+
+def _together(low: str, high: str, unit: int) -> str:
+    """SQL of a wide sum of its two parts, NULL only where itself has more than 38 digits.
+
+    All that is in the high part may come to 10^38, and the low part then take something away.
+    """
+    most = f"{_HALF}BD"
+    units = f"coalesce(`{high}`, 0)"
+    first = f"least(greatest({units}, -{most}), {most})"
+    rest = f"try_multiply(try_subtract({units}, {first}), {unit}BD)"
+    return f"try_add(try_add(try_multiply({first}, {unit}BD), `{low}`), {rest})"
 
 
 def holistic(statistic: AggregateCall, over: str = "") -> str:

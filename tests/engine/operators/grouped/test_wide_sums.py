@@ -66,6 +66,25 @@ def test_a_sum_that_comes_back_is_right(spark: SparkSession, form: str, scale: i
             rows = min(rows + batch, len(CHANGES))
 
 
+EDGE = [MOST, Decimal(10) ** 20, 1 - Decimal(10) ** 20, Decimal(-1)]
+"""They come to 38 nines, and how often 10^20 is in them, times 10^20, has a digit more."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_only_the_sum_itself_has_to_fit(spark: SparkSession, form: str, sign: int) -> None:
+    with localcontext(prec=50), Session(spark) as session:
+        values = pa.array([sign * value for value in [*EDGE, Decimal(1)]], pa.decimal128(38, 0))
+        columns = {"id": pa.array(range(len(values))), "g": pa.array([1] * len(values)), "v": values}
+        session.add_stream("t", pa.table(columns), history=2, batch=2)
+        query = session.register(FORMS[form], "q")
+        session.run(1)
+        assert query.result()["s"].tolist() == [sign * MOST]
+        session.run(1)
+        fits = sign * sum(EDGE) + sign
+        assert abs(fits) > MOST and query.result()["s"].tolist() == [None]
+
+
 def identities() -> list[int]:
     """A number for each row; one that is taken back has that of the row that goes."""
     numbers: list[int] = []
