@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from sql.bind_schema import SCHEMA
 
+from workbench.sql.algebra.arithmetic import decimal_of
+from workbench.sql.algebra.expressions import column_name
+from workbench.sql.algebra.types import parse_type
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 from workbench.sql.render.spark_sql import predicates_to_spark, to_spark
+from workbench.sql.schema import Schema
 
 MAX = 2**63 - 1
 _at = dt.datetime
@@ -148,12 +153,61 @@ def test_predicates_keep_the_rows_spark_keeps(spark, condition: str) -> None:
     assert kept == frame.filter(condition).collect()
 
 
+def variances(spark, values: list[str], type_: str) -> list[float | None]:
+    """VAR_POP, VAR_SAMP and STDDEV of values, as columns of an aggregate give them."""
+    schema = Schema({"T": (("v", parse_type(type_)),)})
+    query = bind("SELECT var_pop(v), var_samp(v), stddev(v) FROM T", "spark", schema).query
+    assert isinstance(query, Block) and query.grouping is not None
+    frame = spark.createDataFrame([(value,) for value in values], "t string").selectExpr(f"cast(t as {type_}) as v")
+    # A sum of 64 bits is made in 38 digits, as the engine does.
+    statistics = [
+        f"cast({c.function}(cast({to_spark(c.arguments[0], lambda c: c.name)} as {decimal_of(c.arguments[0])}))"
+        f" as {c.type.spark}) as {column_name(c)}"
+        for c in query.grouping.statistics
+    ]
+    outputs = [to_spark(o.expression, lambda c: c.name) for o in query.outputs]
+    return list(frame.selectExpr(*statistics).selectExpr(*outputs).collect()[0])
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(
+    ("type_", "values"),
+    [
+        ("bigint", [str(1_700_000_000_000 + 97 * i) for i in range(10)]),
+        ("bigint", [str(-1_700_000_000_000_000_000 + i * i) for i in range(30)]),
+        ("bigint", ["1000000000000000001"] * 9 + ["1000000000000000000"]),
+        ("bigint", ["-5000000000000000000", "-4999999999999999999", "7"]),
+        ("decimal(18,0)", ["999999999999999999", "-999999999999999999", "1"]),
+        ("decimal(18,2)", ["9000000000000000.01", "9000000000000000.99", "9000000000000000.50", "9000000000000001.00"]),
+        ("decimal(18,9)", ["-999999999.000000001", "-999999999.000000003", "-999999999.000000009"]),
+        ("decimal(18,12)", ["-999999.999999999998", "-999999.999999999999", "999999.000000000001", "0.5"]),
+        ("decimal(18,12)", ["-999999.999999999998", "-999999.999999999999"] * 3),
+    ],
+)  # fmt: skip
+def test_variance_of_large_numbers_has_every_digit(spark, type_: str, values: list[str], ansi: str) -> None:
+    numbers = [Fraction(value) for value in values]
+    mean = sum(numbers) / len(numbers)
+    squares = sum((number - mean) ** 2 for number in numbers)
+    population, sample = float(squares / len(numbers)), float(squares / (len(numbers) - 1))
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        found = variances(spark, values, type_)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+    assert found == pytest.approx([population, sample, sample**0.5], rel=1e-12, abs=0)
+
+
+def test_variance_is_null_where_the_squares_pass_38_digits(spark) -> None:
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    assert variances(spark, ["9000000000000000000", "-9000000000000000000"], "bigint") == [None] * 3
+    assert variances(spark, ["9000000000000000000"], "bigint") == [0.0, None, None]
+
+
 def test_variance_of_equal_values_is_zero_and_of_one_row_null(spark) -> None:
     query = bind("SELECT var_samp(m), stddev_pop(a), avg(m), var_samp(a) FROM T", "spark", SCHEMA).query
     assert isinstance(query, Block) and query.grouping is not None
     names = {"count": "n", "sum": "s"}
     assert {c.function for c in query.grouping.statistics} == set(names)
-    from workbench.sql.algebra.expressions import column_name
 
     def over(values: list[str]) -> list[object]:
         frame = spark.createDataFrame([(int(Decimal(v)), Decimal(v)) for v in values], "a bigint, m decimal(15,2)")

@@ -18,6 +18,7 @@ from workbench.sql.render.map_functions import MAP_SQL
 from workbench.sql.render.numeric_quotients import numeric_quotient
 from workbench.sql.render.plain_functions import PLAIN_SQL
 from workbench.sql.render.stored_values import with_names
+from workbench.sql.render.variances import variance
 
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the text of a call from the call and the texts of its arguments."""
@@ -184,27 +185,6 @@ def _clamped(value: str, scale: int) -> str:
     largest, smallest = (f"cast('{s}{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))" for s in ("", "-"))
     beyond = f"case when {value} > 0 then {largest} when {value} < 0 then {smallest} end"
     return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
-
-
-def variance(samples: bool, root: bool) -> Render:
-    """From count, sum and sum of squares: (n*q - s*s) / (n*n), exactly in decimals where these fit, else in DOUBLE.
-
-    25 digits for q, 18 for s and 11 for n keep both products within 37 digits, and their difference within 38.
-    """
-
-    def render(expression: Call, arguments: Sequence[str]) -> str:
-        n, s, q = arguments
-        s_scale, q_scale = expression.arguments[1].type.scale, expression.arguments[2].type.scale
-        exact = (
-            f"try_subtract(try_multiply(try_cast({n} as decimal(11,0)), try_cast({q} as decimal(25,{q_scale}))),"
-            f" try_multiply(try_cast({s} as decimal(18,{s_scale})), try_cast({s} as decimal(18,{s_scale}))))"
-        )
-        wide = f"greatest(0D, {n} * cast({q} as double) - cast({s} as double) * cast({s} as double))"
-        divisor = f"(cast({n} as double) * ({n} - 1L))" if samples else f"(cast({n} as double) * {n})"
-        value = f"try_divide(coalesce(cast({exact} as double), {wide}), {divisor})"
-        return f"sqrt({value})" if root else value
-
-    return render
 
 
 def average(expression: Call, arguments: Sequence[str]) -> str:
