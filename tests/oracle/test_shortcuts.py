@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 
 MOST = 10**9
 LIMITS = (
-    "EVALUATED", "FEW_PAIRS", "FILTERED_HERE", "FOUND", "MERGED_HERE", "PAIRS_A_ROW", "ROWS_A_TASK", "SCANNED",
-    "SMALL_ROWS",
+    "EVALUATED", "FEW_PAIRS", "FILTERED_HERE", "FOUND", "GROUPED_ROWS", "MERGED_HERE", "PAIRS_A_ROW", "ROWS_A_TASK",
+    "SCANNED", "SMALL_ROWS",
 )  # fmt: skip
 """Of numbers of rows or pairs: up to it one way, beyond it another."""
 WAYS: dict[str, dict[str, object]] = {

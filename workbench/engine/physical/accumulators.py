@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workbench.engine.physical.stored_expressions import StoredValue, stored_value
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
@@ -37,7 +38,7 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 
 class Adds(StrEnum):
-    """What a changed row adds to a part: its weight, also only where a column is not NULL; a column by it; a column."""
+    """What a changed row adds to a part: its weight, also only where a value is not NULL; a value by it; a value."""
 
     WEIGHT = "weight"
     WEIGHT_OF_KNOWN = "weight of known"
@@ -47,16 +48,16 @@ class Adds(StrEnum):
 
 @dataclass(frozen=True)
 class StoredInput:
-    """What a changed row adds to a part where its weight and one stored column tell it: nothing is computed of a row.
+    """What a changed row adds to a part where its weight and its stored columns tell it: Spark need not evaluate it.
 
     Attributes:
         adds: what it adds.
-        column: the stored column, where one is read.
+        value: of its columns, where they are read.
         branch: the branch of a set operator whose rows add it, those of others adding 0; ``None``: all rows do.
     """
 
     adds: Adds
-    column: str = ""
+    value: StoredValue | None = None
     branch: int | None = None
 
 
@@ -212,14 +213,9 @@ def rows_part(name: str) -> Part:
     return Part(name, INTEGER, WEIGHT, stored=StoredInput(Adds.WEIGHT))
 
 
-def stored_column(expression: Expression) -> str | None:
-    """The column of the parent's rows that has an expression's value as it is; ``None`` where it is computed."""
-    return expression.name if isinstance(expression, Column) else None
-
-
 def _stored_input(adds: Adds, argument: Expression) -> StoredInput | None:
-    column = stored_column(argument)
-    return None if column is None else StoredInput(adds, column)
+    value = stored_value(argument)
+    return None if value is None else StoredInput(adds, value)
 
 
 def _count(name: str, argument: Expression) -> Part:

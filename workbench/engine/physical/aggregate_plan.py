@@ -21,8 +21,8 @@ from workbench.engine.physical.accumulators import (
     holistic,
     over_rows,
     rows_part,
-    stored_column,
 )
+from workbench.engine.physical.stored_expressions import StoredValue, stored_value
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -53,18 +53,18 @@ class Branch:
         columns: those that are read.
         groups: the SQL of each group column over them.
         readers: for each fused root its member number, and the bits of the nodes whose common rows it reads.
-        stored: for each grouping the stored column of each of its group columns; none where some are computed.
+        stored: for each grouping what its group columns are of stored columns; none where Spark must evaluate some.
     """
 
     columns: tuple[str, ...]
     groups: Mapping[str, str]
     readers: Readers = ()
-    stored: tuple[Mapping[str, str], ...] = ()
+    stored: tuple[Mapping[str, StoredValue], ...] = ()
 
     @staticmethod
     def of(columns: Iterable[Column], groups: Mapping[str, Expression]) -> Branch:
         """An input whose rows are grouped by expressions over its columns, by the name of the group column."""
-        stored = {name: column for name, group in groups.items() if (column := stored_column(group)) is not None}
+        stored = {name: value for name, group in groups.items() if (value := stored_value(group)) is not None}
         return Branch(
             columns=tuple(sorted({column.name for column in columns})),
             groups={name: over_rows(group) for name, group in groups.items()},

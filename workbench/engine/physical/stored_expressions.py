@@ -2,20 +2,22 @@
 
 Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
 A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``). Parts of
-texts are keys that rows are looked up by.
+texts are keys that rows are looked up by. Aggregates group by all but comparisons, and add them up.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.physical.unscaled import Polynomial
+from workbench.engine.physical.unscaled import LIMIT, Polynomial, unscaled
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
+from workbench.streams.arrow_types import to_arrow
 
 COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
 """Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
@@ -79,8 +81,58 @@ class Substring:
         return pc.utf8_slice_codeunits(rows.column(self.column), self.start, self.start + self.length)
 
 
+@dataclass(frozen=True)
+class StoredColumn:
+    """The values of a column as they are."""
+
+    column: str
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The column."""
+        return rows.column(self.column)
+
+
+@dataclass(frozen=True)
+class StoredDecimal:
+    """Sums and products of decimals: unscaled integers of 64 bits, and the type whose scale they have."""
+
+    integers: Polynomial
+    type: DataType
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A decimal or NULL for each row.
+
+        Example:
+            >>> from decimal import Decimal
+            >>> from workbench.sql.algebra.types import decimal
+            >>> rows = pa.RecordBatch.from_pydict({"a": pa.array([Decimal("-1.5"), None], pa.decimal128(9, 1))})
+            >>> StoredDecimal(Polynomial(((("a", "a"), 1),)), decimal(18, 2)).values(rows).to_pylist()
+            [Decimal('2.25'), None]
+        """
+        integers = self.integers.values(rows)
+        numbers = integers.fill_null(0).to_numpy(zero_copy_only=False)
+        words = np.stack([numbers, numbers >> 63], axis=1)
+        known = integers.is_valid().buffers()[1] if integers.null_count else None
+        return pa.Array.from_buffers(to_arrow(self.type), len(numbers), [known, pa.py_buffer(words)])
+
+
 StoredExpression = Comparison | DaysBetween | Polynomial
 """What the filter computes by itself of stored columns."""
+
+StoredValue = StoredColumn | DaysBetween | StoredDecimal | Substring
+"""What aggregates compute by themselves of stored columns."""
+
+
+def stored_value(expression: Expression) -> StoredValue | None:
+    """An expression whose values aggregates know from stored columns; ``None`` where Spark must evaluate it."""
+    if isinstance(expression, Column):
+        return StoredColumn(expression.name)
+    if (dates := dates_subtracted(expression)) is not None:
+        return DaysBetween((dates[0].name, dates[1].name))
+    if (number := unscaled(expression, _name)) is not None and expression.type.kind is Kind.DECIMAL:
+        number = number.at(expression.type.scale)
+        return StoredDecimal(number.number, expression.type) if number.most < LIMIT else None
+    return substring(expression)
 
 
 def substring(text: Expression) -> Substring | None:
@@ -135,6 +187,10 @@ def _stored(number: Expression) -> Expression:
         case Call("cast", (Column() as column,)) if column.type.exact and number.type.scale == column.type.scale:
             return column
     return number
+
+
+def _name(column: Column) -> str:
+    return column.name
 
 
 def _alike(left: Column, right: Column) -> bool:

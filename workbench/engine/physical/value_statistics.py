@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workbench.engine.physical.accumulators import Final, adds_up, is_wide, over_rows, stored_column
+from workbench.engine.physical.accumulators import Final, adds_up, is_wide, over_rows
+from workbench.engine.physical.stored_expressions import StoredValue, stored_value
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra import functions
 from workbench.sql.algebra.coercion import as_string
@@ -38,20 +39,20 @@ class CountedValues:
         column: of the state, with the values.
         type: of the values.
         sql: the expression over the parent's rows.
-        stored: the column of these rows that has its values; ``None`` where they are computed.
+        stored: the same, where Spark need not evaluate it.
     """
 
     number: int
     column: str
     type: DataType
     sql: str
-    stored: str | None = None
+    stored: StoredValue | None = None
 
     @staticmethod
     def of(expression: Expression) -> CountedValues:
         """The values of an expression over the parent's rows."""
         key = digest(identity(expression), _DIGITS)
-        sql, stored = over_rows(expression), stored_column(expression)
+        sql, stored = over_rows(expression), stored_value(expression)
         return CountedValues(int(key, 16), f"_value {key}", expression.type, sql, stored)
 
 

@@ -1,4 +1,4 @@
-"""Fragments that are made of stored columns are those that Spark makes, for every type of column."""
+"""Fragments made of stored columns are those that Spark makes, for every type of column, by one task or two."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.aggregate_sql import fragments
+from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product, reads_stored_columns
 from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
 from workbench.engine.storage.frames import change_frame
@@ -23,7 +24,7 @@ from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.scan import LineageScan, Readers, Scan
 from workbench.engine.storage.segments import write_segments
 from workbench.network.nodes import Aggregate, Branch, Read, SetOperation, SetOperator
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -46,7 +47,9 @@ VALUES: dict[str, tuple[DataType, Sequence[Any]]] = {
     "p": (decimal(25, 10), [Decimal("999999999999999.9999999999"), Decimal("-0.0000000001"), Decimal("1.5")]),
     "v": (decimal(26, 2), [Decimal("9" * 24 + ".99"), Decimal("-" + "9" * 24 + ".99"), Decimal("0.01")]),
     "w": (decimal(38, 3), [Decimal("9" * 35 + ".999"), Decimal("0.001"), Decimal("5e30")]),
+    "q": (decimal(7, 2), [Decimal("99999.99"), Decimal("-99999.99"), Decimal("0.00"), Decimal("0.07")]),
     "d": (DATE, [date(1, 1, 1), date(1969, 12, 31), date(2026, 2, 28)]),
+    "e": (DATE, [date(9999, 12, 31), date(1969, 12, 31), date(2026, 2, 28)]),
     "t": (TIMESTAMP, [datetime(1, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2026, 3, 29, 2, 30)]),
     "b": (BOOLEAN, [True, False]),
     "x": (DOUBLE, [0.0, -0.0, 0.5, -2.25, float("inf"), float("nan")]),
@@ -54,7 +57,12 @@ VALUES: dict[str, tuple[DataType, Sequence[Any]]] = {
     "a": (array_of(INTEGER), ["[1,2]", "[]", "[null]"]),
 }
 COLUMNS = {name: Column(name, type_) for name, (type_, _) in VALUES.items()}
-SUMMED = {"n", "m", "p", "v", "x"}
+SUMMED = {"n", "m", "p", "q", "v", "x"}
+DAYS = Call("-", (COLUMNS["d"], COLUMNS["e"]), INTEGER)
+REST = Call("-", (Constant(1, INTEGER), COLUMNS["q"]), decimal(8, 2))
+MONEY = Call("*", (COLUMNS["q"], REST), decimal(16, 4))
+FIRST = Call("substr", (COLUMNS["k"], Constant(1, INTEGER), Constant(1, INTEGER)), STRING)
+COMPUTED = [DAYS, MONEY, FIRST]
 READERS: Readers = ((1, (0,)), (2, (1, 70)), (3, (1,)))
 """Of two words of lineage, of which one bit that rows have is read by nobody."""
 
@@ -92,12 +100,23 @@ def by_each_column(monotone: bool) -> GroupedPlan:
     return fused_groupings(plans).read_by([tuple((member, bits[member % 3]) for _, (member,) in plans)])
 
 
+def computed(monotone: bool) -> GroupedPlan:
+    """Groups by what is computed of columns, and its statistics, grouped in two ways."""
+    calls = [AggregateCall("sum", (value,), value.type) for value in (DAYS, MONEY)]
+    calls += [AggregateCall(f, (value,), value.type) for value in COMPUTED for f in ("min", "max")]
+    calls += [AggregateCall("count", (v,), INTEGER, distinct=d) for v in COMPUTED for d in (True, False)]
+    groups = [COMPUTED, [COLUMNS["x"], FIRST]]
+    plans = [(aggregate(by, calls, monotone), {member}) for member, by in enumerate(groups, start=1)]
+    return fused_groupings(plans).read_by([((1, (0,)), (2, (1, 70)))])
+
+
 PLANS: dict[str, Callable[[bool], GroupedPlan]] = {
     "every statistic": lambda monotone: aggregate([COLUMNS["k"]], statistics(monotone), monotone),
     "no groups": lambda monotone: aggregate([], statistics(monotone), monotone),
     "no statistics": lambda monotone: aggregate([COLUMNS["x"], COLUMNS["m"]], [], monotone),
     "groups of every type": by_each_column,
     "set operator": lambda _: set_operation(),
+    "computed values": lambda monotone: computed(monotone),
 }
 
 
@@ -153,10 +172,15 @@ def test_spark_makes_the_same(name: str, monotone: bool, spark: SparkSession, tm
         change_frame(spark, job_input, at, scan, 1).createOrReplaceTempView(f"stored_fragments_{at}")
         views.append(f"stored_fragments_{at}")
     expected = spark.sql(fragments(plan, views, one_task=True)).toArrow().to_batches()
-    found = list(StoredFragments(plan, tuple(scans)).of(job_input.read()))
+    made = StoredFragments(plan, tuple(scans))
+    found = list(made.of(job_input.read()))
     keys = [n for n in expected[0].schema.names if n not in {part.name for part in plan.parts}]
     assert set(found[0].schema.names) == set(expected[0].schema.names)
     assert as_bag(found, keys) == as_bag(expected, keys)
+    shares = job_input.run(spark, 2, made.of, made.ddl).toArrow().to_batches()
+    assert set(shares[0].schema.names) == set(found[0].schema.names)
+    of_one, of_two = (Fragments.of(plan).dirty_groups(some) for some in (found, shares))
+    assert as_bag([of_two], list(plan.state_keys)) == as_bag([of_one], list(plan.state_keys))
 
 
 def test_no_rows_are_no_fragments(tmp_path: Path) -> None:

@@ -96,8 +96,8 @@ class _Aggregate:
         def make() -> Job:
             if self.tasks > 1 or not reads_stored_columns(grouped):
                 return self.runner.frame_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
-            stored = StoredFragments(grouped, tuple(scans))
-            return self.runner.task_job(lambda task: update(stored.of(job_input.read(task))), 1, update.ddl, self.plan)
+            made = StoredFragments(grouped, tuple(scans))
+            return self.runner.task_job(lambda task: update(made.of(job_input.read(task))), 1, update.ddl, self.plan)
 
         # A plan of several tasks has an exchange.
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)
@@ -179,14 +179,18 @@ class _Aggregate:
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
         """The fragments of the change, those of a group in one task."""
-        frames = [change_frame(self.runner.spark, job_input, at, s, self.tasks) for at, s in enumerate(scans)]
-        changes = [self.runner.bind(self.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-        one_task = self.tasks == 1 or not self.grouped.groups
-        found = self.runner.spark.sql(fragments(self.grouped, changes, one_task=self.tasks == 1))
-        if one_task:
+        spark, grouped = self.runner.spark, self.grouped
+        if reads_stored_columns(grouped):
+            made = StoredFragments(grouped, tuple(scans))
+            found = job_input.run(spark, self.tasks, made.of, made.ddl)
+        else:
+            frames = [change_frame(spark, job_input, at, scan, self.tasks) for at, scan in enumerate(scans)]
+            changes = [self.runner.bind(self.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
+            found = spark.sql(fragments(grouped, changes, one_task=self.tasks == 1))
+        if self.tasks == 1 or not grouped.groups:
             return found.coalesce(1)
-        # Spark has combined the rows of each task by now: few fragments are sent.
-        return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in self.grouped.groups))
+        # The rows of each task are combined by now: few fragments are sent.
+        return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in grouped.groups))
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
         """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""

@@ -1,8 +1,9 @@
-"""Fragments of changed rows of which only stored columns are read, made without Spark's rows.
+"""Fragments of changed rows of which Spark evaluates nothing, made without Spark's rows.
 
 Most aggregates and set operators group by columns, and count, add up or compare columns. What a row adds to a part is
-then a column, its weight, or their product, so nothing is left that Spark must evaluate. The task that updates the
-state reads the changed rows itself and groups them; rows do not go to the JVM and back.
+then a column, its weight, or their product, so nothing is left that Spark must evaluate. A task reads the changed rows
+itself and groups them; rows do not go to the JVM and back. Few rows are grouped by the task that updates the state.
+Of many rows every task groups its share, piece by piece, and Spark brings the fragments of a group together.
 
 In: the change of each branch, as segments. Out: fragments, as of ``aggregate_sql.fragments``: one for all rows of equal
 groups and lineage, and where values are counted one for each value of these rows.
@@ -10,7 +11,7 @@ groups and lineage, and where values are counted one for each value of these row
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,27 +24,31 @@ from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
 from workbench.engine.storage.grouping import group_rows, normalized
 from workbench.engine.storage.job_input import TaskInput
-from workbench.engine.storage.layout import BRANCH, GROUPING_SET, WEIGHT, conform
+from workbench.engine.storage.layout import BRANCH, GROUPING_SET, WEIGHT, Layout, conform
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import LineageScan
 from workbench.engine.storage.segments import read_share, shares
 from workbench.network.projection import Columns
+from workbench.sql.algebra.types import INTEGER
 from workbench.streams.arrow_types import to_arrow
+
+GROUPED_ROWS = 250_000
+"""So many rows are grouped at a time, and no more are in memory."""
 
 _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 """Of a weight and of a value; Arrow multiplies decimals of up to 76 digits."""
 
 
 def reads_stored_columns(plan: GroupedPlan) -> bool:
-    """Whether fragments are made of stored columns alone: Spark has nothing to evaluate of the changed rows."""
+    """Whether stored columns tell all fragments: Spark has nothing to evaluate of the changed rows."""
     inputs = [*(part.stored for part in plan.parts), *(of.stored for of in plan.counted)]
     return all(branch.stored for branch in plan.branches) and None not in inputs
 
 
 @dataclass(frozen=True)
 class StoredFragments:
-    """The fragments of a change, made of stored columns.
+    """The fragments of a change.
 
     Attributes:
         plan: how the operator groups; ``reads_stored_columns`` holds.
@@ -54,14 +59,15 @@ class StoredFragments:
     scans: tuple[LineageScan, ...]
 
     def of(self, task: TaskInput) -> Iterator[pa.RecordBatch]:
-        """All fragments of a job of one task, whose first inputs are the branches."""
+        """The fragments of a task's share of the change; the job's first inputs are the branches."""
         for branch, scan in enumerate(self.scans):
-            (share,) = shares(task.inputs[branch].change, 1)
-            batches = [rows for batch in read_share(share, scan.input) for rows in scan.select(batch) if rows.num_rows]
-            for number in range(len(scan.readers)):
-                own = [rows for rows in batches if rows.column(GROUPING_SET)[0].as_py() == number]
-                if own:
-                    yield from self.of_rows(pa.concat_batches(own), branch, number)
+            share = shares(task.inputs[branch].change, task.tasks)[task.task]
+            for batches in pieces(read_share(share, scan.input), GROUPED_ROWS):
+                selected = [rows for batch in batches for rows in scan.select(batch) if rows.num_rows]
+                for number in range(len(scan.readers)):
+                    own = [rows for rows in selected if rows.column(GROUPING_SET)[0].as_py() == number]
+                    if own:
+                        yield from self.of_rows(pa.concat_batches(own), branch, number)
 
     def of_rows(self, rows: pa.RecordBatch, branch: int, number: int) -> Iterator[pa.RecordBatch]:
         """The fragments of some rows of a branch that are all grouped alike.
@@ -74,7 +80,7 @@ class StoredFragments:
         stored = self.plan.branches[branch].stored[number]
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
         keys |= {
-            name: normalized(rows.column(stored[name]).cast(to_arrow(type_)))
+            name: normalized(stored[name].values(rows).cast(to_arrow(type_)))
             for name, type_ in self.plan.groups.items()
             if name in stored
         }
@@ -90,7 +96,7 @@ class StoredFragments:
     ) -> pa.RecordBatch:
         """The fragments of the values of an expression; a fragment counts its rows and has no other part."""
         assert of.stored is not None
-        values = rows.column(of.stored)
+        values = of.stored.values(rows)
         known = values.is_valid()
         own = {name: column.filter(known) for name, column in keys.items()}
         own[of.column] = normalized(values.filter(known))
@@ -117,15 +123,37 @@ class StoredFragments:
         return conform(pa.RecordBatch.from_pydict(columns), self._schema)
 
     @property
+    def ddl(self) -> str:
+        """The columns of fragments, in Spark's DDL."""
+        return Layout(self._columns).ddl([*self._columns])
+
+    @property
     def _schema(self) -> pa.Schema:
+        return pa.schema([(name, to_arrow(type_)) for name, type_ in self._columns.items()])
+
+    @property
+    def _columns(self) -> Columns:
         marks = [*map(word_column, self.plan.words), GROUPING_SET, BRANCH]
-        keys_and_parts: Columns = {
-            **self.plan.groups,
-            **self.plan.value_keys,
-            **{part.name: part.type for part in self.plan.parts},
-        }
-        columns = [(name, to_arrow(type_)) for name, type_ in keys_and_parts.items()]
-        return pa.schema([*((mark, pa.int64()) for mark in marks), *columns])
+        parts = {part.name: part.type for part in self.plan.parts}
+        return {**dict.fromkeys(marks, INTEGER), **self.plan.groups, **self.plan.value_keys, **parts}
+
+
+def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
+    """Batches in lists of at least so many rows, except the last one.
+
+    Example:
+        >>> batches = [pa.RecordBatch.from_pydict({"a": [0] * rows}) for rows in (2, 1, 4)]
+        >>> [len(piece) for piece in pieces(batches, 3)]
+        [2, 1]
+    """
+    piece: list[pa.RecordBatch] = []
+    for batch in batches:
+        piece.append(batch)
+        if sum(each.num_rows for each in piece) >= rows:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
 
 
 def _added(part: Part, rows: pa.RecordBatch, branch: int) -> pa.Array:
@@ -134,12 +162,12 @@ def _added(part: Part, rows: pa.RecordBatch, branch: int) -> pa.Array:
     match stored:
         case StoredInput(Adds.WEIGHT, branch=own):
             return weights if own in (None, branch) else pa.array(np.zeros(len(weights), dtype=np.int64))
-        case StoredInput(Adds.WEIGHT_OF_KNOWN, column):
-            return pc.if_else(rows.column(column).is_valid(), weights, 0)
-        case StoredInput(Adds.PRODUCT, column):
-            return product(rows.column(column), weights, to_arrow(part.type))
-        case StoredInput(Adds.VALUE, column):
-            return rows.column(column)
+        case StoredInput(Adds.WEIGHT_OF_KNOWN, value) if value is not None:
+            return pc.if_else(value.values(rows).is_valid(), weights, 0)
+        case StoredInput(Adds.PRODUCT, value) if value is not None:
+            return product(value.values(rows), weights, to_arrow(part.type))
+        case StoredInput(Adds.VALUE, value) if value is not None:
+            return value.values(rows)
     raise ValueError(f"Spark must compute what a row adds to {part.name}")
 
 
