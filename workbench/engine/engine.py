@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -25,6 +26,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import CHANGES_KEPT, has_windows, retention_bounds
+from workbench.engine.physical.stored_expressions import Functions
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
 from workbench.engine.schedule import Meter, Progress, passed_over, run_all
@@ -54,6 +56,7 @@ class Engine:
         collector: removes files that nobody needs any more.
         durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
+        functions: the analyst's, which may become more.
     """
 
     def __init__(
@@ -63,13 +66,14 @@ class Engine:
         collector: FileCollector,
         durable: bool = True,
         incremental_aggregates: bool = True,
+        functions: Functions = MappingProxyType({}),
     ) -> None:
         self.spark = spark
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
         self._collector = collector
         self._durable = durable
-        self.runner = Runner(spark, folder)
+        self.runner = Runner(spark, folder, functions)
         at_a_time = min(OPERATORS_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
         self.interrupts = Interrupts(spark.sparkContext)
         self._pool = ThreadPoolExecutor(at_a_time, "argus-tree", initializer=self.interrupts.tag_thread)
@@ -248,7 +252,8 @@ class Engine:
             EngineError: Spark could not evaluate a node.
         """
         with self._folder_aside() as folder:
-            other = Engine(self.spark, folder, self._collector, False, self.incremental_aggregates)
+            functions = self.runner.functions
+            other = Engine(self.spark, folder, self._collector, False, self.incremental_aggregates, functions)
             other.state = EngineState({}, arrived, clock)
             try:
                 with other.interrupts.stoppable():

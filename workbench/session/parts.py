@@ -60,12 +60,17 @@ class Parts:
             raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
         prepare_workers(self.spark, directory.path, directory.read_only is None)
         engine_spark, durable = engine_session(self.spark), not directory.temporary
+        self.functions = UserFunctions(engine_spark)
         self.engine = Engine(
-            engine_spark, directory.state, directory.collector, durable, options.incremental_aggregates
+            engine_spark,
+            directory.state,
+            directory.collector,
+            durable,
+            options.incremental_aggregates,
+            self.functions.called,
         )
         self.planner = Planner(options, catalog)
         self.runtime = Runtime(self.planner, self.engine)
-        self.functions = UserFunctions(engine_spark)
         self.store = StateStore(directory, self.runtime, life)
         self.opening = Opening(self.store, self.runtime, self.functions)
         self.failures = FunctionFailures(self.store, self.runtime, self.functions, self.lock)

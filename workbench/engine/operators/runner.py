@@ -16,6 +16,7 @@ from workbench.engine.operators.filter_and_write import (
 )
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
+from workbench.engine.physical.stored_expressions import Functions
 from workbench.engine.spark.arrow_tasks import Batches, map_rows, run_tasks
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
@@ -35,10 +36,12 @@ class Runner:
     Args:
         spark: the Spark session to use.
         folder: where rows are kept; every worker must reach it.
+        functions: the analyst's, which may become more.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, functions: Functions) -> None:
         self.spark = spark
+        self.functions = functions
         self.views = Views(spark)
         self._folder = folder
         self._plans = PlanCache()
@@ -143,7 +146,7 @@ class Runner:
         return filter_and_write_job(frame, lambda batches: write(step(batches)))
 
     def filtered_again(self, plan: TreePlan, rows: Relation, known: Collection[NodeId]) -> Delta | None:
-        """All stored rows of a tree through its filter; ``None`` where Spark must evaluate something for that.
+        """All stored rows of a tree through its filter; ``None`` where that takes more than this process.
 
         Args:
             plan: the tree's. It has all columns that are stored by it, and the rows all nodes of ``known``.
@@ -152,22 +155,22 @@ class Runner:
         """
         words = len(plan.filter.filter.always)
         stored = plan.filter.filter.with_known(mask([plan.bits[node] for node in known], words))
-        if not set(stored.columns) <= set(rows.layout.columns):
+        if stored.calls or not set(stored.columns) <= set(rows.layout.columns):
             return None
         write = FilterAndWrite(plan.name, stored, tuple(plan.stored), str(self.folder(plan.name)), None)
         (share,) = shares(rows.segments, 1)
         return delta_of([write.write(read_share(share, rows.layout.arrow))])
 
     def write_here(self, rows: Batches, plan: TreePlan) -> Delta:
-        """Pass a root's rows through the tree's filter in this process: there is nothing that is ``evaluated``."""
+        """Pass a root's rows through the tree's filter in this process: ``needs_no_job`` holds."""
         return delta_of([self.filter_and_write(plan).write(rows)])
 
     def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         """The last step of a tree's jobs."""
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         job_input = self.job_input(plan) if isinstance(plan, AggregatePlan | AnalyticPlan) else None
-        folder = str(self.folder(plan.name))
-        return FilterAndWrite(plan.name, plan.filter.filter, tuple(plan.stored), folder, job_input, plan.substrings)
+        folder, grouped = str(self.folder(plan.name)), plan.filter.filter.calling(self.functions)
+        return FilterAndWrite(plan.name, grouped, tuple(plan.stored), folder, job_input, plan.substrings)
 
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
         """Run jobs of some trees, by name, as one; the changes of the trees.
@@ -188,6 +191,11 @@ def evaluated(plan: TreePlan) -> dict[str, str]:
     """SQL of what Spark evaluates of a root's rows: what is computed, and expressions that the filter tests."""
     computed = {name: over_rows(value) for name, value in plan.computed.items() if name not in plan.substrings}
     return computed | dict(plan.filter.tests)
+
+
+def needs_no_job(plan: TreePlan) -> bool:
+    """Whether a root's rows can be written by the driver: Spark evaluates nothing, nor does the analyst's code run."""
+    return not evaluated(plan) and not plan.filter.filter.calls
 
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from workbench.engine.operators.filter_and_write import filter_and_write_job
 from workbench.engine.operators.operator_input import Prepared
-from workbench.engine.operators.runner import Runner, evaluated
+from workbench.engine.operators.runner import Runner, evaluated, needs_no_job
 from workbench.engine.physical.plans import SourcePlan
 from workbench.engine.spark.arrow_tasks import run_tasks
 from workbench.engine.spark.jobs import Job
@@ -37,7 +37,7 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
         batch: the number of the batch.
     """
     number = sum(segment.rows for segment in arriving)
-    if not evaluated(plan) and number <= FILTERED_HERE:
+    if needs_no_job(plan) and number <= FILTERED_HERE:
         (share,) = shares(arriving, 1)
         return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
     tasks = tasks_for(number, runner.spark)

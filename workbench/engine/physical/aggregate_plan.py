@@ -22,7 +22,7 @@ from workbench.engine.physical.accumulators import (
     over_rows,
     rows_part,
 )
-from workbench.engine.physical.stored_expressions import StoredValue, stored_value
+from workbench.engine.physical.stored_expressions import StoredCall, StoredValue, stored_value
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -131,6 +131,14 @@ class GroupedPlan:
         return tuple(
             sorted({bit // WORD_BITS for branch in self.branches for _, bits in branch.readers for bit in bits})
         )
+
+    @property
+    def calls(self) -> tuple[StoredCall, ...]:
+        """The calls of the analyst's functions over stored columns, each once."""
+        values = [of.stored for of in self.counted]
+        values += [part.stored.value for part in self.parts if part.stored is not None]
+        values += [value for branch in self.branches for groups in branch.stored for value in groups.values()]
+        return tuple(dict.fromkeys(value for value in values if isinstance(value, StoredCall)))
 
     @property
     def reads_rows(self) -> bool:

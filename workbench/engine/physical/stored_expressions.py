@@ -3,10 +3,14 @@
 Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
 A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``). Parts of
 texts are keys that rows are looked up by. Aggregates group by all but comparisons, and add them up.
+
+A function of the analyst runs in Python anyway, in a process of its own. Its calls over stored columns are made where
+the rows are, once for all rows with the same arguments.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.physical.unscaled import LIMIT, Polynomial, unscaled
+from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
+from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 from workbench.streams.arrow_types import to_arrow
 
 COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
 """Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
+
+CALLED = COMPARED - {Kind.TIMESTAMP} | {Kind.DOUBLE}
+"""Kinds whose stored values are what Spark hands over to functions of the analyst, and takes from them."""
 
 _INT = 2**31 - 1
 
@@ -116,10 +125,43 @@ class StoredDecimal:
         return pa.Array.from_buffers(to_arrow(self.type), len(numbers), [known, pa.py_buffer(words)])
 
 
+@dataclass(frozen=True)
+class StoredCall:
+    """A call of an analyst's function over stored columns. Its values are a column beside them once it was made."""
+
+    function: str
+    columns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The column of the values."""
+        return f"{self.function}({', '.join(self.columns)})"
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The values, which ``made`` has set beside the columns."""
+        return rows.column(self.name)
+
+    def made(self, rows: pa.RecordBatch, functions: Functions) -> pa.Array:
+        """The value of each row, of as many calls as there are different arguments.
+
+        Example:
+            >>> rows = pa.RecordBatch.from_pydict({"a": [2, 3, None, 2]})
+            >>> StoredCall("half@1", ("a",)).made(rows, {"half@1": lambda a: pc.divide(a, 2.0)}).to_pylist()
+            [1.0, 1.5, None, 1.0]
+        """
+        arguments = [rows.column(name) for name in self.columns]
+        first, which = _distinct(arguments)
+        at = pa.array(first)
+        return functions[self.function](*(column.take(at) for column in arguments)).take(pa.array(which))
+
+
+Functions = Mapping[str, Callable[..., pa.Array]]
+"""The analyst's functions over columns, by their ids."""
+
 StoredExpression = Comparison | DaysBetween | Polynomial
 """What the filter computes by itself of stored columns."""
 
-StoredValue = StoredColumn | DaysBetween | StoredDecimal | Substring
+StoredValue = StoredColumn | DaysBetween | StoredCall | StoredDecimal | Substring
 """What aggregates compute by themselves of stored columns."""
 
 
@@ -132,7 +174,17 @@ def stored_value(expression: Expression) -> StoredValue | None:
     if (number := unscaled(expression, _name)) is not None and expression.type.kind is Kind.DECIMAL:
         number = number.at(expression.type.scale)
         return StoredDecimal(number.number, expression.type) if number.most < LIMIT else None
-    return substring(expression)
+    return stored_call(expression) or substring(expression)
+
+
+def stored_call(expression: Expression) -> StoredCall | None:
+    """An expression as a call of an analyst's function over stored columns, if it is that."""
+    if not isinstance(expression, Call) or expression.function in SPARK_FUNCTIONS or not expression.arguments:
+        return None
+    columns = [argument for argument in expression.arguments if isinstance(argument, Column)]
+    kinds = {expression.type.kind, *(column.type.kind for column in columns)}
+    plain = len(columns) == len(expression.arguments) and kinds <= CALLED
+    return StoredCall(expression.function, tuple(column.name for column in columns)) if plain else None
 
 
 def substring(text: Expression) -> Substring | None:
@@ -191,6 +243,21 @@ def _stored(number: Expression) -> Expression:
 
 def _name(column: Column) -> str:
     return column.name
+
+
+def _distinct(columns: Sequence[pa.Array]) -> tuple[Positions, Positions]:
+    """The first row of each combination of values, and for each row which combination it has.
+
+    Values are equal here where their bits are: for a function -0.0 may be other than 0.0.
+    """
+    which = first = np.zeros(0, dtype=np.int64)
+    for at, column in enumerate(columns):
+        bits = column.view(pa.int64()) if pa.types.is_float64(column.type) else column
+        encoded = bits.dictionary_encode(null_encoding="encode")
+        own = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        both = own if not at else which * len(encoded.dictionary) + own
+        _, first, which = np.unique(both, return_index=True, return_inverse=True)
+    return first, which
 
 
 def _alike(left: Column, right: Column) -> bool:

@@ -19,6 +19,7 @@ from pyspark.sql.types import StructType
 from three_valued import satisfied
 
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
+from workbench.engine.physical.stored_expressions import StoredCall
 from workbench.engine.storage.lineage import Bits, count_bits, mask, patterns, word_arrays, word_column
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
@@ -204,6 +205,39 @@ def test_slices_of_arrow_batches_are_looked_up_at_their_offset() -> None:
     batch = pa.record_batch({name: pa.array([D(1), D(2), None, D(3)], pa.decimal128(15, 2))})
     assert compiled.filter.lineage(batch.slice(1))[:, 0].tolist() == [1, 0, 1]
     assert compiled.filter.lineage(batch.slice(0, 0)).shape == (0, 1)
+
+
+def test_functions_are_called_last_for_rows_that_need_them() -> None:
+    a, b = Column("a", INTEGER), Column("b", DOUBLE)
+    call = Call("f@1", (a, b), INTEGER)
+
+    def test(left: Expression, operator: Operator, number: int) -> Literal:
+        return Literal(left, operator, Constant(number, INTEGER))
+
+    both = pred_set([or_pred([test(a, Operator.GT, 5)]), or_pred([test(call, Operator.GT, 3)])])
+    either = pred_set([or_pred([test(a, Operator.LT, 2), test(call, Operator.GT, 9)])])
+    unknown = pred_set([or_pred([test(a, Operator.GT, 8)]), or_pred([Literal(call, Operator.IS_NULL)])])
+    sets = {0: both, 1: either, 2: unknown}
+    compiled = compile_filter(sets, range(3), each(range(3)), ["a", "b"])
+    assert not compiled.tests and compiled.filter.calls == (StoredCall("f@1", ("a", "b")),) * 2
+    asked: list[tuple[int | None, float | None]] = []
+
+    def function(first: pa.Array, second: pa.Array) -> pa.Array:
+        asked.extend(zip(first.to_pylist(), second.to_pylist(), strict=True))
+        return pa.array([None if x is None or y is None else int(x + y) for x, y in asked[-len(first) :]], pa.int64())
+
+    numbers, others = [0, 1, 2, 6, 6, 9, 9, None, 2, 6], [0.5, 0.0, -0.0, 0.0, 4.0, None, -8.0, 1.0, 0.0, 4.0]
+    batch = pa.record_batch({"a": pa.array(numbers, pa.int64()), "b": pa.array(others, pa.float64())})
+    bits = compiled.filter.calling({"f@1": function, "other@1": function}).lineage(batch)[:, 0].tolist()
+    for number, other, found in zip(numbers, others, bits, strict=True):
+        value = None if number is None or other is None else int(number + other)
+        big, small = number is not None and number > 5, number is not None and number < 2
+        expected = [big and value is not None and value > 3, small or (value is not None and value > 9)]
+        expected.append(number is not None and number > 8 and value is None)
+        assert [bool(found >> bit & 1) for bit in range(3)] == expected, (number, other)
+    of_both = [(6, 0.0), (6, 4.0), (9, None), (9, -8.0)]
+    of_either = [*of_both, (None, 1.0), (2, 0.0), (2, -0.0)]  # -0.0 is another argument than 0.0
+    assert sorted(map(str, asked)) == sorted(map(str, of_both + of_either))
 
 
 def test_counting_bits_over_several_words() -> None:

@@ -317,6 +317,55 @@ def test_a_function_is_called_for_rows_that_cheaper_tests_let_through(spark: Spa
         assert "half raised ZeroDivisionError" in unguarded.status
 
 
+def test_a_function_is_called_once_for_equal_arguments(spark: SparkSession, tmp_path: Path) -> None:
+    """Of the rows of a batch that a selection or an aggregate reads."""
+    calls = str(tmp_path / "calls")
+
+    def half(number: int | None) -> float | None:
+        with open(calls, "a") as file:
+            file.write(f"{number}\n")
+        return None if number is None else number / 2
+
+    def called() -> list[str]:
+        found = sorted(Path(calls).read_text().split()) if Path(calls).exists() else []
+        Path(calls).unlink(missing_ok=True)
+        return found
+
+    rows = pd.DataFrame({"id": range(40), "k": [None if n % 5 == 4 else n % 5 for n in range(40)]})
+    with Session(spark) as session:
+        session.add_stream("r", rows.convert_dtypes(), history=0, batch=20)
+        session.add_function("half", half, returns="double")
+        session.register("SELECT id FROM r WHERE half(k) >= 1", name="some")
+        session.register("SELECT MAX(half(k)) AS most, SUM(half(k)) AS total FROM r WHERE id >= 10", name="extremes")
+        for batch in (1, 2):
+            session.run(1)
+            assert called() == sorted(2 * ["0", "1", "2", "3", "None"]), batch
+        assert sorted(session.query("some").result()["id"]) == [n for n in range(40) if n % 5 in (2, 3)]
+        assert session.query("extremes").result().to_dict("records") == [{"most": 1.5, "total": 18.0}]
+
+
+def test_a_problem_of_an_earlier_batch_is_not_told_again(spark: SparkSession, tmp_path: Path) -> None:
+    """The steps of an operator stay loaded in Spark's workers."""
+    switch = tmp_path / "switch"
+
+    def moody(number: int) -> float:
+        return 1 / 0 if switch.exists() else 1.0
+
+    rows = pd.DataFrame({"id": range(100), "k": range(100)})
+    with Session(spark) as session:
+        session.add_stream("r", rows, history=20, batch=20)
+        session.add_function("moody", moody, returns="double")
+        for _ in range(2):
+            texts = {"above": "SELECT id FROM r WHERE moody(k) > 0", "most": "SELECT MAX(moody(k)) AS m FROM r"}
+            queries = session.register_many(texts)
+            session.run(1)
+            assert [query.status for query in queries.values()] == ["active"] * 2
+            switch.touch()
+            session.run(1)
+            assert all("moody raised ZeroDivisionError" in query.status for query in queries.values())
+            switch.unlink()
+
+
 @pytest.mark.parametrize("by", ["a.k = b.k AND ", ""], ids=["key", "no key"])
 def test_a_function_is_called_for_pairs_that_cheaper_tests_let_through(spark: SparkSession, by: str) -> None:
     """Whatever stands before or after it by name."""

@@ -16,7 +16,7 @@ incrementally.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -96,7 +96,7 @@ class _Aggregate:
         def make() -> Job:
             if self.tasks > 1 or not reads_stored_columns(grouped):
                 return self.runner.frame_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
-            made = StoredFragments(grouped, tuple(scans))
+            made = self._made_here(scans)
             return self.runner.task_job(lambda task: update(made.of(job_input.read(task))), 1, update.ddl, self.plan)
 
         # A plan of several tasks has an exchange.
@@ -181,7 +181,7 @@ class _Aggregate:
         """The fragments of the change, those of a group in one task."""
         spark, grouped = self.runner.spark, self.grouped
         if reads_stored_columns(grouped):
-            made = StoredFragments(grouped, tuple(scans))
+            made = self._made_here(scans)
             found = job_input.run(spark, self.tasks, made.of, made.ddl)
         else:
             frames = [change_frame(spark, job_input, at, scan, self.tasks) for at, scan in enumerate(scans)]
@@ -191,6 +191,11 @@ class _Aggregate:
             return found.coalesce(1)
         # The rows of each task are combined by now: few fragments are sent.
         return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in grouped.groups))
+
+    def _made_here(self, scans: Sequence[LineageScan]) -> StoredFragments:
+        """The fragments of the change where Python's workers make them."""
+        called = {call.function: self.runner.functions[call.function] for call in self.grouped.calls}
+        return StoredFragments(self.grouped, tuple(scans), called)
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
         """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""

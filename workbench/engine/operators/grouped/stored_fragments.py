@@ -12,7 +12,7 @@ groups and lineage, and where values are counted one for each value of these row
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.accumulators import Adds, Part, StoredInput
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
+from workbench.engine.physical.stored_expressions import Functions
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
 from workbench.engine.storage.grouping import group_rows, normalized
 from workbench.engine.storage.job_input import TaskInput
@@ -53,10 +54,12 @@ class StoredFragments:
     Attributes:
         plan: how the operator groups; ``reads_stored_columns`` holds.
         scans: what is read of the change of each branch.
+        functions: those of the analyst that it calls.
     """
 
     plan: GroupedPlan
     scans: tuple[LineageScan, ...]
+    functions: Functions = field(default_factory=dict)
 
     def of(self, task: TaskInput) -> Iterator[pa.RecordBatch]:
         """The fragments of a task's share of the change; the job's first inputs are the branches."""
@@ -77,6 +80,8 @@ class StoredFragments:
             branch: its position.
             number: of the grouping.
         """
+        for call in self.plan.calls:
+            rows = rows.append_column(call.name, call.made(rows, self.functions))
         stored = self.plan.branches[branch].stored[number]
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
         keys |= {

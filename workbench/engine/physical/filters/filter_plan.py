@@ -19,9 +19,11 @@ from workbench.engine.physical.filters.guards import CostClass, cost_class, guar
 from workbench.engine.physical.stored_expressions import (
     Comparison,
     DaysBetween,
+    StoredCall,
     StoredExpression,
     comparison,
     dates_subtracted,
+    stored_call,
 )
 from workbench.engine.physical.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
@@ -45,7 +47,7 @@ class Test:
     sql: str
     operator: Operator
     point: int | float | str | None
-    stored: StoredExpression | None = None
+    stored: StoredExpression | StoredCall | None = None
 
     def satisfied(self, points: list[int | float | str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """For every range over the sorted points (and NULL, last), whether the literal is true there."""
@@ -132,14 +134,20 @@ def compile_filter(
     bit_sets = sorted(keep, key=sorted)
     single_bits = mask([bit for some in bit_sets if len(some) == 1 for bit in some], words)
     combined = tuple(tuple(sorted(some)) for some in bit_sets if len(some) > 1)
-    here = {
-        names[test.sql]: test.stored
-        for tests in compiled.values()
-        for test in tests
-        if test.stored is not None and set(test.stored.columns) <= set(columns)
-    }
-    grouped = GroupedFilter(tables, tuple(disjunctions), mask(used, words), single_bits, combined, computed=here)
-    evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in stored and names[text] not in here}
+    here: dict[str, StoredExpression] = {}
+    called: dict[str, StoredCall] = {}
+    for test in (test for tests in compiled.values() for test in tests):
+        if test.stored is None or not set(test.stored.columns) <= set(columns):
+            continue
+        if isinstance(test.stored, StoredCall):
+            called[names[test.sql]] = test.stored
+        else:
+            here[names[test.sql]] = test.stored
+    grouped = GroupedFilter(
+        tables, tuple(disjunctions), mask(used, words), single_bits, combined, computed=here, called=called
+    )
+    known = {*stored, *(text for text in sql if names[text] in here or names[text] in called)}
+    evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in known}
     tests = {names[text]: guarded for text, (guarded, _) in evaluated.items()}
     return CompiledFilter(grouped, tests, frozenset(name for _, operands in evaluated.values() for name in operands))
 
@@ -204,16 +212,20 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
         literal: over the root's columns.
         wanted: where functions of the analyst are called (``to_spark``).
     """
+    call = stored_call(literal.left)
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
-        return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None)
+        return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None, call)
     ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
+    if ranked is not None and call is not None:
+        return replace(ranked, stored=call)
     if ranked is not None and (dates := dates_subtracted(literal.left)) is not None:
         return replace(ranked, stored=DaysBetween((dates[0].name, dates[1].name)))
     if (found := comparison(literal)) is not None:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))
         return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
-    return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1)
+    holds = call if literal.operator is Operator.HOLDS else None
+    return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds)
 
 
 def _ranked(literal: Literal, wanted: str | None) -> Test | None:

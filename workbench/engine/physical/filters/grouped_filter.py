@@ -7,20 +7,23 @@ node's tests on this expression are satisfied. A row's lineage is the AND over t
 values fall into: one binary search per expression, whatever the number of nodes.
 
 Spark evaluates the expressions, unless they follow from stored columns (``stored_expressions``); what is compiled here
-only looks up. This module runs in Spark's Python workers.
+only looks up. Functions of the analyst are called last, and for the rows that some selection needs the call for after
+all other tests: an expensive predicate comes after those that drop rows for less (CACQ 4). This module runs in Spark's
+Python workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.physical.stored_expressions import StoredExpression
+from workbench.engine.physical.stored_expressions import Functions, StoredCall, StoredExpression
 from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Bits, Mask, having_all, word_values
 
 
@@ -88,7 +91,7 @@ class GroupedFilter(_ByContent):
 
     ``always``: every bit in use; ``keep``: the bits each of which is worth keeping a row for; ``combinations``: sets of
     bits that are only together; ``computed``: what is tested and follows from columns of the rows, by the
-    name under which it is tested.
+    name under which it is tested; ``called``: the calls of ``functions`` among what is tested.
     """
 
     tables: tuple[RangeTable, ...]
@@ -97,13 +100,28 @@ class GroupedFilter(_ByContent):
     keep: Bits
     combinations: tuple[tuple[int, ...], ...]
     computed: Mapping[str, StoredExpression] = field(default_factory=dict, kw_only=True)
+    called: Mapping[str, StoredCall] = field(default_factory=dict, kw_only=True)
+    functions: Functions = field(default_factory=dict, kw_only=True)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read of rows, some of them several times."""
+        known = {**self.computed, **self.called}
+        return tuple(c for name in self._tested_names for c in (known[name].columns if name in known else [name]))
+
+    @property
+    def calls(self) -> tuple[StoredCall, ...]:
+        """The calls of the analyst's functions that may have to be made."""
+        return tuple(self.called[name] for name in self._tested_names if name in self.called)
+
+    @property
+    def _tested_names(self) -> Iterator[str]:
         tables = (*self.tables, *(table for disjunction in self.disjunctions for table in disjunction.tables))
-        names = (table.column for table in tables)
-        return tuple(c for name in names for c in (self.computed[name].columns if name in self.computed else [name]))
+        return (table.column for table in tables)
+
+    def calling(self, functions: Functions) -> GroupedFilter:
+        """The filter with those of the analyst's functions that it calls."""
+        return replace(self, functions={call.function: functions[call.function] for call in self.calls})
 
     def with_known(self, known: Bits) -> GroupedFilter:
         """The filter for rows that are stored with some of the bits: it tests what the others need."""
@@ -116,19 +134,37 @@ class GroupedFilter(_ByContent):
             self.combinations,
             known,
             computed=self.computed,
+            called=self.called,
         )
 
     def lineage(self, batch: pa.RecordBatch) -> Bits:
         """The lineage of each row, shape (rows, words)."""
         bits = np.broadcast_to(self.always, (batch.num_rows, len(self.always))).copy()
-        for table in self.tables:
-            bits &= table.bits[table.rank(self._tested(batch, table.column))]
-        for disjunction in self.disjunctions:
-            satisfied = np.zeros(batch.num_rows, dtype=bool)
-            for table in disjunction.tables:
-                satisfied |= table.bits[table.rank(self._tested(batch, table.column)), 0].astype(bool)
-            bits[~satisfied] &= disjunction.without
+        for table in sorted(self.tables, key=self._calls):
+            if not self._calls(table):
+                bits &= table.bits[table.rank(self._tested(batch, table.column))]
+                continue
+            rows = np.flatnonzero((bits & ~np.bitwise_and.reduce(table.bits)).any(axis=1))
+            bits[rows] &= table.bits[self._rank(table, batch, rows)]
+        for disjunction in sorted(self.disjunctions, key=lambda some: any(map(self._calls, some.tables))):
+            failing = np.ones(batch.num_rows, dtype=bool)
+            for table in sorted(disjunction.tables, key=self._calls):
+                if not self._calls(table):
+                    failing &= table.bits[table.rank(self._tested(batch, table.column)), 0] == 0
+                    continue
+                rows = np.flatnonzero(failing & (bits & ~disjunction.without).any(axis=1))
+                failing[rows] = table.bits[self._rank(table, batch, rows), 0] == 0
+            bits[failing] &= disjunction.without
         return bits
+
+    def _calls(self, table: RangeTable) -> bool:
+        return table.column in self.called
+
+    def _rank(self, table: RangeTable, batch: pa.RecordBatch, rows: Positions) -> Positions:
+        """The row of a table's bits that the value of a call falls into, for some rows: no other call is made."""
+        call = self.called[table.column]
+        some = batch.select(list(dict.fromkeys(call.columns))).take(pa.array(rows))
+        return table.rank(call.made(some, self.functions))
 
     def _tested(self, batch: pa.RecordBatch, name: str) -> pa.Array:
         return self.computed[name].values(batch) if name in self.computed else batch.column(name)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import cloudpickle
-from pyspark.accumulators import AccumulatorParam
+from pyspark import TaskContext, cloudpickle
+from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
@@ -43,6 +43,8 @@ class UserFunctions:
     """The functions an analyst added to one Spark session."""
 
     def __init__(self, spark: SparkSession) -> None:
+        self.called: dict[str, CalledFunction] = {}
+        """The functions over columns, by their names, for steps of Spark's Python workers."""
         self._spark = spark
         self._problems = spark.sparkContext.accumulator({}, _FirstByName())
 
@@ -55,15 +57,12 @@ class UserFunctions:
             returns: the type of its values; what is not of that type counts as raised.
             limits: what it may take.
         """
-        called = _CalledFunction(cloudpickle.dumps(function), returns, limits or Limits())
-        problems = self._problems
+        called = CalledFunction(name, cloudpickle.dumps(function), returns, limits or Limits(), self._problems)
+        self.called[name] = called
         self.forget([name])
 
         def total(*columns: pa.Array) -> pa.Array:
-            values, problem = called.values(columns)
-            if problem:
-                problems.add({name: problem})
-            return values
+            return called(*columns)
 
         def where(wanted: pa.Array, *columns: pa.Array) -> pa.Array:
             return over_some(total, wanted.fill_null(False), columns, to_arrow(returns))
@@ -103,29 +102,50 @@ def over_some(
     return function(*(column.filter(wanted) for column in columns)).take(places)
 
 
-class _CalledFunction:
-    """A function as a task calls it. A task gets a copy of its own, which remembers that the function has ended.
+class CalledFunction:
+    """A function as a task calls it: it remembers for the rest of the task that the function has ended.
 
     Args:
+        name: under which problems are gathered.
         pickled: the function.
         returns: the type of its values.
         limits: what it may take.
+        problems: gathers what went wrong.
     """
 
-    def __init__(self, pickled: bytes, returns: DataType, limits: Limits) -> None:
+    def __init__(
+        self,
+        name: str,
+        pickled: bytes,
+        returns: DataType,
+        limits: Limits,
+        problems: Accumulator[dict[str, str]],
+    ) -> None:
+        self._name = name
         self._arguments = (pickled, returns, limits)
+        # A step that stays loaded is unpickled once, and Spark forgets a task's accumulators with the task.
+        self._problems: bytes = cloudpickle.dumps(problems)
         self._id = uuid.uuid4().hex
-        self._ended = ""
+        self._ended: tuple[int, str] | None = None
+        """The task in which the function ended, and why."""
 
-    def values(self, columns: Sequence[pa.Array]) -> tuple[pa.Array, str]:
-        """The values for some rows of arguments, and what went wrong first; then they may be NULL."""
-        if not self._ended:
+    def __call__(self, *columns: pa.Array) -> pa.Array:
+        """The values for some rows of arguments, NULL where a call went wrong."""
+        values, problem = self._values(columns)
+        if problem:
+            cloudpickle.loads(self._problems).add({self._name: problem})
+        return values
+
+    def _values(self, columns: Sequence[pa.Array]) -> tuple[pa.Array, str]:
+        context = TaskContext.get()
+        task = -1 if context is None else context.taskAttemptId()
+        if self._ended is None or self._ended[0] != task:
             rows = pa.RecordBatch.from_arrays(list(columns), [f"_{i}" for i in range(len(columns))])
             try:
                 return self._call(rows)
             except FunctionEnded as ended:
-                self._ended = str(ended)
-        return pa.nulls(len(columns[0]), to_arrow(self._arguments[1])), self._ended
+                self._ended = (task, str(ended))
+        return pa.nulls(len(columns[0]), to_arrow(self._arguments[1])), self._ended[1]
 
     def _call(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
         process = _processes.pop(self._id, None)
