@@ -14,6 +14,7 @@ from workbench.engine.spark.cluster import prepare_workers
 from workbench.engine.spark.failures import SparkMonitor
 from workbench.engine.spark.local_session import engine_session, local_spark
 from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.engine.spark.worker_start import start_workers
 from workbench.errors import EnvironmentProblem
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
@@ -60,6 +61,8 @@ class Parts:
             raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
         prepare_workers(self.spark, directory.path, directory.read_only is None)
         engine_spark, durable = engine_session(self.spark), not directory.temporary
+        if spark is None:
+            start_workers(engine_spark)
         self.functions = UserFunctions(engine_spark)
         self.engine = Engine(
             engine_spark,

@@ -1,0 +1,52 @@
+"""Python workers of Spark that are started before they are needed.
+
+The first job of a new Spark waits until a Python worker for each core has started and imported what operators need, and
+until the JVM has loaded what plans of Python steps need: two seconds or more. A session that has just started Spark
+hears of its streams and queries meanwhile, which takes one core at most.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+from threading import Lock, Thread
+
+from pyspark.sql import SparkSession
+
+from workbench.engine.spark.arrow_tasks import Batches, run_tasks
+from workbench.engine.spark.python_steps import ANSWER
+
+OPERATORS = "workbench.engine.operators.evaluate"
+"""The module that imports all operators."""
+
+_LOCK, _STARTED = Lock(), set[str]()
+"""The Sparks whose workers were started, by the ids of their applications."""
+
+
+def start_workers(spark: SparkSession) -> Thread | None:
+    """Start a worker for each core in the background; nobody needs to wait for that.
+
+    Args:
+        spark: a session with the settings of the engine, since workers are kept by settings.
+
+    Returns:
+        The thread that does it; ``None`` where it was done, or begun, before.
+    """
+    with _LOCK:
+        if (application := spark.sparkContext.applicationId) in _STARTED:
+            return None
+        _STARTED.add(application)
+    thread = Thread(target=_start, args=(spark,), name="argus-start-workers", daemon=True)
+    thread.start()
+    return thread
+
+
+def _start(spark: SparkSession) -> None:
+    # Nobody asked for it: what goes wrong here goes wrong again where somebody did, and is told there.
+    with suppress(Exception):
+        run_tasks(spark, max(1, spark.sparkContext.defaultParallelism), _import_operators, ANSWER).rdd.collect()
+
+
+def _import_operators(task: int) -> Batches:
+    importlib.import_module(OPERATORS)
+    return iter(())
