@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +94,7 @@ class FilterAndWrite:
 
     def __call__(self, batches: Batches) -> Batches:
         """Write the rows of a task; gives its answer."""
-        yield pa.RecordBatch.from_pydict({"answer": [json.dumps(asdict(self.write(batches)))]})
+        yield pa.RecordBatch.from_pydict({"answer": [json.dumps(vars(self.write(batches)))]})
 
     def write(self, batches: Batches) -> Answer:
         """Write some rows, in whatever process."""

@@ -25,7 +25,7 @@ from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.grouping import Positions, true_rows
 from workbench.engine.storage.indexes.key_index import (
     Key,
     KeyRanges,
@@ -269,8 +269,7 @@ def _match(path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mas
     """For which pairs the keys of an access path are equal and the days within its band."""
     equal = np.ones(left.num_rows, dtype=bool)
     for own, other in zip(path.key_columns(0), path.key_columns(1), strict=True):
-        same = pc.fill_null(pc.equal(left.column(own), right.column(other)), False)
-        equal &= same.to_numpy(zero_copy_only=False)
+        equal &= true_rows(pc.equal(left.column(own), right.column(other)))
     if path.band is not None:
         days = [rows.column(path.band.day(side)).cast(pa.int32()) for side, rows in enumerate((left, right))]
         # Days that are NULL are NaN here, which is within no bounds.

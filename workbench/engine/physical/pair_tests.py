@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import ends_of
 from workbench.engine.physical.stored_expressions import COMPARED, compare, comparison, dates_subtracted, days_apart
+from workbench.engine.storage.grouping import true_rows
 from workbench.engine.storage.lineage import Mask
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet
@@ -48,7 +47,7 @@ class PairTest:
             found = compare(self.operator, left, right)
         else:
             found = compare(self.operator, days_apart(left, right), pa.scalar(self.days, pa.int64()))
-        return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False))
+        return true_rows(found)
 
 
 def left_to_test(tested: PredSet, paths: Iterable[AccessPath]) -> tuple[PairTest, ...] | None:

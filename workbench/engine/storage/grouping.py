@@ -45,6 +45,17 @@ def normalized(column: pa.Array) -> pa.Array:
     return pa.array(np.where(np.isnan(numbers), np.nan, numbers), column.type, mask=np.asarray(column.is_null()))
 
 
+def true_rows(found: pa.BooleanArray) -> npt.NDArray[np.bool_]:
+    """Which values are true; NULL is not.
+
+    Example:
+        >>> true_rows(pa.array([True, None, False])).tolist()
+        [True, False, False]
+    """
+    known = found.fill_null(False) if found.null_count else found
+    return np.asarray(known.to_numpy(zero_copy_only=False))
+
+
 def not_distinct(left: pa.Array, right: pa.Array) -> npt.NDArray[np.bool_]:
     """Which values are equal as groups are: NULL equals NULL, NaN equals NaN, and 0.0 equals -0.0.
 
