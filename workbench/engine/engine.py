@@ -26,7 +26,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.physical.retention import CHANGES_KEPT, has_windows, retention_bounds
-from workbench.engine.physical.stored_expressions import Functions
+from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
 from workbench.engine.schedule import Meter, Progress, passed_over, run_all

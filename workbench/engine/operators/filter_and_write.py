@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
-from workbench.engine.physical.stored_expressions import Substring
+from workbench.engine.physical.stored.expressions import Substring
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER

@@ -16,7 +16,7 @@ from workbench.engine.operators.filter_and_write import (
 )
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
-from workbench.engine.physical.stored_expressions import Functions
+from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import Batches, map_rows, run_tasks
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views

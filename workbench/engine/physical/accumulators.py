@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.engine.physical.stored_expressions import StoredValue, stored_value
+from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
@@ -38,12 +38,18 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 
 class Adds(StrEnum):
-    """What a changed row adds to a part: its weight, also only where a value is not NULL; a value by it; a value."""
+    """What a changed row adds to a part: its weight, also only where a value is not NULL; a value by it; a value.
+
+    Of a wide sum the low part adds what is left of a value by a unit of the high part, and that how often the unit is
+    in it; both by the weight.
+    """
 
     WEIGHT = "weight"
     WEIGHT_OF_KNOWN = "weight of known"
     PRODUCT = "product"
     VALUE = "value"
+    LOW = "low part"
+    HIGH = "high part"
 
 
 @dataclass(frozen=True)
@@ -249,4 +255,8 @@ def _wide_sum(name: str, argument: Expression) -> tuple[Part, Part]:
     high = f"cast({value} div {unit} AS {decimal(_HIGH_DIGITS, 0).spark}) * {WEIGHT}"
     types = decimal(MAX_PRECISION, scale), decimal(MAX_PRECISION, 0)
     parts = [f"cast({product} AS {type_.spark})" for product, type_ in zip((low, high), types, strict=True)]
-    return Part(name, types[0], parts[0]), Part(f"{name}_high", types[1], parts[1])
+    stored = [_stored_input(adds, argument) for adds in (Adds.LOW, Adds.HIGH)]
+    return (
+        Part(name, types[0], parts[0], stored=stored[0]),
+        Part(f"{name}_high", types[1], parts[1], stored=stored[1]),
+    )

@@ -22,7 +22,8 @@ from workbench.engine.physical.accumulators import (
     over_rows,
     rows_part,
 )
-from workbench.engine.physical.stored_expressions import StoredCall, StoredValue, stored_value
+from workbench.engine.physical.stored.calls import StoredCall
+from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,

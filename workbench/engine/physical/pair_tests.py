@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import ends_of
-from workbench.engine.physical.stored_expressions import COMPARED, compare, comparison, dates_subtracted, days_apart
+from workbench.engine.physical.stored.expressions import COMPARED, compare, comparison, dates_subtracted, days_apart
 from workbench.engine.storage.grouping import true_rows
 from workbench.engine.storage.lineage import Mask
 from workbench.sql.algebra.expressions import Constant, Expression

@@ -16,7 +16,7 @@ from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.physical.stored_expressions import Substring, substring
+from workbench.engine.physical.stored.expressions import Substring, substring
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.network.nodes import Analytic, Join, NodeId, Read, SetOperation, Window

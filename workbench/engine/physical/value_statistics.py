@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from workbench.engine.physical.accumulators import Final, adds_up, is_wide, over_rows
-from workbench.engine.physical.stored_expressions import StoredValue, stored_value
+from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra import functions
 from workbench.sql.algebra.coercion import as_string

@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from three_valued import satisfied
 
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
-from workbench.engine.physical.stored_expressions import StoredCall
+from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.storage.lineage import Bits, count_bits, mask, patterns, word_arrays, word_column
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal

@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.operators.grouped.statistics import narrowed
-from workbench.engine.physical.accumulators import Adds, Part, StoredInput
+from workbench.engine.physical.accumulators import LOW_DIGITS, Adds, Part, StoredInput
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.stored_expressions import Functions
+from workbench.engine.physical.stored.calls import Functions
+from workbench.engine.physical.stored.decimals import fits_64_bits, from_integers, taken_apart
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
 from workbench.engine.storage.grouping import group_rows, normalized
 from workbench.engine.storage.job_input import TaskInput
@@ -31,7 +32,7 @@ from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import LineageScan
 from workbench.engine.storage.segments import read_share, shares
 from workbench.network.projection import Columns
-from workbench.sql.algebra.types import INTEGER
+from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.streams.arrow_types import to_arrow
 
 GROUPED_ROWS = 250_000
@@ -173,7 +174,19 @@ def _added(part: Part, rows: pa.RecordBatch, branch: int) -> pa.Array:
             return product(value.values(rows), weights, to_arrow(part.type))
         case StoredInput(Adds.VALUE, value) if value is not None:
             return value.values(rows)
+        case StoredInput((Adds.LOW | Adds.HIGH) as adds, value) if value is not None:
+            return _part_of_wide_sum(value.values(rows), weights, part.type, adds is Adds.HIGH)
     raise ValueError(f"Spark must compute what a row adds to {part.name}")
+
+
+def _part_of_wide_sum(values: pa.Array, weights: pa.Array, type_: DataType, high: bool) -> pa.Array:
+    """The low or the high part of some decimals, each as often as its row counts."""
+    if fits_64_bits(values):  # a unit of the high part has more digits
+        low = values if not high else pc.if_else(values.is_valid(), pa.scalar(0, to_arrow(type_)), None)
+        return product(low, weights, to_arrow(type_))
+    parts = taken_apart(values, 10**LOW_DIGITS)[0 if high else 1]
+    counted = zip(parts, weights.to_pylist(), strict=True)
+    return from_integers((None if number is None else number * weight for number, weight in counted), type_)
 
 
 def product(values: pa.Array, weights: pa.Array, type_: pa.DataType) -> pa.Array:

@@ -16,16 +16,17 @@ import numpy as np
 
 from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
-from workbench.engine.physical.stored_expressions import (
+from workbench.engine.physical.stored.calls import StoredCall, stored_call
+from workbench.engine.physical.stored.expressions import (
     Comparison,
     DaysBetween,
-    StoredCall,
     StoredExpression,
     comparison,
     dates_subtracted,
-    stored_call,
+    like,
+    substring,
 )
-from workbench.engine.physical.unscaled import unscaled
+from workbench.engine.physical.stored.unscaled import unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
@@ -216,15 +217,15 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
         return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None, call)
     ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
-    if ranked is not None and call is not None:
-        return replace(ranked, stored=call)
+    if ranked is not None and (known := call or substring(literal.left)) is not None:
+        return replace(ranked, stored=known)
     if ranked is not None and (dates := dates_subtracted(literal.left)) is not None:
         return replace(ranked, stored=DaysBetween((dates[0].name, dates[1].name)))
     if (found := comparison(literal)) is not None:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))
         return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
-    holds = call if literal.operator is Operator.HOLDS else None
+    holds = like(literal) or (call if literal.operator is Operator.HOLDS else None)
     return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds)
 
 

@@ -3,7 +3,8 @@
 A selection tests `amount1 - 2 * amount2` of every row. Spark hands a decimal over to Python as a big number, which
 costs ten times what an integer costs, and takes such numbers apart in every operation. Where the digits say that no
 value is beyond 64 bits, the expression is computed of the columns' unscaled integers instead: by Spark with one
-conversion a column, and of stored columns, which have these integers, with none.
+conversion a column, and of stored columns, which have these integers, with none. Of stored columns it is also computed
+where the values that are there fit (``decimals``).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,8 @@ from workbench.sql.render.spark_sql import Naming
 
 LIMIT = 2**62
 """No value, also of a part, is so far from 0."""
+_INTEGER = 2**63
+"""How far an INTEGER is from 0 at most."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,29 @@ class Polynomial:
         """The columns that are read."""
         return tuple(sorted({name for names, _ in self.terms for name in names}))
 
+    def fits(self, rows: pa.RecordBatch) -> bool:
+        """Whether the integers of these rows, and all that they are made of, are 64-bit integers."""
+        most: dict[str, int] = {}
+        for name in self.columns:
+            column = rows.column(name).fill_null(0)
+            numbers = _integers(column)
+            if pa.types.is_decimal(column.type) and not np.array_equal(_integers(column, 1), numbers >> 63):
+                return False
+            most[name] = max(int(numbers.max()), -int(numbers.min())) if len(numbers) else 0
+        return sum(abs(factor) * prod(most[name] for name in names) for names, factor in self.terms) < LIMIT
+
+    def exact(self, rows: pa.RecordBatch) -> list[int | None]:
+        """The integer of each row, however large, NULL where one of its columns is NULL."""
+        columns = {name: rows.column(name) for name in self.columns}
+        numbers = {name: _large_integers(column) for name, column in columns.items()}
+        total = np.zeros(rows.num_rows, dtype=object)
+        for names, factor in self.terms:
+            total += factor * np.prod([numbers[name] for name in names], axis=0, initial=1)
+        missing = np.zeros(rows.num_rows, dtype=bool)
+        for column in columns.values():
+            missing |= np.asarray(column.is_null())
+        return [None if lost else int(number) for lost, number in zip(missing, total, strict=True)]
+
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """The integer of each row, NULL where one of its columns is NULL.
 
@@ -83,10 +110,18 @@ class Polynomial:
         return pa.array(total, mask=missing if missing.any() else None)
 
 
-def _integers(decimals: pa.Array) -> npt.NDArray[np.int64]:
-    """The unscaled integers of decimals that fit 64 bits; anything in place of NULL."""
-    words = np.frombuffer(decimals.buffers()[1], dtype=np.int64)
-    return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
+def _integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
+    """Integers, or a word of the unscaled integers of decimals, of 64 bits; anything in place of NULL."""
+    words, width = np.frombuffer(numbers.buffers()[1], dtype=np.int64), 1 + pa.types.is_decimal(numbers.type)
+    return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
+
+
+def _large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
+    """Integers, or the unscaled integers of decimals, as those of Python; 0 in place of NULL."""
+    known = numbers.fill_null(0)
+    high = _integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
+    low = _integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else _integers(known)
+    return np.asarray(high + low.astype(object))
 
 
 @dataclass(frozen=True)
@@ -117,12 +152,13 @@ def _constant(number: int) -> Polynomial:
     return Polynomial((((), number),))
 
 
-def unscaled(expression: Expression, column: Naming) -> Unscaled | None:
+def unscaled(expression: Expression, column: Naming, limit: int = LIMIT) -> Unscaled | None:
     """An expression of decimals as an integer; ``None`` where it has other parts, or might not fit.
 
     Args:
         expression: sums, differences and products of decimal columns and numbers.
         column: the text for a column.
+        limit: no value, also of a part, is so far from 0; beyond ``LIMIT`` Spark's 64 bits do not do.
 
     Example:
         >>> from workbench.sql.algebra.types import decimal
@@ -131,15 +167,15 @@ def unscaled(expression: Expression, column: Naming) -> Unscaled | None:
         >>> unscaled(double, lambda c: c.name).sql
         '(CAST(a * 100 AS BIGINT) * 2L)'
     """
-    result = _unscaled(expression, column)
-    return result if result is not None and result.most < LIMIT else None
+    result = _unscaled(expression, column, limit)
+    return result if result is not None and result.most < limit else None
 
 
-def _unscaled(expression: Expression, column: Naming) -> Unscaled | None:
+def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | None:
     if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant):
         return None
     match expression:
-        case Column(type=type_) if 10**type_.precision < LIMIT:
+        case Column(type=type_) if 10**type_.precision < limit:
             whole = f"{column(expression)} * {10**type_.scale}" if type_.scale else column(expression)
             column_itself = Polynomial((((expression.name,), 1),))
             return Unscaled(f"CAST({whole} AS BIGINT)", column_itself, type_.scale, 10**type_.precision)
@@ -148,12 +184,16 @@ def _unscaled(expression: Expression, column: Naming) -> Unscaled | None:
             number = int(Decimal(value).scaleb(scale))
             return Unscaled(f"{number}L", _constant(number), scale, abs(number))
         case Call(function="+" | "-" | "*" as operator, arguments=(left, right)):
-            ends = _unscaled(left, column), _unscaled(right, column)
+            ends = _unscaled(left, column, limit), _unscaled(right, column, limit)
             if ends[0] is None or ends[1] is None:
                 return None
             result = _combined(operator, ends[0], ends[1])
             exact = expression.type.precision < MAX_PRECISION and result.scale <= expression.type.scale
-            return result.at(expression.type.scale) if exact and result.most < LIMIT else None
+            return result.at(expression.type.scale) if exact and result.most < limit else None
+        case Call(function="cast", arguments=(Column(type=type_) as number,)) if type_.kind is Kind.INTEGER:
+            integer = Polynomial((((number.name,), 1),))
+            holds = min(limit, 10 ** (expression.type.precision - expression.type.scale)) > _INTEGER
+            return Unscaled(column(number), integer, 0, _INTEGER).at(expression.type.scale) if holds else None
         case _:
             return None
 

@@ -12,7 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
-from workbench.engine.physical.stored_expressions import substring
+from workbench.engine.physical.stored.expressions import substring
+from workbench.engine.physical.stored.values import DatePart, stored_value
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
@@ -100,3 +101,38 @@ def test_parts_of_texts_are_those_of_spark(spark: SparkSession, start: int, leng
 def test_what_counts_from_the_end_is_left_to_spark(start: int, length: int) -> None:
     arguments = (Column("s", STRING), Constant(start, INTEGER), Constant(length, INTEGER))
     assert substring(Call("substr", arguments, STRING)) is None
+
+
+PATTERNS = ["", "%", "a%", "%é%", "%c_", "_", "__", "%_%", "(", ".*", "%.%", "a%%d", "日%", "%語", "_bc", "a\nb", "a%b"]
+
+
+def test_patterns_and_parts_of_texts_are_tested_here(spark: SparkSession) -> None:
+    tests: list[PredSet] = []
+    for name in "ab":
+        column, other = Column(name, STRING), Column("ba"["ab".index(name)], STRING)
+        for pattern in PATTERNS:
+            matches = Call("like", (column, Constant(pattern, STRING)), BOOLEAN)
+            tests += [pred_set([or_pred([Literal(matches, Operator.HOLDS)])])]
+            tests += [pred_set([or_pred([Literal(Call("not", (matches,), BOOLEAN), Operator.HOLDS)])])]
+            tests += [pred_set([or_pred([Literal(matches, Operator.HOLDS), Literal(other, Operator.IS_NULL)])])]
+        first = Call("substr", (column, Constant(1, INTEGER), Constant(2, INTEGER)), STRING)
+        tests += [
+            one(first, operator, Constant(text, STRING)) for operator in OPERATORS for text in ("", "a", "ab", "日")
+        ]
+    check(spark, STRING, [*filter(None, TEXTS), "", "a\nb", "a.b", "(", "A", "a\\b", "%", "ccd\n"], tests)
+
+
+def test_a_backslash_is_left_to_spark() -> None:
+    matches = Call("like", (Column("a", STRING), Constant("50\\%", STRING)), BOOLEAN)
+    assert compiled([pred_set([or_pred([Literal(matches, Operator.HOLDS)])])], ["a"]).tests
+
+
+@pytest.mark.parametrize("part", ["year", "month"])
+def test_parts_of_dates_are_those_of_spark(spark: SparkSession, part: str) -> None:
+    days = [None, -719162, -719528, -1, 0, 58, 59, 2932896, 2932897, 50_000_000, -50_000_000]
+    value = stored_value(Call(part, (Column("d", DATE),), INTEGER))
+    assert isinstance(value, DatePart)
+    frame = spark.createDataFrame([(day,) for day in days], "n int").coalesce(1)
+    expected = [row[0] for row in frame.selectExpr(f"{part}(date_add(date '1970-01-01', n))").collect()]
+    dates = pa.array(days, pa.int32()).cast(pa.date32())
+    assert value.values(pa.RecordBatch.from_arrays([dates], ["d"])).to_pylist() == expected

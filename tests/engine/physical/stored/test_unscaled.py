@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import compile_filter
-from workbench.engine.physical.unscaled import LIMIT, unscaled
+from workbench.engine.physical.stored.unscaled import LIMIT, unscaled
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, DataType, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set

@@ -1,0 +1,1 @@
+"""What is computed of the stored columns of rows without Spark."""

@@ -1,0 +1,86 @@
+"""Sums and products of stored decimals, exact whatever their digits: in 64 bits where the values fit, as most do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workbench.engine.physical.stored.unscaled import Polynomial, unscaled
+from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
+from workbench.streams.arrow_types import to_arrow
+
+_EXACT = Context(prec=2 * MAX_PRECISION)
+
+
+@dataclass(frozen=True)
+class StoredDecimal:
+    """Sums and products of columns' unscaled integers, and the type whose scale they have."""
+
+    integers: Polynomial
+    type: DataType
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A decimal or NULL for each row.
+
+        Example:
+            >>> from workbench.sql.algebra.types import decimal
+            >>> rows = pa.RecordBatch.from_pydict({"a": pa.array([Decimal("-1.5"), None], pa.decimal128(9, 1))})
+            >>> StoredDecimal(Polynomial(((("a", "a"), 1),)), decimal(18, 2)).values(rows).to_pylist()
+            [Decimal('2.25'), None]
+        """
+        if not self.integers.fits(rows):
+            return from_integers(self.integers.exact(rows), self.type)
+        integers = self.integers.values(rows)
+        numbers = integers.fill_null(0).to_numpy(zero_copy_only=False)
+        words = np.stack([numbers, numbers >> 63], axis=1)
+        known = integers.is_valid().buffers()[1] if integers.null_count else None
+        return pa.Array.from_buffers(to_arrow(self.type), len(numbers), [known, pa.py_buffer(words)])
+
+
+def stored_decimal(expression: Expression) -> StoredDecimal | None:
+    """An expression as sums and products of stored decimals, if it is that and has no more than 37 digits."""
+    if expression.type.kind is not Kind.DECIMAL:
+        return None
+    number = unscaled(expression, _name, limit=10 ** (MAX_PRECISION - 1))
+    return None if number is None else StoredDecimal(number.at(expression.type.scale).number, expression.type)
+
+
+def fits_64_bits(decimals: pa.Array) -> bool:
+    """Whether the unscaled integers of some decimals are 64-bit integers."""
+    low, high = np.moveaxis(_words(decimals.fill_null(0)), 1, 0)
+    return bool((high == low >> 63).all())
+
+
+def taken_apart(decimals: pa.Array, unit: int) -> tuple[list[int | None], list[int | None]]:
+    """Unscaled integers as how often ``unit`` is in each, and what is left; both have the sign of the number.
+
+    Example:
+        >>> taken_apart(pa.array([Decimal("-12.34"), None]), 1000)
+        ([-1, None], [-234, None])
+    """
+    scale = decimals.type.scale
+    numbers = [None if v is None else int(v.scaleb(scale, _EXACT)) for v in decimals.to_pylist()]
+    high = [None if n is None else (abs(n) // unit) * (-1 if n < 0 else 1) for n in numbers]
+    return high, [None if n is None or h is None else n - h * unit for n, h in zip(numbers, high, strict=True)]
+
+
+def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:
+    """Unscaled integers as decimals, NULL where they have more than 38 digits."""
+    most = 10**MAX_PRECISION
+    fitting = (None if n is None or abs(n) >= most else Decimal(n).scaleb(-type_.scale, _EXACT) for n in numbers)
+    return pa.array(fitting, to_arrow(type_))
+
+
+def _words(decimals: pa.Array) -> npt.NDArray[np.int64]:
+    words = np.frombuffer(decimals.buffers()[1], dtype=np.int64)
+    return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals))].reshape(-1, 2)
+
+
+def _name(column: Column) -> str:
+    return column.name

@@ -1,0 +1,182 @@
+"""Expressions of a row's stored columns that need no Spark: comparisons, days from one to another, money, and patterns.
+
+Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
+A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``). Parts of
+texts are keys that rows are looked up by. ``values`` has what aggregates compute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.stored.unscaled import Polynomial
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import Kind
+from workbench.sql.predicates.cnf import Literal, Operator
+
+COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
+"""Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
+
+_INT = 2**31 - 1
+
+_FUNCTIONS = {
+    Operator.EQ: "equal",
+    Operator.NE: "not_equal",
+    Operator.LT: "less",
+    Operator.LE: "less_equal",
+    Operator.GT: "greater",
+    Operator.GE: "greater_equal",
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether the values of two columns compare so."""
+
+    operator: Operator
+    columns: tuple[str, str]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True, false or NULL for each row.
+
+        Example:
+            >>> rows = pa.RecordBatch.from_pydict({"a": [1, 2, None], "b": [2, 2, 2]})
+            >>> Comparison(Operator.LT, ("a", "b")).values(rows).to_pylist()
+            [True, False, None]
+        """
+        return compare(self.operator, *(rows.column(name) for name in self.columns))
+
+
+@dataclass(frozen=True)
+class DaysBetween:
+    """How many days the date in the first column is after the one in the second."""
+
+    columns: tuple[str, str]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A whole number or NULL for each row."""
+        return days_apart(*(rows.column(name) for name in self.columns))
+
+
+@dataclass(frozen=True)
+class Substring:
+    """So many characters of a text, beginning with the one at a place, from 0."""
+
+    column: str
+    start: int
+    length: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column that is read."""
+        return (self.column,)
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The part of each text; shorter where the text ends, and NULL of NULL.
+
+        Example:
+            >>> Substring("a", 1, 2).values(pa.RecordBatch.from_pydict({"a": ["abcd", "é", None]})).to_pylist()
+            ['bc', '', None]
+        """
+        return pc.utf8_slice_codeunits(rows.column(self.column), self.start, self.start + self.length)
+
+
+@dataclass(frozen=True)
+class Like:
+    """Whether a text matches a pattern of LIKE, or does not."""
+
+    column: str
+    pattern: str
+    negated: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column that is read."""
+        return (self.column,)
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True, false or NULL for each row.
+
+        Example:
+            >>> rows = pa.RecordBatch.from_pydict({"a": ["abc", "b\\nc", None]})
+            >>> Like("a", "_%c", True).values(rows).to_pylist()
+            [False, False, None]
+        """
+        matches = pc.match_like(rows.column(self.column), self.pattern)
+        return pc.invert(matches) if self.negated else matches
+
+
+StoredExpression = Comparison | DaysBetween | Like | Polynomial | Substring
+"""What the filter computes by itself of stored columns."""
+
+
+def substring(text: Expression) -> Substring | None:
+    """An expression as a part of a stored text, if it is that."""
+    match text:
+        case Call("substr", (Column() as column, Constant(value=int() as start), Constant(value=int() as length))):
+            # For Spark both are numbers of 32 bits, and NULL beyond.
+            stored = column.type.kind is Kind.STRING and 1 <= start <= _INT and 0 <= length <= _INT
+            return Substring(column.name, start - 1, length) if stored else None
+    return None
+
+
+def like(literal: Literal) -> Like | None:
+    """A literal as a pattern of a stored text, if it is that; Spark reads a backslash otherwise than Arrow."""
+    negated, tested = False, literal.left
+    if isinstance(tested, Call) and tested.function == "not":
+        negated, (tested,) = True, tested.arguments
+    match literal.operator, tested:
+        case Operator.HOLDS, Call("like", (Column(name, type), Constant(value=str() as pattern))):
+            return Like(name, pattern, negated) if type.kind is Kind.STRING and "\\" not in pattern else None
+    return None
+
+
+def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
+    """Comparisons of values of one kind and scale: true, false, or NULL."""
+    return pc.call_function(_FUNCTIONS[operator], [left, right])
+
+
+def comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
+    """The columns that a literal compares; ``None`` where it computes something, or Arrow would compare otherwise."""
+    if literal.right is None:
+        return None
+    match _compared(literal.left, literal.right):
+        case Column() as left, Column() as right if _alike(left, right):
+            return left, literal.operator, right
+    return None
+
+
+def dates_subtracted(number: Expression) -> tuple[Column, Column] | None:
+    """The columns from the second of which an expression counts the days to the first, if it does."""
+    match number:
+        case Call("-", (Column() as left, Column() as right)) if left.type.kind is right.type.kind is Kind.DATE:
+            return left, right
+    return None
+
+
+def days_apart(later: pa.Array, earlier: pa.Array) -> pa.Array:
+    """How many days the dates of one column are after those of another."""
+    return pc.subtract(*(dates.cast(pa.int32()).cast(pa.int64()) for dates in (later, earlier)))
+
+
+def _compared(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """What a comparison compares: ``m < n`` is written as ``m - n < 0`` (``predicates/canonical``)."""
+    match left, right:
+        case Call("-", (first, second)), Constant(value=0) if left.type.exact:
+            return _stored(first), _stored(second)
+    return left, right
+
+
+def _stored(number: Expression) -> Expression:
+    """A number without a cast that leaves its value as it is."""
+    match number:
+        case Call("cast", (Column() as column,)) if column.type.exact and number.type.scale == column.type.scale:
+            return column
+    return number
+
+
+def _alike(left: Column, right: Column) -> bool:
+    return left.type.kind is right.type.kind and left.type.kind in COMPARED and left.type.scale == right.type.scale
