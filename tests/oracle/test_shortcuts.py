@@ -27,11 +27,15 @@ WAYS: dict[str, dict[str, object]] = {
     "rows are few": {**dict.fromkeys(LIMITS, MOST), "RUNS": 2, "APART": 1},
     "rows are many": {**dict.fromkeys(LIMITS, 0), "RUNS": 2, "APART": 1},
     "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
-    "Spark makes all fragments": {"reads_stored_columns": lambda plan: False},
+    "Spark evaluates all rows": {
+        "reads_stored_columns": lambda plan: False,
+        "stored_branches": lambda union, produced: None,
+        "numbered_columns": lambda plan: None,
+    },
     "no plan is kept": {"has_exchange": lambda plan: True},
     "one segment a row": {"SEGMENT_ROWS": 1, "HANDED_ON": 1},
 }
-SHORT = ["rows are many", "Spark tests all pairs", "Spark makes all fragments"]
+SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows"]
 FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
 """Of the classes, those that are joined: most of the limits are about pairs."""
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.physical.access_paths import AccessPath
-from workbench.engine.physical.pair_tests import PairTest
+from workbench.engine.physical.pair_tests import PairFilter, PairTest, pair_column
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.interrupts import tag_jobs
@@ -39,7 +39,6 @@ from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share, shares
-from workbench.network.sql_text import SIDE_NAMES
 
 PAIRS = 65_536
 """About so many pairs are handed on at a time."""
@@ -62,7 +61,7 @@ class IndexJoin:
     right: Scan
     paths: tuple[AccessPath, ...]
     semijoins: tuple[Semijoin, ...] = ()
-    tests: tuple[PairTest, ...] | None = None
+    tests: tuple[PairTest | PairFilter, ...] | None = None
 
     def frame(self, spark: SparkSession, job_input: JobInput, tasks: int) -> DataFrame:
         """The pairs, by a plan that can be kept."""
@@ -121,7 +120,7 @@ class IndexJoin:
     def _tested(self, pairs: pa.RecordBatch) -> pa.RecordBatch:
         passes = np.ones(pairs.num_rows, dtype=bool)
         for test in self.tests or ():
-            passes &= test.passes(*(pairs.column(pair_column(*column)) for column in (test.left, test.right)))
+            passes &= test.passes(pairs)
         return pairs if passes.all() else pairs.filter(pa.array(passes))
 
     @property
@@ -172,11 +171,6 @@ class IndexJoin:
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
         weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
         return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
-
-
-def pair_column(side: int, name: str) -> str:
-    """The column of the pairs that has a column of a side."""
-    return f"{SIDE_NAMES[side]}_{name}"
 
 
 @dataclass(frozen=True)

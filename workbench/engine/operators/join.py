@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.engine.operators.element_join import PLACE, places
-from workbench.engine.operators.index_join import IndexJoin, pair_column
+from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.filters.guards import by_cost
-from workbench.engine.physical.pair_tests import left_to_test
+from workbench.engine.physical.pair_tests import left_to_test, pair_column
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.spark.arrow_tasks import Batches

@@ -8,17 +8,24 @@ since the union of bags is linear (Budiu et al., DBSP).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
 
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import UnionPlan
+from workbench.engine.physical.stored.calls import StoredCall
+from workbench.engine.physical.stored.values import StoredValue, stored_value
+from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
-from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.job_input import TaskInput
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Scan
+from workbench.engine.storage.segments import read_share, shares
 from workbench.network.nodes import NodeId, SetOperation
 from workbench.network.projection import Columns, read_by_branch
 
@@ -37,6 +44,14 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
         scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
 
     def make() -> Job:
+        if (stored := stored_branches(union, plan.produced)) is not None:
+            names, layout = [*plan.produced, BATCH, WEIGHT], Layout(plan.produced)
+            schema = only(layout.arrow, names)
+
+            def rows(task: int) -> Batches:
+                return stored_change(job_input.read(task, tasks), scans, stored, schema)
+
+            return runner.task_job(rows, tasks, layout.ddl(names), plan)
         frames = {at: change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in scans.items()}
         changes = {at: runner.bind(plan, f"change{at}", frame) for at, frame in frames.items()}
         return runner.sql_job(union_change(union, changes, plan.produced), plan, tasks)
@@ -50,6 +65,42 @@ def branches_by_parent(union: SetOperation) -> list[list[int]]:
     for at, (parent, _) in enumerate(union.direct):
         branches.setdefault(parent, []).append(at)
     return list(branches.values())
+
+
+StoredBranches = Mapping[int, Sequence[Mapping[str, StoredValue]]]
+"""The branches that read each parent, by the number of the first: their values by the names of the union's columns."""
+
+
+def stored_branches(union: SetOperation, produced: Columns) -> StoredBranches | None:
+    """The branches where stored columns tell all values; ``None`` where something else is computed."""
+    found: dict[int, list[dict[str, StoredValue]]] = {}
+    for branches in branches_by_parent(union):
+        own = found.setdefault(branches[0], [])
+        for at in branches:
+            columns = {f"c{i}": stored_value(value) for i, value in enumerate(union.direct[at][1], start=1)}
+            values = {name: value for name in produced if (value := columns[name]) is not None}
+            if len(values) < len(produced) or any(isinstance(value, StoredCall) for value in values.values()):
+                return None
+            own.append(values)
+    return found
+
+
+def stored_change(task: TaskInput, scans: Mapping[int, Scan], branches: StoredBranches, schema: pa.Schema) -> Batches:
+    """A task's part of the change where stored columns tell all values.
+
+    Args:
+        task: its inputs are those of the branches.
+        scans: what is read of each parent, by the number of the first branch that reads it.
+        branches: their values.
+        schema: of the rows.
+    """
+    for first, scan in scans.items():
+        share = shares(task.inputs[first].change, task.tasks)[task.task]
+        for rows in (some for batch in read_share(share, scan.input) for some in scan.select(batch)):
+            for values in branches[first]:
+                columns = {name: value.values(rows) for name, value in values.items()}
+                columns |= {mark: rows.column(mark) for mark in (BATCH, WEIGHT)}
+                yield conform(pa.RecordBatch.from_pydict(columns), schema)
 
 
 def union_change(union: SetOperation, changes: Mapping[int, str], produced: Columns) -> str:

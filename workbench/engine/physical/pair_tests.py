@@ -1,24 +1,29 @@
 """What is left to test of a join's pairs that have equal keys, where their stored values decide it alone.
 
 A comparison of two columns, or of the days from one to the other, needs no Spark: each pair would become a row for it,
-and Arrow's again afterwards, which takes longer than all else that a join does. What computes anything else is left to
-Spark.
+and Arrow's again afterwards, which takes longer than all else that a join does. The same goes for whatever the filter
+of a tree tests of stored columns (``filters``), such as alternatives. What computes anything else is left to Spark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
 import pyarrow as pa
 
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.filters.filter_plan import compile_filter
+from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.join_keys import ends_of
 from workbench.engine.physical.stored.expressions import COMPARED, compare, comparison, dates_subtracted, days_apart
 from workbench.engine.storage.grouping import true_rows
 from workbench.engine.storage.lineage import Mask
-from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.predicates.cnf import Operator, ORPred, PredSet
+from workbench.network.sql_text import SIDE_NAMES
+from workbench.sql.algebra.expressions import Column, Constant, Expression
+from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_columns
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,15 @@ class PairTest:
     right: tuple[int, str]
     days: int | None = None
 
-    def passes(self, left: pa.Array, right: pa.Array) -> Mask:
-        """Which pairs pass, by the values of both columns; those with a NULL do not.
+    def passes(self, pairs: pa.RecordBatch) -> Mask:
+        """Which pairs pass; those with a NULL do not.
 
         Example:
-            >>> PairTest(Operator.NE, (0, "a"), (1, "a")).passes(pa.array([1, 2, None]), pa.array([2, 2, 2]))
+            >>> pairs = pa.RecordBatch.from_pydict({"l_a": [1, 2, None], "r_a": [2, 2, 2]})
+            >>> PairTest(Operator.NE, (0, "a"), (1, "a")).passes(pairs)
             array([ True, False, False])
         """
+        left, right = (pairs.column(pair_column(*column)) for column in (self.left, self.right))
         if self.days is None:
             found = compare(self.operator, left, right)
         else:
@@ -50,12 +57,42 @@ class PairTest:
         return true_rows(found)
 
 
-def left_to_test(tested: PredSet, paths: Iterable[AccessPath]) -> tuple[PairTest, ...] | None:
+@dataclass(frozen=True)
+class PairFilter:
+    """A conjunction of what else is tested of a pair, as a filter whose only bit says whether it passes."""
+
+    filter: GroupedFilter
+
+    def passes(self, pairs: pa.RecordBatch) -> Mask:
+        """Which pairs pass."""
+        return np.asarray(self.filter.lineage(pairs).any(axis=1))
+
+
+def left_to_test(tested: PredSet, paths: Iterable[AccessPath]) -> tuple[PairTest | PairFilter, ...] | None:
     """What is left to test of pairs with the equal keys of any of these paths; ``None`` where Spark must test it."""
     keys = [set(path.keys) for path in paths]
     equal = set.intersection(*keys) if keys else set()
-    tests = [_test(predicate) for predicate in tested if not _is_key(predicate, equal)]
-    return None if None in tests else tuple(test for test in tests if test is not None)
+    left = [predicate for predicate in tested if not _is_key(predicate, equal)]
+    tests = [(predicate, _test(predicate)) for predicate in left]
+    others = _filter(pred_set(predicate for predicate, test in tests if test is None))
+    comparisons = tuple(test for _, test in tests if test is not None)
+    return None if others is None else comparisons + others
+
+
+@lru_cache(maxsize=1_024)
+def _filter(predicates: PredSet) -> tuple[PairFilter, ...] | None:
+    """The filter for some tests, if there are any; ``None`` where Spark must evaluate one."""
+    of_pairs = map_predicates(predicates, lambda c: Column(pair_column(c.source, c.name), c.type))
+    if not of_pairs:
+        return ()
+    names = {column.name for column in predicate_columns(of_pairs)}
+    compiled = compile_filter({0: of_pairs}, [0], [frozenset([0])], names)
+    return None if compiled.tests or compiled.filter.calls else (PairFilter(compiled.filter),)
+
+
+def pair_column(side: int, name: str) -> str:
+    """The column of the pairs that has a column of a side."""
+    return f"{SIDE_NAMES[side]}_{name}"
 
 
 def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool:

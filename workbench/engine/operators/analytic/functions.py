@@ -19,7 +19,8 @@ from workbench.sql.algebra.expressions import AggregateCall, Constant, Expressio
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.types import INTEGER
 
-_NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
+NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
+"""Functions whose value is a mark of the row."""
 _SHARES = {
     "percent_rank": "if(_rows = 1, 0D, (_rank - 1) / cast(_rows - 1 AS double))",
     "cume_dist": "_last / cast(_rows AS double)",
@@ -58,8 +59,8 @@ def _exact(value: Expression) -> str:
 def _value(function: AnalyticCall) -> str:
     name, arguments = function.function, [over_rows(argument) for argument in function.arguments]
     nulls = " IGNORE NULLS" if function.ignore_nulls else ""
-    if name in _NUMBERS:
-        return _NUMBERS[name]
+    if name in NUMBERS:
+        return NUMBERS[name]
     if name in _SHARES:
         return _SHARES[name]
     if name == "ntile":

@@ -22,6 +22,7 @@ import pyarrow as pa
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.functions import analytic_sql
+from workbench.engine.operators.analytic.numbered import numbered_change, numbered_columns
 from workbench.engine.operators.analytic.ordered_rows import (
     MARKS,
     SUM_DIGITS,
@@ -42,7 +43,7 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.job_input import InputRows, TaskInput
-from workbench.engine.storage.layout import WEIGHT
+from workbench.engine.storage.layout import WEIGHT, Layout, only
 from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
@@ -59,6 +60,14 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
     def make() -> Job:
+        if (columns := numbered_columns(plan)) is not None:
+            names, layout = [*columns, WEIGHT], Layout(plan.produced)
+            schema = only(layout.arrow, names)
+
+            def rows(task: int) -> Batches:
+                yield numbered_change(step.change(job_input.read(task)), columns, schema)
+
+            return runner.task_job(rows, 1, layout.ddl(names), plan)
         view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, step.ddl))
         return runner.sql_job(_sql(plan, step, view), plan, tasks=1)
 

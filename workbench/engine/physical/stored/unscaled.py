@@ -172,10 +172,12 @@ def unscaled(expression: Expression, column: Naming, limit: int = LIMIT) -> Unsc
 
 
 def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | None:
-    if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant):
+    if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant | Column):
         return None
     match expression:
-        case Column(type=type_) if 10**type_.precision < limit:
+        case Column(type=type_) if type_.kind is Kind.INTEGER and limit > _INTEGER:
+            return Unscaled(column(expression), Polynomial((((expression.name,), 1),)), 0, _INTEGER)
+        case Column(type=type_) if type_.kind is Kind.DECIMAL and 10**type_.precision < limit:
             whole = f"{column(expression)} * {10**type_.scale}" if type_.scale else column(expression)
             column_itself = Polynomial((((expression.name,), 1),))
             return Unscaled(f"CAST({whole} AS BIGINT)", column_itself, type_.scale, 10**type_.precision)
@@ -191,9 +193,8 @@ def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | 
             exact = expression.type.precision < MAX_PRECISION and result.scale <= expression.type.scale
             return result.at(expression.type.scale) if exact and result.most < limit else None
         case Call(function="cast", arguments=(Column(type=type_) as number,)) if type_.kind is Kind.INTEGER:
-            integer = Polynomial((((number.name,), 1),))
-            holds = min(limit, 10 ** (expression.type.precision - expression.type.scale)) > _INTEGER
-            return Unscaled(column(number), integer, 0, _INTEGER).at(expression.type.scale) if holds else None
+            integer, most = _unscaled(number, column, limit), 10 ** (expression.type.precision - expression.type.scale)
+            return integer.at(expression.type.scale) if integer is not None and integer.most < most else None
         case _:
             return None
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.physical.stored.calls import StoredCall, stored_call
+from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
 from workbench.engine.physical.stored.expressions import DaysBetween, Substring, dates_subtracted, substring
-from workbench.sql.algebra.expressions import Call, Column, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.arrow_types import to_arrow
 
 _FIRST_YEAR = 1970
 
@@ -25,6 +26,18 @@ class StoredColumn:
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """The column."""
         return rows.column(self.column)
+
+
+@dataclass(frozen=True)
+class StoredConstant:
+    """The same value in every row; ``None`` is NULL."""
+
+    value: object
+    type: DataType
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The value of each row."""
+        return pa.repeat(pa.scalar(self.value, to_arrow(self.type)), rows.num_rows)
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ class DatePart:
         return pa.array(days.astype("datetime64[M]").astype(np.int64) % 12 + 1, mask=missing)
 
 
-StoredValue = StoredColumn | DatePart | DaysBetween | StoredCall | StoredDecimal | Substring
+StoredValue = StoredColumn | StoredConstant | DatePart | DaysBetween | StoredCall | StoredDecimal | Substring
 
 
 def stored_value(expression: Expression) -> StoredValue | None:
@@ -59,6 +72,8 @@ def stored_value(expression: Expression) -> StoredValue | None:
     match expression:
         case Column(name):
             return StoredColumn(name)
+        case Constant(value, type) if type.kind in CALLED or type.kind is Kind.TIMESTAMP:
+            return StoredConstant(value, type)
         case Call("year" | "month" as part, (Column(name, type),)) if type.kind is Kind.DATE:
             return DatePart(part, name)
     if (dates := dates_subtracted(expression)) is not None:
