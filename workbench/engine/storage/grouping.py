@@ -64,9 +64,9 @@ def not_distinct(left: pa.Array, right: pa.Array) -> npt.NDArray[np.bool_]:
         [True, False, True]
     """
     right = right if right.type == left.type else right.cast(left.type)
-    equal = pc.fill_null(pc.equal(left, right), False)
-    if left.null_count or right.null_count:
-        equal = pc.or_(equal, pc.and_(left.is_null(), right.is_null()))
+    equal = true_rows(pc.equal(left, right))
+    if left.null_count and right.null_count:
+        equal = equal | true_rows(pc.and_(left.is_null(), right.is_null()))
     if pa.types.is_floating(left.type):
-        equal = pc.or_(equal, pc.fill_null(pc.and_(pc.is_nan(left), pc.is_nan(right)), False))
-    return np.asarray(equal.to_numpy(zero_copy_only=False), dtype=bool)
+        equal = equal | true_rows(pc.and_(pc.is_nan(left), pc.is_nan(right)))
+    return equal

@@ -6,6 +6,7 @@ only where they are needed, and all processes of a machine share the pages.
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ def write_segments(table: pa.Table, folder: Path) -> Run:
 
 def segments_marked(mark: str, folder: str) -> list[Segment]:
     """The segments of a folder whose names begin with a mark, with their checksums as they are now."""
-    paths = map(str, sorted(Path(folder).glob(f"{mark}*.arrow")))
+    paths = [path for path in _beginning(folder, mark) if path.endswith(".arrow")]
     return [Segment(path, open_segment(path).num_rows, checksum_of(path)) for path in paths]
 
 
@@ -125,9 +126,18 @@ def check_segments(segments: Iterable[Segment]) -> None:
 
 def remove_segment(path: str) -> None:
     """Delete a segment and its indexes. A reader that has it open keeps its rows."""
-    file = Path(path)
-    for index in file.parent.glob(f"{file.stem}.*"):
-        remove_file(index)
+    folder, name = os.path.split(path)
+    for file in _beginning(folder, f"{os.path.splitext(name)[0]}."):
+        remove_file(Path(file))
+
+
+def _beginning(folder: str, start: str) -> list[str]:
+    """The files of a folder whose names begin so. Names are random: for ``glob`` each would be a pattern to compile."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return [os.path.join(folder, name) for name in sorted(names) if name.startswith(start)]
 
 
 Share = list[tuple[str, int, int]]

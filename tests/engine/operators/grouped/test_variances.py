@@ -37,7 +37,7 @@ def expected(rows: int) -> dict[int, list[float]]:
     return found
 
 
-@pytest.mark.parametrize("way", [None, "Spark makes all fragments", "rows are many"])
+@pytest.mark.parametrize("way", [None, "Spark evaluates all rows", "rows are many"])
 def test_variance_has_every_digit(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, way: str | None) -> None:
     if way is not None:
         force(monkeypatch, WAYS[way])

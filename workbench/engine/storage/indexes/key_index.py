@@ -158,7 +158,8 @@ def value_hashes(column: pa.Array) -> Hashes:
     encoded = column.dictionary_encode()
     values = np.append(encoded.dictionary.to_numpy(zero_copy_only=False), "")
     hashes = pd.util.hash_array(values.astype(object), categorize=False)
-    return np.asarray(hashes[encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)])
+    indices = encoded.indices.fill_null(len(values) - 1) if column.null_count else encoded.indices
+    return np.asarray(hashes[indices.to_numpy(zero_copy_only=False)])
 
 
 def _expanded(positions: Positions, counts: Positions) -> tuple[Positions, Positions]:
