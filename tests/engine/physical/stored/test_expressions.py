@@ -122,8 +122,9 @@ def test_patterns_and_parts_of_texts_are_tested_here(spark: SparkSession) -> Non
     check(spark, STRING, [*filter(None, TEXTS), "", "a\nb", "a.b", "(", "A", "a\\b", "%", "ccd\n"], tests)
 
 
-def test_a_backslash_is_left_to_spark() -> None:
-    matches = Call("like", (Column("a", STRING), Constant("50\\%", STRING)), BOOLEAN)
+@pytest.mark.parametrize("pattern", ["50\\%", "_%" * 501], ids=["backslash", "long"])
+def test_patterns_that_arrow_may_not_read_are_left_to_spark(pattern: str) -> None:
+    matches = Call("like", (Column("a", STRING), Constant(pattern, STRING)), BOOLEAN)
     assert compiled([pred_set([or_pred([Literal(matches, Operator.HOLDS)])])], ["a"]).tests
 
 

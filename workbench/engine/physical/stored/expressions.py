@@ -21,6 +21,8 @@ COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kin
 """Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
 
 _INT = 2**31 - 1
+_PATTERN = 1_000
+"""Characters of a pattern that Arrow surely compiles; it fails where there are very many."""
 
 _FUNCTIONS = {
     Operator.EQ: "equal",
@@ -124,13 +126,14 @@ def substring(text: Expression) -> Substring | None:
 
 
 def like(literal: Literal) -> Like | None:
-    """A literal as a pattern of a stored text, if it is that; Spark reads a backslash otherwise than Arrow."""
+    """A literal as a pattern of a stored text, if it is that and Arrow reads it as Spark does: without a backslash."""
     negated, tested = False, literal.left
     if isinstance(tested, Call) and tested.function == "not":
         negated, (tested,) = True, tested.arguments
     match literal.operator, tested:
         case Operator.HOLDS, Call("like", (Column(name, type), Constant(value=str() as pattern))):
-            return Like(name, pattern, negated) if type.kind is Kind.STRING and "\\" not in pattern else None
+            plain = len(pattern) <= _PATTERN and "\\" not in pattern
+            return Like(name, pattern, negated) if type.kind is Kind.STRING and plain else None
     return None
 
 
