@@ -137,3 +137,9 @@ def test_parts_of_dates_are_those_of_spark(spark: SparkSession, part: str) -> No
     expected = [row[0] for row in frame.selectExpr(f"{part}(date_add(date '1970-01-01', n))").collect()]
     dates = pa.array(days, pa.int32()).cast(pa.date32())
     assert value.values(pa.RecordBatch.from_arrays([dates], ["d"])).to_pylist() == expected
+
+
+def test_a_decimal_may_stand_for_a_double() -> None:
+    value = stored_value(Constant(Decimal("1.5"), DOUBLE))
+    assert value is not None
+    assert value.values(pa.RecordBatch.from_pydict({"a": [1, 2]})).to_pylist() == [1.5, 1.5]

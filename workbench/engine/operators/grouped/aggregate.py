@@ -96,8 +96,8 @@ class _Aggregate:
         def make() -> Job:
             if self.tasks > 1 or not reads_stored_columns(grouped):
                 return self.runner.frame_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
-            made = self._made_here(scans)
-            return self.runner.task_job(lambda task: update(made.of(job_input.read(task))), 1, update.ddl, self.plan)
+            stored = self._stored_fragments(scans)
+            return self.runner.task_job(lambda task: update(stored.of(job_input.read(task))), 1, update.ddl, self.plan)
 
         # A plan of several tasks has an exchange.
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)
@@ -181,8 +181,8 @@ class _Aggregate:
         """The fragments of the change, those of a group in one task."""
         spark, grouped = self.runner.spark, self.grouped
         if reads_stored_columns(grouped):
-            made = self._made_here(scans)
-            found = job_input.run(spark, self.tasks, made.of, made.ddl)
+            stored = self._stored_fragments(scans)
+            found = job_input.run(spark, self.tasks, stored.of, stored.ddl)
         else:
             frames = [change_frame(spark, job_input, at, scan, self.tasks) for at, scan in enumerate(scans)]
             changes = [self.runner.bind(self.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
@@ -192,8 +192,8 @@ class _Aggregate:
         # The rows of each task are combined by now: few fragments are sent.
         return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in grouped.groups))
 
-    def _made_here(self, scans: Sequence[LineageScan]) -> StoredFragments:
-        """The fragments of the change where Python's workers make them."""
+    def _stored_fragments(self, scans: Sequence[LineageScan]) -> StoredFragments:
+        """The fragments of the change where stored columns tell them."""
         called = {call.function: self.runner.functions[call.function] for call in self.grouped.calls}
         return StoredFragments(self.grouped, tuple(scans), called)
 

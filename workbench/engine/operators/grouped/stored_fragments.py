@@ -22,7 +22,8 @@ from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.accumulators import LOW_DIGITS, Adds, Part, StoredInput
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.physical.stored.decimals import fits_64_bits, from_integers, taken_apart
+from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
+from workbench.engine.physical.stored.unscaled import fits_64_bits
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
 from workbench.engine.storage.grouping import group_rows, normalized
 from workbench.engine.storage.job_input import TaskInput
@@ -82,7 +83,7 @@ class StoredFragments:
             number: of the grouping.
         """
         for call in self.plan.calls:
-            rows = rows.append_column(call.name, call.made(rows, self.functions))
+            rows = rows.append_column(call.name, call.evaluate(rows, self.functions))
         stored = self.plan.branches[branch].stored[number]
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
         keys |= {
@@ -184,7 +185,7 @@ def _part_of_wide_sum(values: pa.Array, weights: pa.Array, type_: DataType, high
     if fits_64_bits(values):  # a unit of the high part has more digits
         low = values if not high else pc.if_else(values.is_valid(), pa.scalar(0, to_arrow(type_)), None)
         return product(low, weights, to_arrow(type_))
-    parts = taken_apart(values, 10**LOW_DIGITS)[0 if high else 1]
+    parts = quotients_and_remainders(values, 10**LOW_DIGITS)[0 if high else 1]
     counted = zip(parts, weights.to_pylist(), strict=True)
     return from_integers((None if number is None else number * weight for number, weight in counted), type_)
 

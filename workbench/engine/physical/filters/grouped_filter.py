@@ -6,7 +6,7 @@ constants cut its values into ranges; each range, each constant and NULL has a r
 node's tests on this expression are satisfied. A row's lineage is the AND over the expressions of the table rows its
 values fall into: one binary search per expression, whatever the number of nodes.
 
-Spark evaluates the expressions, unless they follow from stored columns (``stored_expressions``); what is compiled here
+Spark evaluates the expressions, unless they follow from stored columns (``stored``); what is compiled here
 only looks up. Functions of the analyst are called last, and for the rows that some selection needs the call for after
 all other tests: an expensive predicate comes after those that drop rows for less (CACQ 4). This module runs in Spark's
 Python workers.
@@ -165,7 +165,7 @@ class GroupedFilter(_ByContent):
         """The row of a table's bits that the value of a call falls into, for some rows: no other call is made."""
         call = self.called[table.column]
         some = batch.select(list(dict.fromkeys(call.columns))).take(pa.array(rows))
-        return table.rank(call.made(some, self.functions))
+        return table.rank(call.evaluate(some, self.functions))
 
     def _tested(self, batch: pa.RecordBatch, name: str) -> pa.Array:
         return self.computed[name].values(batch) if name in self.computed else batch.column(name)

@@ -25,7 +25,7 @@ Functions = Mapping[str, Callable[..., pa.Array]]
 
 @dataclass(frozen=True)
 class StoredCall:
-    """A call. Its values are a column beside those that are stored once it was made."""
+    """A call. Once it is evaluated, its values are a column beside those that are stored."""
 
     function: str
     columns: tuple[str, ...]
@@ -36,16 +36,16 @@ class StoredCall:
         return f"{self.function}({', '.join(self.columns)})"
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The values, which ``made`` has set beside the columns."""
+        """The values, which ``evaluate`` has set beside the columns."""
         return rows.column(self.name)
 
-    def made(self, rows: pa.RecordBatch, functions: Functions) -> pa.Array:
+    def evaluate(self, rows: pa.RecordBatch, functions: Functions) -> pa.Array:
         """The value of each row, of as many calls as there are different arguments.
 
         Example:
             >>> import pyarrow.compute as pc
             >>> rows = pa.RecordBatch.from_pydict({"a": [2, 3, None, 2]})
-            >>> StoredCall("half@1", ("a",)).made(rows, {"half@1": lambda a: pc.divide(a, 2.0)}).to_pylist()
+            >>> StoredCall("half@1", ("a",)).evaluate(rows, {"half@1": lambda a: pc.divide(a, 2.0)}).to_pylist()
             [1.0, 1.5, None, 1.0]
         """
         arguments = [rows.column(name) for name in self.columns]

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.physical.stored.unscaled import Polynomial, unscaled
+from workbench.engine.physical.stored.unscaled import Polynomial, large_integers, unscaled
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
 from workbench.streams.arrow_types import to_arrow
@@ -51,21 +50,15 @@ def stored_decimal(expression: Expression) -> StoredDecimal | None:
     return None if number is None else StoredDecimal(number.at(expression.type.scale).number, expression.type)
 
 
-def fits_64_bits(decimals: pa.Array) -> bool:
-    """Whether the unscaled integers of some decimals are 64-bit integers."""
-    low, high = np.moveaxis(_words(decimals.fill_null(0)), 1, 0)
-    return bool((high == low >> 63).all())
-
-
-def taken_apart(decimals: pa.Array, unit: int) -> tuple[list[int | None], list[int | None]]:
+def quotients_and_remainders(decimals: pa.Array, unit: int) -> tuple[list[int | None], list[int | None]]:
     """Unscaled integers as how often ``unit`` is in each, and what is left; both have the sign of the number.
 
     Example:
-        >>> taken_apart(pa.array([Decimal("-12.34"), None]), 1000)
+        >>> quotients_and_remainders(pa.array([Decimal("-12.34"), None]), 1000)
         ([-1, None], [-234, None])
     """
-    scale = decimals.type.scale
-    numbers = [None if v is None else int(v.scaleb(scale, _EXACT)) for v in decimals.to_pylist()]
+    missing = decimals.is_null().to_pylist()
+    numbers = [None if lost else n for lost, n in zip(missing, large_integers(decimals).tolist(), strict=True)]
     high = [None if n is None else (abs(n) // unit) * (-1 if n < 0 else 1) for n in numbers]
     return high, [None if n is None or h is None else n - h * unit for n, h in zip(numbers, high, strict=True)]
 
@@ -75,11 +68,6 @@ def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:
     most = 10**MAX_PRECISION
     fitting = (None if n is None or abs(n) >= most else Decimal(n).scaleb(-type_.scale, _EXACT) for n in numbers)
     return pa.array(fitting, to_arrow(type_))
-
-
-def _words(decimals: pa.Array) -> npt.NDArray[np.int64]:
-    words = np.frombuffer(decimals.buffers()[1], dtype=np.int64)
-    return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals))].reshape(-1, 2)
 
 
 def _name(column: Column) -> str:

@@ -65,16 +65,16 @@ class Polynomial:
         most: dict[str, int] = {}
         for name in self.columns:
             column = rows.column(name).fill_null(0)
-            numbers = _integers(column)
-            if pa.types.is_decimal(column.type) and not np.array_equal(_integers(column, 1), numbers >> 63):
+            if pa.types.is_decimal(column.type) and not fits_64_bits(column):
                 return False
+            numbers = _integers(column)
             most[name] = max(int(numbers.max()), -int(numbers.min())) if len(numbers) else 0
         return sum(abs(factor) * prod(most[name] for name in names) for names, factor in self.terms) < LIMIT
 
     def exact(self, rows: pa.RecordBatch) -> list[int | None]:
         """The integer of each row, however large, NULL where one of its columns is NULL."""
         columns = {name: rows.column(name) for name in self.columns}
-        numbers = {name: _large_integers(column) for name, column in columns.items()}
+        numbers = {name: large_integers(column) for name, column in columns.items()}
         total = np.zeros(rows.num_rows, dtype=object)
         for names, factor in self.terms:
             total += factor * np.prod([numbers[name] for name in names], axis=0, initial=1)
@@ -116,7 +116,13 @@ def _integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
     return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
 
 
-def _large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
+def fits_64_bits(decimals: pa.Array) -> bool:
+    """Whether the unscaled integers of some decimals are 64-bit integers."""
+    known = decimals.fill_null(0)
+    return bool((_integers(known, 1) == _integers(known) >> 63).all())
+
+
+def large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
     """Integers, or the unscaled integers of decimals, as those of Python; 0 in place of NULL."""
     known = numbers.fill_null(0)
     high = _integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -72,6 +73,8 @@ def stored_value(expression: Expression) -> StoredValue | None:
     match expression:
         case Column(name):
             return StoredColumn(name)
+        case Constant(Decimal() as value, type) if type.kind is Kind.DOUBLE:
+            return StoredConstant(float(value), type)
         case Constant(value, type) if type.kind in CALLED or type.kind is Kind.TIMESTAMP:
             return StoredConstant(value, type)
         case Call("year" | "month" as part, (Column(name, type),)) if type.kind is Kind.DATE:
