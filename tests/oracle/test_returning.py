@@ -37,3 +37,17 @@ def test_a_query_that_comes_back_has_no_values_of_its_past(spark: SparkSession, 
         oracle.register({"groups again": by_group, "both": case(statistics, "g, d")})
         oracle.run(1)
         oracle.check_changes()
+
+
+@pytest.mark.parametrize("values", ["MIN(k)", "MEDIAN(x)", "COUNT(DISTINCT s)"])
+def test_groups_go_after_the_statistic_that_counted_their_values(spark: SparkSession, values: str) -> None:
+    rows = "FROM t GROUP BY id"
+    with Oracle(spark, {"t": corrected(stream(160, 15), 60, 30, 15)}) as oracle:
+        oracle.register({"counts": Case(f"SELECT id, COUNT(*) AS n {rows}")})
+        oracle.register({"values": Case(f"SELECT id, {values} AS v {rows}")})
+        oracle.run(1)
+        oracle.drop("values")
+        oracle.run(1)
+        oracle.register({"values again": Case(f"SELECT id, {values} AS v {rows}")})
+        oracle.run(1)
+        oracle.check_changes()

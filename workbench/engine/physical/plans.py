@@ -253,6 +253,8 @@ class AggregatePlan(BasePlan):
             and super()._provides(other, kept_for)
             and self.over_semijoin.intersection(other.roots) <= other.over_semijoin
             and set(other.grouped.state_columns) <= set(self.grouped.state_columns)
+            # A state without counted values has no key that tells rows of values from those of their groups.
+            and (bool(other.grouped.counted) or not self.grouped.counted)
         )
 
 
