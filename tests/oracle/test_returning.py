@@ -1,4 +1,4 @@
-"""Queries that are dropped and come back to an operator that went on without them, and had other group columns then."""
+"""Queries that are dropped, and come back, where their operator goes on for others with other groups and statistics."""
 
 from __future__ import annotations
 
@@ -39,15 +39,20 @@ def test_a_query_that_comes_back_has_no_values_of_its_past(spark: SparkSession, 
         oracle.check_changes()
 
 
+@pytest.mark.parametrize("others", [(), ("MAX(x)",)], ids=["none stays", "one stays"])
 @pytest.mark.parametrize("values", ["MIN(k)", "MEDIAN(x)", "COUNT(DISTINCT s)"])
-def test_groups_go_after_the_statistic_that_counted_their_values(spark: SparkSession, values: str) -> None:
-    rows = "FROM t GROUP BY id"
+def test_empty_groups_leave_after_a_statistic_by_values_was_dropped(
+    spark: SparkSession, values: str, others: tuple[str, ...]
+) -> None:
+    def by_id(statistic: str) -> Case:
+        return Case(f"SELECT id, {statistic} AS v FROM t GROUP BY id")
+
     with Oracle(spark, {"t": corrected(stream(160, 15), 60, 30, 15)}) as oracle:
-        oracle.register({"counts": Case(f"SELECT id, COUNT(*) AS n {rows}")})
-        oracle.register({"values": Case(f"SELECT id, {values} AS v {rows}")})
+        oracle.register({name: by_id(name) for name in ("COUNT(*)", *others)})
+        oracle.register({"values": by_id(values)})
         oracle.run(1)
         oracle.drop("values")
         oracle.run(1)
-        oracle.register({"values again": Case(f"SELECT id, {values} AS v {rows}")})
+        oracle.register({"values again": by_id(values)})
         oracle.run(1)
         oracle.check_changes()

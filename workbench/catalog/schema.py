@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 
 VERSION = 15
-"""Goes up when a table changes, or the canonical form that ids come from. From 2 on a catalog has all of a session."""
+"""Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
+
+From 2 on a catalog has all of a session.
+"""
 
 _PREDICATES = """
 -- A comparison in triple-string canonical form (T6.2.1).
