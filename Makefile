@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.up-to-date
 
+# IPython warns when another environment is active in the shell, and a warning fails a test.
+unexport VIRTUAL_ENV
+
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test check lint docs bench bench-check clean java
 
