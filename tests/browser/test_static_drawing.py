@@ -15,6 +15,7 @@ from browser.widget_page import CHROMIUM, static
 
 from workbench.explain.describe import NetworkView
 from workbench.notebook.drawing import picture
+from workbench.notebook.panel.widgets import STYLE
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,3 +33,17 @@ def test_a_static_drawing_follows_the_theme(theme: str) -> None:
             if where := os.environ.get("ARGUS_SCREENSHOTS"):
                 page.screenshot(path=f"{where}/static-{theme}-{query}.png")
             assert least_contrast(page, "#widget") >= 4.5
+
+
+OVERFLOWING = """() => [...document.querySelectorAll('svg g.node')].filter(node => {
+    const box = node.querySelector('path, polygon').getBoundingClientRect();
+    return [...node.querySelectorAll('text')].some(text => text.getBoundingClientRect().width > box.width + 1);
+}).map(node => node.textContent)"""
+"""Nodes with text that is wider than their box."""
+
+
+def test_text_fits_into_its_node_in_the_panel() -> None:
+    html = picture(NetworkView(example_network.example())).html
+    with static(f'<div class="argus"><style>{STYLE}</style>{html}</div>') as page:
+        assert page.locator("svg g.node").count() > 10
+        assert page.evaluate(OVERFLOWING) == []
