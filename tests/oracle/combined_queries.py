@@ -18,6 +18,10 @@ _PATH = (
     "WITH RECURSIVE p AS (SELECT id, k AS a, id % 12 AS b, 1 AS depth FROM t WHERE flag AND k < 12 UNION ALL"
     " SELECT f.id, p.a, f.id % 12, p.depth + 1 FROM p JOIN t f ON p.b = f.k AND f.id > p.id WHERE p.depth < {}) "
 )
+_REACHED = (
+    "WITH RECURSIVE p AS (SELECT k % 7 AS a, id % 7 AS b FROM t WHERE k < 12 UNION"
+    " SELECT p.a, t.id % 7 FROM p JOIN t ON t.k % 7 = p.b WHERE NOT t.flag) "
+)
 _VISITED = (
     "WITH RECURSIVE p (a, depth) AS (SELECT k, 0 FROM u WHERE id < 5 UNION"
     " SELECT t.id % 12, p.depth + 1 FROM p, t WHERE p.a = t.k AND p.depth < 3) "
@@ -121,6 +125,16 @@ COMBINED = {
     ),
     "visited": duck(_VISITED + "SELECT * FROM p"),
     "visited_outer": duck(_VISITED + "SELECT u.id, p.depth FROM u LEFT JOIN p ON u.k = p.a"),
+    "reached": duck(_REACHED + "SELECT * FROM p"),
+    "reached_groups": duck(_REACHED + "SELECT a, COUNT(*) AS n, MAX(b) AS m FROM p GROUP BY a"),
+    "reached_nowhere": duck(
+        _REACHED + "SELECT u.id, u.k FROM u WHERE NOT EXISTS (SELECT 1 FROM p WHERE a = 0 AND b = u.k)"
+    ),
+    "all_paths": duck(
+        "WITH RECURSIVE p AS (SELECT k % 4 AS a, id % 4 AS b FROM t WHERE k % 4 < id % 4 AND flag UNION ALL"
+        " SELECT p.a, t.id % 4 FROM p JOIN t ON t.k % 4 = p.b AND t.k % 4 < t.id % 4) SELECT a, b, COUNT(*) AS n FROM p"
+        " GROUP BY a, b"
+    ),
     "series": duck("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5)"
                    " SELECT n.i, COUNT(t.id) AS c FROM n LEFT JOIN t ON t.k = n.i GROUP BY n.i"),
 }  # fmt: skip

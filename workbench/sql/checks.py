@@ -6,12 +6,14 @@
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
 - A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``).
   Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
+- A recursive query whose steps the text does not bound has no rows beyond those that are evaluated
+  (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
 - Entries of a map are one: no key stands twice, and none is NULL (``algebra/array_functions.py``). Its check has the
   rows, or groups, for which they are none.
 - What is read of JSON in postgres and duckdb can be written as they do (``render/json_functions.py``). Its check has
   the rows, or groups, for which it cannot.
 
-Of the last three the branches that a CASE or COALESCE does not take are not looked at.
+Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -36,8 +38,8 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.functions import JSON, NUMERIC_QUOTIENT, UNREAD, call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.logical import Block, LogicalQuery, Output, parts_of
-from workbench.sql.predicates.cnf import PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
+from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetOperation, parts_of
+from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 
 ROWS = AggregateCall("count", (), INTEGER)
@@ -59,14 +61,19 @@ class Check:
 
 def checks_of(query: LogicalQuery) -> tuple[Check, ...]:
     """The checks of a query: it may go on while all of them have no rows."""
-    blocks = (part for part in parts_of(query) if isinstance(part, Block))
-    return tuple(dict.fromkeys(check for block in blocks for check in _of_block(block)))
+    return tuple(dict.fromkeys(check for part in parts_of(query) for check in _of_part(part)))
 
 
-def _of_block(block: Block) -> Iterator[Check]:
-    yield from _of_value(block)
-    yield from _of_arrays(block)
-    yield from _of_guarded(block)
+def _of_part(part: Input) -> Iterator[Check]:
+    if isinstance(part, Block):
+        yield from _of_value(part)
+        yield from _of_arrays(part)
+        yield from _of_guarded(part)
+    elif isinstance(part, SetOperation) and part.beyond is not None:
+        rows = Block((part.beyond,), TRUE, _VIOLATED)
+        steps = len(part.branches)
+        hint = "count the steps to say how far it goes: 1 AS depth ... p.depth + 1 ... WHERE p.depth < 5"
+        yield Check(rows, f"a recursive query has rows after {steps} steps", hint)
 
 
 def _of_value(block: Block) -> Iterator[Check]:

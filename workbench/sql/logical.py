@@ -101,7 +101,9 @@ class SetOperation:
     UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
     SEMIJOIN and ANTIJOIN keep rows of the first branch, each as often as it is there: those that some other branch has
     too, or those that no other has.
-    ``outputs`` gives names and common types; a branch value of another type is cast.
+    ``names`` and ``types`` are those of its columns; a branch value of another type is cast.
+    ``beyond``: of the first steps of a recursive query, the rows that it has beyond them. They are not evaluated here:
+    ``checks_of`` finds out whether there are any.
     """
 
     operator: str
@@ -109,6 +111,7 @@ class SetOperation:
     branches: tuple[LogicalQuery, ...]
     names: tuple[str, ...]
     types: tuple[DataType, ...]
+    beyond: LogicalQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sharing.small_streams import query
 
 from workbench.errors import SqlError, UnsupportedError
-from workbench.sql.binder.recursion import MOST_STEPS
-from workbench.sql.logical import LogicalQuery, SetOperation, output_columns, parts_of
+from workbench.sql.binder.recursion import MOST_STEPS, UNBOUNDED_STEPS
+from workbench.sql.checks import checks_of
+from workbench.sql.logical import Block, LogicalQuery, SetOperation, output_columns, parts_of
 
 PATH = (
     "WITH RECURSIVE p AS (SELECT id, src, dst, 1 AS depth FROM F WHERE amount > 5 UNION ALL"
@@ -57,6 +60,34 @@ def test_a_constant_that_is_counted_on_bounds_the_steps(sql: str, steps: int) ->
     assert len(found[-1].branches) == steps
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        PATH.replace(" WHERE p.depth < {}", ""),
+        PATH.format(MOST_STEPS + 2),
+        PATH.format(3).replace("1 AS depth", "id AS depth"),
+        recursive("SELECT dst, src FROM p", "SELECT src, dst FROM F", "UNION"),
+    ],
+)
+def test_what_the_text_does_not_bound_has_some_steps_and_a_check(sql: str) -> None:
+    bound = query(sql)
+    union = union_of(bound)
+    assert len(union.branches) == UNBOUNDED_STEPS
+    (check,) = checks_of(bound)
+    assert f"{UNBOUNDED_STEPS} steps" in check.reason and "depth" in check.hint
+    assert check.query.inputs == (union.beyond,)
+
+
+def test_of_union_each_step_is_distinct_and_only_new_rows_are_beyond() -> None:
+    bound = query(PATH.replace(" WHERE p.depth < {}", "").replace("UNION ALL", "UNION"))
+    first, *_ = (part for part in parts_of(bound) if isinstance(part, SetOperation))
+    assert all(isinstance(step, Block) and step.distinct for step in first.branches)
+    beyond = first.beyond
+    assert isinstance(beyond, SetOperation) and beyond.operator == "except" and not beyond.all
+    assert beyond.branches[1] == replace(first, beyond=None)
+    assert not checks_of(query(PATH.format(3)))
+
+
 def test_union_is_distinct_and_the_name_may_be_read_twice_where_it_is_known() -> None:
     assert not union_of(query(PATH.format(3).replace("UNION ALL", "UNION"))).all
     assert query(PATH.format(3).replace("SELECT * FROM p", "SELECT a.id FROM p a JOIN p b ON a.dst = b.src"))
@@ -76,9 +107,9 @@ def test_with_recursive_may_have_plain_queries() -> None:
 @pytest.mark.parametrize(
     ("sql", "message", "hint"),
     [
-        (PATH.replace(" WHERE p.depth < {}", ""), "of a number that the text does not bound", "count the steps"),
-        (PATH.format(MOST_STEPS + 2), f"more than {MOST_STEPS} steps", "count the steps"),
-        (PATH.format(3).replace("1 AS depth", "id AS depth"), "the text does not bound", "count the steps"),
+        (recursive("SELECT src, dst, d + 1 FROM p"), f"more than {MOST_STEPS} steps that joins nothing", "SEQUENCE"),
+        (recursive("SELECT src, dst, d + 1 FROM p WHERE src < dst"), "steps that joins nothing", "SEQUENCE"),
+        (recursive("SELECT n + 1 FROM p WHERE n < 99", "SELECT 1", columns=" (n)"), "that joins nothing", "SEQUENCE"),
         (recursive("SELECT a.src, a.dst, a.d + 1 FROM p a, p b WHERE a.d < 3"), "p twice in its own query", "once"),
         (recursive("SELECT src, dst, 1 FROM F", STEP.replace("M F", "M p")), "p in its own query", "read it in next"),
         (recursive("SELECT src, dst, d + 1 FROM p", union="EXCEPT"), "p in its own query", "first UNION ALL"),

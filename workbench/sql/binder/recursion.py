@@ -1,10 +1,14 @@
-"""WITH RECURSIVE whose depth the text bounds: paths of transfers that follow transfers.
+"""WITH RECURSIVE: paths of transfers that follow transfers, as the union of their steps.
 
 SQL computes ``WITH RECURSIVE p AS (first UNION ALL next)`` in steps: the rows of ``first``, then those of ``next`` over
 the rows of the step before, until a step has none. Where ``first`` gives a column a constant, ``next`` counts it on and
 its WHERE bounds it, each step has that column as a constant, and the condition of a later step can never hold. So there
 are as many steps as the text says, and the query is the UNION ALL of them: joins like any others, incremental, exact
 when rows are taken back, and shared step by step with queries that go less far.
+
+Where the text does not bound the steps, the rows do: there are ``UNBOUNDED_STEPS``, and a check stops the query when
+one more step has rows, or with UNION, rows that no step before had (``sql/checks``). Of UNION each step is DISTINCT, so
+that the ways in a graph of circles do not multiply.
 
 ``next`` reads the recursive name once, in a plain SELECT. So it gives for a union of rows the union of what it gives
 for each, and UNION is the DISTINCT rows of all steps, as the fixpoint is (F. Bancilhon, R. Ramakrishnan, *An amateur's
@@ -39,8 +43,9 @@ from workbench.sql.syntax.source_text import SourceText
 
 MOST_STEPS = 20
 """Step *n* joins *n* times, and all steps are nodes; a path that is longer is seldom asked for."""
-
-_HINT = "count the steps: SELECT ..., 1 AS depth ... UNION ALL SELECT ..., p.depth + 1 ... WHERE p.depth < 5"
+UNBOUNDED_STEPS = 10
+"""Steps of a query whose text does not bound them; a batch takes time for each, however few rows there are."""
+_HINT = "EXPLODE(SEQUENCE(1, 100)), and generate_series(1, 100) elsewhere, count; steps of a path join something"
 
 With = Callable[[LogicalQuery, exp.Expr], LogicalQuery]
 """The query of a syntax node in which the recursive name means the given one."""
@@ -64,29 +69,60 @@ def steps_of(
 
     Raises:
         SqlError: the parts have other columns or types.
-        UnsupportedError: the form is another, or the steps are not bounded, or too many.
+        UnsupportedError: the form is another, or steps that are not bounded, or too many, join nothing.
     """
     body, name = cte.this, cte.alias
     _refuse_other_forms(body, name, source)
     names = [column.name for column in cte.args["alias"].args.get("columns") or ()]
     step = _with_constants(with_column_names(unordered(first_of(body.this)), names, source, cte))
-    columns = output_columns(step)
+    names = [column for column, _ in output_columns(step)]
     steps = [step]
     while True:
         following = unordered(next_of(steps[-1], body.expression))
         if not isinstance(following, Block) or not following.is_plain:
             what = "a recursive query that groups or numbers its rows"
             source.refuse(what, body.expression, f"group or number the rows of {name}, where it is read")
-        _check_columns(columns, output_columns(following), name, body, source)
+        _check_columns(output_columns(step), output_columns(following), name, body, source)
         if normalized(canonical(following.where)) == FALSE:
-            break
+            return _union(steps, body)
         if len(steps) > MOST_STEPS:
-            what = f"a recursive query of more than {MOST_STEPS} steps, or of a number that the text does not bound,"
-            source.refuse(what, body.expression, _HINT)
-        steps.append(_with_constants(with_column_names(following, [n for n, _ in columns], source, cte)))
-    return SetOperation(
-        "union", not body.args.get("distinct"), tuple(steps), tuple(n for n, _ in columns), tuple(t for _, t in columns)
-    )
+            if _goes_on_for_ever(steps[-1], following, bool(body.args.get("distinct"))):
+                what = f"a recursive query of more than {MOST_STEPS} steps that joins nothing"
+                source.refuse(what, body.expression, _HINT)
+            return _as_far_as_it_goes(step, names, next_of, cte, source)
+        steps.append(_with_constants(with_column_names(following, names, source, cte)))
+
+
+def _goes_on_for_ever(step: Block, following: Block, distinct: bool) -> bool:
+    """Whether each row of a step gives one of the next step, whatever the streams have, and another one if DISTINCT."""
+    counts = any(isinstance(output.expression, Constant) for output in following.outputs)
+    return (counts or not distinct) and (step.inputs, step.where) == (following.inputs, following.where)
+
+
+def _as_far_as_it_goes(
+    step: Block, names: Sequence[str], next_of: With, cte: exp.CTE, source: SourceText
+) -> SetOperation:
+    """The first steps of a query that the text does not bound, and the rows beyond them."""
+    body = cte.this
+    steps = [_distinct(step, body)]
+    while len(steps) <= UNBOUNDED_STEPS:
+        following = with_column_names(unordered(next_of(steps[-1], body.expression)), names, source, cte)
+        steps.append(_distinct(_with_constants(following), body))
+    *kept, last = steps
+    union = _union(kept, body)
+    beyond = last if union.all else SetOperation("except", False, (last, union), union.names, union.types)
+    return replace(union, beyond=beyond)
+
+
+def _distinct(step: Block, body: exp.Union) -> Block:
+    """A step, of UNION with each row once."""
+    return replace(step, distinct=True) if body.args.get("distinct") else step
+
+
+def _union(steps: Sequence[Block], body: exp.Union) -> SetOperation:
+    columns = output_columns(steps[0])
+    names, types = tuple(name for name, _ in columns), tuple(type_ for _, type_ in columns)
+    return SetOperation("union", not body.args.get("distinct"), tuple(steps), names, types)
 
 
 def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
