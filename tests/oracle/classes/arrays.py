@@ -139,6 +139,31 @@ ARRAYS = {
         "SELECT n, COUNT(id) FROM (VALUES (-2), (1), (4), (7)) AS s(n) LEFT JOIN t ON t.k = n GROUP BY n",
         dialect="postgres",
     ),
+    "series_of_many": Case(
+        "SELECT n, COUNT(id) AS c FROM range(-3, 250, 2) AS s(n) LEFT JOIN t ON t.k = n AND t.id < n * 4 GROUP BY n",
+        dialect="duckdb",
+    ),
+    "series_of_none": Case("SELECT n, id FROM t LEFT JOIN generate_series(3, 1) AS s(n) ON k = n", dialect="duckdb"),
+    "series_of_days": Case(
+        "SELECT day, COUNT(id) AS c FROM generate_series(DATE '2013-01-01', DATE '2013-12-31', INTERVAL 1 DAY) s(day)"
+        " LEFT JOIN t ON DATE '2013-01-01' + CAST(k % 300 AS INTEGER) = day GROUP BY day",
+        dialect="duckdb",
+    ),
+    "series_of_months": Case(
+        "SELECT EXPLODE(SEQUENCE(DATE '2014-03-28', DATE '2013-01-30', INTERVAL -2 MONTH)) AS month, g FROM t",
+        "SELECT CAST(month AS DATE) AS month, g FROM t,"
+        " generate_series(DATE '2014-03-28', DATE '2013-01-30', INTERVAL (-2) MONTH) s(month)",
+    ),
+    "series_of_minutes": Case(
+        "SELECT minute, id FROM t, range(TIMESTAMP '2013-01-01 23:00:00', TIMESTAMP '2013-01-02 02:00:00',"
+        " INTERVAL '45 minutes') s(minute) WHERE EXTRACT(MINUTE FROM minute) = k",
+        dialect="duckdb",
+    ),
+    "sorted_of_duckdb": Case(
+        "SELECT id, list_sort([k, id, 7]) AS up, list_reverse_sort([k, 3]) AS down,"
+        " list_sort([g, s], 'ASC', 'NULLS FIRST') AS texts FROM t",
+        dialect="duckdb",
+    ),
     "series_selected": Case(
         "SELECT DISTINCT g, generate_series(1, k % 20) AS v FROM t",
         "SELECT DISTINCT g, UNNEST(generate_series(1, k % 20)) AS v FROM t",

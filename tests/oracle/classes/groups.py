@@ -172,6 +172,11 @@ STATISTICS = {
         f"SELECT g, COUNT_IF(flag) AS n, BOOL_AND(flag) AS a, BOOL_OR(flag) AS o FROM {_KEPT} GROUP BY g",
         f"SELECT g, COUNT(*) FILTER (WHERE flag), BOOL_AND(flag), BOOL_OR(flag) FROM {_KEPT} GROUP BY g",
     ),
+    "counted_in_duckdb": Case(
+        f"SELECT g, COUNT_IF(k > 3) AS n, COUNT_IF(flag) FILTER (WHERE k < 5) AS f, COUNT_IF(NULL) AS z FROM {_KEPT}"
+        " GROUP BY g",
+        dialect="duckdb",
+    ),
     "bits": Case("SELECT flag, BIT_AND(k) AS a, BIT_OR(big) AS o, BIT_XOR(k) AS x FROM t GROUP BY flag"),
     "bits_retracted": Case(f"SELECT BIT_AND(k) AS a, BIT_OR(DISTINCT k) AS o, BIT_XOR(k) AS x FROM {_KEPT}"),
     "by": Case(

@@ -118,6 +118,47 @@ def test_series_of_numbers_are_sequences(dialect: str) -> None:
     assert checks_of(series) and not checks_of(query("SELECT 1 FROM generate_series(1, 9)", dialect))
 
 
+def rows(numbers: range) -> str:
+    """Numbers as rows of VALUES."""
+    return ", ".join(f"({number})" for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "series", "value", "places"),
+    [
+        ("duckdb", "generate_series(2, 7, 2) AS s(v)", "2 + (n - 1) * 2", 3),
+        ("duckdb", "range(2, 8, 2) AS s(v)", "2 + (n - 1) * 2", 3),
+        ("duckdb", "range(3) AS s(v)", "0 + (n - 1) * 1", 3),
+        ("postgres", "generate_series(5, 1, -2) AS s(v)", "5 + (n - 1) * -2", 3),
+        ("spark", "EXPLODE(SEQUENCE(3, 1)) AS s(v)", "3 + (n - 1) * -1", 3),
+        ("spark", "EXPLODE(SEQUENCE(DATE '2020-01-01', DATE '2020-01-03')) AS s(v)", "DATE '2020-01-01' + (n - 1)", 3),
+        ("spark", "EXPLODE(SEQUENCE(DATE '2020-01-09', DATE '2020-03-08', INTERVAL 1 MONTH)) AS s(v)",
+         "ADD_MONTHS(DATE '2020-01-09', n - 1)", 2),
+        ("duckdb", "range(DATE '2020-01-01', DATE '2020-03-01', INTERVAL 1 MONTH) AS s(v)",
+         "DATE '2020-01-01' + INTERVAL (n - 1) MONTH", 2),
+        ("postgres", "generate_series(TIMESTAMP '2020-01-01', '2020-01-02', '9 hours') AS s(v)",
+         "TIMESTAMP '2020-01-01' + (n - 1) * INTERVAL '9 hours'", 3),
+    ],
+)  # fmt: skip
+def test_series_of_constants_are_their_places(dialect: str, series: str, value: str, places: int) -> None:
+    item = f"LATERAL {series}" if dialect == "spark" else series
+    expected = query(f"SELECT id, {value} AS v FROM T, (VALUES {rows(range(1, places + 1))}) AS p(n)", dialect)
+    assert query(f"SELECT id, v FROM T, {item}", dialect) == expected
+
+
+def test_many_places_are_those_of_two_values() -> None:
+    many = query("SELECT v FROM range(250) AS s(v)", "duckdb")
+    expected = "SELECT 0 + (hundreds.n + ones.n - 1) * 1 AS v FROM"
+    tables = f"(VALUES {rows(range(1, 101))}) AS ones(n), (VALUES (0), (100), (200)) AS hundreds(n)"
+    assert many == query(f"{expected} {tables} WHERE hundreds.n + ones.n <= 250", "duckdb")
+    assert query("SELECT v FROM range(300) AS s(v)", "duckdb") == query(f"{expected} {tables}", "duckdb")
+
+
+def test_series_between_a_date_and_a_number_are_none() -> None:
+    with pytest.raises(SqlError, match="timestamp is needed, not integer"):
+        query("SELECT * FROM generate_series(DATE '2020-01-01', 7, '1 day')", "postgres")
+
+
 def test_series_are_called_as_in_postgres() -> None:
     assert names("SELECT * FROM generate_series(1, 3)", "postgres") == ["generate_series"]
     assert names("SELECT g, g.g FROM generate_series(3, 1, -1) AS g", "postgres") == ["g", "g_2"]
@@ -129,10 +170,20 @@ def test_series_are_called_as_in_postgres() -> None:
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("SELECT * FROM generate_series(1, 200)", "rows of more than 100 elements is not supported"),
+        ("SELECT * FROM generate_series(1, 20000)", "a series of more than 10,000 values is not supported"),
         ("SELECT * FROM T, generate_series(1, a, b)", "a step that is no constant, or 0, is not supported"),
         ("SELECT * FROM generate_series(1, 9, 0)", "a step that is no constant, or 0, is not supported"),
-        ("SELECT * FROM generate_series(DATE '2020-01-01', DATE '2020-02-01', INTERVAL '1 day')", "GENERATE_SERIES of"),
+        ("SELECT * FROM generate_series(DATE '2020-01-31', DATE '2020-09-01', '1 month')", "a series of months from"),
+        ("SELECT * FROM generate_series(DATE '2020-01-01', DATE '2020-09-01')", "a series of times by this step"),
+        (
+            "SELECT * FROM generate_series(DATE '2020-01-01', '2020-09-01', make_interval(months => 1, days => 2))",
+            "a series of times by",
+        ),
+        ("SELECT * FROM generate_series(DATE '2020-01-01', DATE '2020-09-01', '0 days')", "a series of times by this"),
+        (
+            "SELECT * FROM T, generate_series(DATE '2020-01-01' + a, DATE '2020-09-01', '1 day')",
+            "a series of times that are no constants",
+        ),
     ],
 )
 def test_series_that_are_refused(sql: str, message: str) -> None:

@@ -241,6 +241,11 @@ NAMED_STRUCT takes constant names and values by turns
 select named_struct(s, a) from T
                     ^;
 
+select age(ts, ts) from T;
+AGE is not supported
+select age(ts, ts) from T
+       ^^^^^^^^^^^;
+
 select explode(generate_series(1, 3)) from T;
 GENERATE_SERIES in spark is not supported
 select explode(generate_series(1, 3)) from T

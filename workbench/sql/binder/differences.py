@@ -107,7 +107,6 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
         (exp.Greatest, exp.Least),
         _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END", but=DATABASES),
     ),
-    exp.CountIf: _Difference("COUNT_IF", "over NULLs alone it is NULL: write COUNT(*) FILTER (WHERE …)", only="duckdb"),
     exp.Concat: _Difference("CONCAT of such values", "databases write numbers and times differently", _has_same_text),
     exp.DPipe: _Difference("|| of such values", "databases write numbers and times differently", _has_same_text),
     exp.Substring: _TEXT,

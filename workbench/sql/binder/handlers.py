@@ -246,8 +246,9 @@ OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = 
     "jsonb_extract_path_text": json_paths.text,
     "jsonb_extract_path": json_paths.value,
     **dict.fromkeys(json_paths.ELEMENTS, json_paths.refuse_elements),
+    "age": time_differences.refuse_age,
 }
-"""Functions that the parser leaves as plain names, of lambdas, maps or JSON -> what binds a call."""
+"""Functions that the parser leaves as plain names, of lambdas, maps, JSON or times -> what binds a call."""
 
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",

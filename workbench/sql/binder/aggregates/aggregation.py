@@ -12,7 +12,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra import aggregates
 from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, no_order, refuse_maps
+from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     OUTER,
@@ -26,7 +26,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
-from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
 from workbench.sql.binder.operators import numeric_quotient, refuse_quotients
 from workbench.sql.binder.protocols import ExpressionBinder
@@ -136,6 +136,8 @@ class Aggregation:
             # DuckDB passes over rows whose value is NULL.
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
+        if name == "count_if" and b.dialect == "duckdb":
+            return _count_if_in_duckdb(arguments[0], self.keep)
         result = interval_arithmetic.aggregate(
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.keep)
         )
@@ -188,6 +190,14 @@ def _average_in_duckdb(average: Expression) -> Expression:
     if scale:
         divisor = call("*", divisor, Constant(float(10**scale), DOUBLE))
     return call("/", cast(digits, DOUBLE), divisor)
+
+
+def _count_if_in_duckdb(test: Expression, keep: aggregates.Keep) -> Expression:
+    """COUNT_IF as DuckDB computes it, a sum, which is NULL where every test is NULL and over no rows."""
+    known = coerce(test, BOOLEAN)
+    one, zero = Constant(1, INTEGER), Constant(0, INTEGER)
+    counted = call("case", known, one, call("not", known), zero, Constant(None, INTEGER))
+    return cast(aggregates.expand("sum", (counted,), False, keep), INTEGER)
 
 
 def _of_no_rows(array: Expression, b: ExpressionBinder) -> Expression:

@@ -76,8 +76,9 @@ def split(b: ExpressionBinder, node: exp.RegexpSplit) -> Expression:
 
 
 def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
-    """SORT_ARRAY(array, ascending), NULLs first when ascending; ARRAY_SORT(array), NULLs last."""
-    refuse_elsewhere(b, "sort_array", node)
+    """SORT_ARRAY(array, ascending), NULLs first when ascending; ARRAY_SORT(array), NULLs last; LIST_SORT in duckdb."""
+    if b.dialect != "duckdb":
+        refuse_elsewhere(b, "sort_array", node)
     if node.expression is not None:
         b.source.refuse("ARRAY_SORT with a lambda", node.expression, "SORT_ARRAY(x, false) sorts down")
     array = b.bind(node.this)
@@ -87,6 +88,8 @@ def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
     up = b.bind(ascending) if ascending is not None else Constant(True, BOOLEAN)
     if not isinstance(up, Constant) or not isinstance(up.value, bool):
         b.source.refuse("a direction that is no constant", node)
+    if nulls_first is not None and nulls_first.this != up.value:
+        b.source.refuse("this order of NULLs in an array", node, "sorted down they come last")
     return call("sort_array", array, up)
 
 

@@ -32,6 +32,7 @@ from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.binder.arrays.databases import entries_of, parts
 from workbench.sql.binder.arrays.json_paths import elements, is_elements
 from workbench.sql.binder.arrays.lengths import ended, longest
+from workbench.sql.binder.arrays.series import constant_series, name_of_series
 from workbench.sql.binder.arrays.structs import fields
 from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
@@ -46,8 +47,6 @@ from workbench.sql.syntax.source_text import SourceText
 
 _ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
 """Conditions of a join that is none."""
-SERIES = "generate_series"
-"""What postgres and duckdb call the item and the column of such rows, where they have no other name."""
 
 
 def function_of(node: exp.Expr) -> exp.Explode | exp.Inline | exp.Unnest | exp.GenerateSeries | exp.Anonymous | None:
@@ -63,7 +62,7 @@ def item_name(node: exp.Expr) -> str:
     function = function_of(node)
     if isinstance(function, exp.Anonymous):
         return node.alias or function.name.lower()
-    return node.alias or (SERIES if isinstance(function, exp.GenerateSeries) else "")
+    return node.alias or (name_of_series(function) if isinstance(function, exp.GenerateSeries) else "")
 
 
 def keeps_rows(join: exp.Join) -> bool:
@@ -103,9 +102,18 @@ def add_elements(
         arrays = [function]
     if len(arrays) != 1:
         source.refuse(f"{function.key.upper()} of several arrays", function, "join one UNNEST for each")
+    outer = node.args.get("outer") or isinstance(function, (exp.ExplodeOuter, InlineOuter))
+    b = ScalarBinder(scope, context.schema, now_at=context.now_at)
+    try:
+        series = constant_series(arrays[0], b)
+    except TypeClash as clash:
+        raise source.error(clash.message, arrays[0], clash.hint) from None
+    if series is not None and (series.count or not outer):
+        there = _add_places(clause, series.count, context)
+        return _named(node, function, series.at(there, b), there, source.dialect)
     of_json: Callable[[Expression], Expression] | None = None
     if isinstance(function, exp.Anonymous):
-        array, of_json = elements(ScalarBinder(scope, context.schema, now_at=context.now_at), function)
+        array, of_json = elements(b, function)
     else:
         array = _array(arrays[0], context, scope)
     if source.dialect not in SPARK_FAMILY and isinstance(function, (exp.Posexplode, exp.ExplodeOuter)):
@@ -115,11 +123,7 @@ def add_elements(
         hint = "EXPLODE(m) has the entries of a map in spark, and UNNEST(MAP_ENTRIES(m)) elsewhere"
         raise source.error("rows of a map by this function", function, hint)
     array = entries_of(array)
-    rows = [exp.Tuple(expressions=[exp.Literal.number(place)]) for place in _places(array, arrays[0], source)]
-    query = context.query(exp.Values(expressions=rows))
-    ((name, type_),) = output_columns(query)
-    place = Column(stored_name(name), type_, clause.add_input(query))
-    outer = node.args.get("outer") or isinstance(function, (exp.ExplodeOuter, InlineOuter))
+    place = _add_numbers(clause, _places(array, arrays[0], source), context)
     there = _place(clause, array, place, outer)
     element = call("element_at", array, place) if of_json is None else of_json(there)
     if isinstance(function, exp.Inline):
@@ -205,13 +209,14 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
 
 def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Expression:
     """Numbers from one to another, none where the step leads away; SEQUENCE without a step would go down by itself."""
-    source.refuse_others(node, {"start", "end", "step"}, "GENERATE_SERIES")
     start, end, *steps = b.parts(node, "start", "end", "step")
     if any(part.type != INTEGER and not is_null(part) for part in (start, end, *steps)):
         source.refuse("GENERATE_SERIES of other values than integers", node, "make times of numbers")
     step = steps[0] if steps else Constant(1, INTEGER)
     if not isinstance(step, Constant) or not isinstance(step.value, int) or step.value == 0:
         source.refuse("a step that is no constant, or 0,", node, "as in GENERATE_SERIES(1, 9, 2)")
+    if node.args.get("is_end_exclusive"):
+        end = call("-", end, Constant(1 if step.value > 0 else -1, INTEGER))
     return call("sequence", start, end, step)
 
 
@@ -223,6 +228,29 @@ def _places(array: Expression, node: exp.Expr, source: SourceText) -> range:
     if most > MOST_ROWS:
         source.refuse(f"rows of more than {MOST_ROWS} elements", node, "add_table adds a table of your own")
     return range(1, max(most, 1) + 1)
+
+
+def _add_places(clause: Clause, count: int, context: QueryContext) -> Expression:
+    """Join a clause with the places 1 to ``count``, and give the place of a row; of none, the condition is false.
+
+    More places than VALUES may have rows are those of two, ``hundreds + ones``, which never change.
+    """
+    places = max(count, 1)  # there are no VALUES of no rows
+    place: Expression = _add_numbers(clause, range(1, min(places, MOST_ROWS) + 1), context)
+    if places > MOST_ROWS:
+        hundreds = range(0, places, MOST_ROWS)
+        place, places = call("+", _add_numbers(clause, hundreds, context), place), len(hundreds) * MOST_ROWS
+    if places != count:
+        clause.conditions.append(normal_form(call("<=", place, Constant(count, INTEGER))))
+    return place
+
+
+def _add_numbers(clause: Clause, numbers: range, context: QueryContext) -> Column:
+    """Join a clause with the rows of some numbers."""
+    rows = [exp.Tuple(expressions=[exp.Literal.number(number)]) for number in numbers]
+    query = context.query(exp.Values(expressions=rows))
+    ((name, type_),) = output_columns(query)
+    return Column(stored_name(name), type_, clause.add_input(query))
 
 
 def _place(clause: Clause, array: Expression, place: Column, outer: bool) -> Expression:
@@ -244,7 +272,7 @@ def _named(
     """The columns as the dialect calls them; the names after AS are not here."""
     if isinstance(function, exp.Posexplode):
         return ["pos", "col"], [call("-", place, Constant(1, INTEGER)), value]
-    unnamed = SERIES if isinstance(function, exp.GenerateSeries) else "unnest"
+    unnamed = name_of_series(function) if isinstance(function, exp.GenerateSeries) else "unnest"
     unnamed = "value" if isinstance(function, exp.Anonymous) else unnamed
     alone = (node.alias or unnamed) if dialect == "postgres" else unnamed if dialect == "duckdb" else "col"
     offset = function.args.get("offset")

@@ -7,6 +7,7 @@ toward zero, DATE_DIFF of DuckDB the borders of units that lie between.
 from __future__ import annotations
 
 import datetime as dt
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -189,3 +190,12 @@ def _time(value: Expression) -> Expression:
 def _only_duckdb(b: ExpressionBinder, node: exp.Expr) -> None:
     if b.dialect != "duckdb":
         b.source.refuse((b.source.called(node) or node.key).upper(), node, "EXTRACT(EPOCH FROM t)")
+
+
+def refuse_age(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
+    """AGE(later, earlier), an interval of months and days.
+
+    Raises:
+        UnsupportedError: always, with what to write instead.
+    """
+    b.source.refuse("AGE", node, "its months have no fixed length: later - earlier is the time between two timestamps")

@@ -1,0 +1,150 @@
+"""Series between constants, as rows: GENERATE_SERIES, RANGE and SEQUENCE of numbers, days and times.
+
+The nth value is ``start + (n - 1) * step``, so a series is its places, 1 to their number, and an expression over them.
+
+Example::
+
+    FROM GENERATE_SERIES(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day') AS g(day)
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from workbench.sql.algebra.coercion import coerce
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.times.intervals import IntervalPart, add_interval, interval_parts
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.syntax.limits import MOST_ROWS
+
+_MOST = MOST_ROWS * MOST_ROWS
+"""Values of a series: the places that two VALUES give."""
+_LAST_OF_ALL_MONTHS = 28
+_CONSTANTS = "as in GENERATE_SERIES(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day')"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series between constants.
+
+    Attributes:
+        start: its first value.
+        step: from a value to the next one: an integer, or a part of an interval.
+        count: how many values it has, at least 0.
+        node: it in the text.
+    """
+
+    start: Constant
+    step: int | IntervalPart
+    count: int
+    node: exp.GenerateSeries
+
+    def at(self, place: Expression, b: ExpressionBinder) -> Expression:
+        """The value at a place, which counts from 1."""
+        steps = call("-", place, Constant(1, INTEGER))
+        if isinstance(self.step, int):
+            return call("+", self.start, call("*", steps, Constant(self.step, INTEGER)))
+        return add_interval(b, self.start, [self.step.times(steps)], 1, self.node)
+
+
+def constant_series(node: exp.Expr, b: ExpressionBinder) -> Series | None:
+    """The series that a call is; ``None`` for what is none, or one of numbers that are no constants.
+
+    Raises:
+        UnsupportedError: it is one of times that are no constants, or by a step for which databases differ, or of too
+            many values.
+    """
+    if not isinstance(node, exp.GenerateSeries) or not _is_called_here(node, b):
+        return None
+    start, end = b.parts(node, "start", "end")
+    if start.type.temporal or end.type.temporal:
+        series = _of_times(node, start, end, b)
+    else:
+        first, last = _integer(start), _integer(end)
+        step = _integer(b.bind(node.args["step"])) if node.args.get("step") is not None else 1
+        if first is None or last is None or not step:
+            return None
+        if node.args.get("step") is None and b.dialect in SPARK_FAMILY and first > last:
+            step = -1  # SEQUENCE goes down by itself
+        series = Series(Constant(first, INTEGER), step, _count(first, last, step, node), node)
+    if series.count > _MOST:
+        b.source.refuse(f"a series of more than {_MOST:,} values", node, "add_table adds a table of your own")
+    return series
+
+
+def name_of_series(node: exp.GenerateSeries) -> str:
+    """What postgres and duckdb call an item of FROM, and its column, that have no other name."""
+    return "range" if node.args.get("is_end_exclusive") else "generate_series"
+
+
+def _is_called_here(node: exp.GenerateSeries, b: ExpressionBinder) -> bool:
+    """Whether the text's database has the function by this name."""
+    is_sequence = (b.source.called(node) or "").upper() == "SEQUENCE"
+    return b.dialect in (SPARK_FAMILY if is_sequence else DATABASES)
+
+
+def _integer(value: Expression) -> int | None:
+    """The number that a constant is."""
+    number = value.value if isinstance(value, Constant) and value.type == INTEGER else None
+    return number if isinstance(number, int) else None
+
+
+def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: ExpressionBinder) -> Series:
+    """A series of dates or timestamps; one between a date and a timestamp is of timestamps."""
+    part, many = _step(node, start.type == end.type == DATE, b)
+    if start.type != end.type:
+        start, end = coerce(start, TIMESTAMP), coerce(end, TIMESTAMP)
+    first, last = _time(start), _time(end)
+    if first is None or last is None or not isinstance(start, Constant):
+        b.source.refuse("a series of times that are no constants", node, _CONSTANTS)
+    if part.counts == "months":
+        if first.day > _LAST_OF_ALL_MONTHS:
+            hint = "databases go on differently after a shorter month: take the first of the month"
+            b.source.refuse("a series of months from a day after the 28th", node, hint)
+        return Series(start, part, _count(0, _months(first, last), many, node), node)
+    if part.counts == "seconds" and start.type == DATE and b.dialect in SPARK_FAMILY:
+        b.source.refuse("a series of dates by hours", node, "CAST both ends AS TIMESTAMP")
+    size = dt.timedelta(days=many) if part.counts == "days" else dt.timedelta(seconds=many)
+    micro = dt.timedelta(microseconds=1)
+    return Series(start, part, _count(0, (last - first) // micro, size // micro, node), node)
+
+
+def _step(node: exp.GenerateSeries, is_of_dates: bool, b: ExpressionBinder) -> tuple[IntervalPart, int]:
+    """The interval between times, and how many months, days or seconds it is."""
+    step = node.args.get("step")
+    parts = (interval_parts(b, step) or []) if step is not None else []
+    if step is None and is_of_dates and b.dialect in SPARK_FAMILY:
+        parts = [IntervalPart("days", Constant(1, INTEGER))]
+    many = parts[0].many.value if len(parts) == 1 and isinstance(parts[0].many, Constant) else None
+    if not isinstance(many, int) or many == 0:
+        b.source.refuse("a series of times by this step", step or node, "write one of one unit, as in INTERVAL '1 day'")
+    return parts[0], many
+
+
+def _time(value: Expression) -> dt.datetime | None:
+    """The time that a constant is."""
+    time = value.value if isinstance(value, Constant) else None
+    if isinstance(time, dt.date) and not isinstance(time, dt.datetime):
+        return dt.datetime(time.year, time.month, time.day)
+    return time if isinstance(time, dt.datetime) else None
+
+
+def _months(first: dt.datetime, last: dt.datetime) -> Fraction:
+    """The months between two times; what is left of the last one is a half."""
+    whole = (last.year - first.year) * 12 + last.month - first.month
+    beyond = (last.day, last.time()), (first.day, first.time())
+    return whole + Fraction((beyond[0] > beyond[1]) - (beyond[0] < beyond[1]), 2)
+
+
+def _count(start: int, end: int | Fraction, step: int, node: exp.GenerateSeries) -> int:
+    """How many values there are from one end to the other, none where the step leads away."""
+    steps, rest = divmod(end - start, step)
+    without_end = rest == 0 and bool(node.args.get("is_end_exclusive"))
+    return max(0, int(steps) + 1 - without_end)
