@@ -154,6 +154,13 @@ def test_many_places_are_those_of_two_values() -> None:
     assert query("SELECT v FROM range(300) AS s(v)", "duckdb") == query(f"{expected} {tables}", "duckdb")
 
 
+def test_a_step_of_ages_leaves_the_first_value() -> None:
+    long = query(
+        "SELECT v FROM generate_series(DATE '2020-01-01', DATE '2020-09-01', '9999999999 days') AS s(v)", "duckdb"
+    )
+    assert isinstance(long, Block) and not long.where.or_preds
+
+
 def test_series_between_a_date_and_a_number_are_none() -> None:
     with pytest.raises(SqlError, match="timestamp is needed, not integer"):
         query("SELECT * FROM generate_series(DATE '2020-01-01', 7, '1 day')", "postgres")

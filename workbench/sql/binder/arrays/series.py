@@ -27,6 +27,7 @@ from workbench.sql.syntax.limits import MOST_ROWS
 _MOST = MOST_ROWS * MOST_ROWS
 """Values of a series: the places that two VALUES give."""
 _LAST_OF_ALL_MONTHS = 28
+_MICROS_OF_DAY = 86_400_000_000
 _CONSTANTS = "as in GENERATE_SERIES(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day')"
 
 
@@ -111,14 +112,15 @@ def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: E
         return Series(start, part, _count(0, _months(first, last), many, node), node)
     if part.counts == "seconds" and start.type == DATE and b.dialect in SPARK_FAMILY:
         b.source.refuse("a series of dates by hours", node, "CAST both ends AS TIMESTAMP")
-    size = dt.timedelta(days=many) if part.counts == "days" else dt.timedelta(seconds=many)
-    micro = dt.timedelta(microseconds=1)
-    return Series(start, part, _count(0, (last - first) // micro, size // micro, node), node)
+    step = many * (_MICROS_OF_DAY if part.counts == "days" else 1_000_000)
+    return Series(start, part, _count(0, (last - first) // dt.timedelta(microseconds=1), step, node), node)
 
 
 def _step(node: exp.GenerateSeries, is_of_dates: bool, b: ExpressionBinder) -> tuple[IntervalPart, int]:
     """The interval between times, and how many months, days or seconds it is."""
     step = node.args.get("step")
+    if isinstance(step, exp.Literal) and step.is_string and b.dialect in DATABASES:
+        step = exp.Interval(this=step)
     parts = (interval_parts(b, step) or []) if step is not None else []
     if step is None and is_of_dates and b.dialect in SPARK_FAMILY:
         parts = [IntervalPart("days", Constant(1, INTEGER))]
