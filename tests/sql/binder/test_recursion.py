@@ -8,6 +8,7 @@ import pytest
 from sharing.small_streams import query
 
 from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.binder.joins.unnesting import free_columns
 from workbench.sql.binder.recursion import MOST_STEPS, UNBOUNDED_STEPS
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import Block, LogicalQuery, SetOperation, output_columns, parts_of
@@ -76,6 +77,16 @@ def test_what_the_text_does_not_bound_has_some_steps_and_a_check(sql: str) -> No
     (check,) = checks_of(bound)
     assert f"{UNBOUNDED_STEPS} steps" in check.reason and "depth" in check.hint
     assert check.query.inputs == (union.beyond,)
+
+
+@pytest.mark.parametrize("union", ["UNION", "UNION ALL"])
+def test_the_check_of_a_correlated_one_reads_no_row_around_it(union: str) -> None:
+    reached = (
+        f"WITH RECURSIVE p AS (SELECT src, dst FROM F WHERE F.src = o.src {union}"
+        " SELECT p.src, f.dst FROM p JOIN F f ON p.dst = f.src) SELECT COUNT(*) FROM p"
+    )
+    bound = query(f"SELECT o.id, ({reached}) AS n FROM F o")
+    assert [free_columns(check.query) for check in checks_of(bound)] == [frozenset()]
 
 
 def test_of_union_each_step_is_distinct_and_only_new_rows_are_beyond() -> None:

@@ -154,7 +154,9 @@ def with_free(query: Input, change: Change) -> Input:
         return query
     match query:
         case SetOperation():
-            return replace(query, branches=tuple(_query(with_free(branch, change)) for branch in query.branches))
+            branches = tuple(_query(with_free(branch, change)) for branch in query.branches)
+            beyond = None if query.beyond is None else _query(with_free(query.beyond, change))
+            return replace(query, branches=branches, beyond=beyond)
         case Block():
             read = {c: change(c) for c in _own_free(query)}
             inputs = tuple(with_free(item, change) for item in query.inputs)
@@ -291,7 +293,8 @@ def _for_each(query: Input, read: Sequence[Column], names: Sequence[str], domain
         case SetOperation():
             branches = tuple(_query(_for_each(branch, read, names, domain)) for branch in query.branches)
             types = (*query.types, *(c.type for c in read))
-            return replace(query, branches=branches, names=(*query.names, *names), types=types)
+            beyond = None if query.beyond is None else _query(_for_each(query.beyond, read, names, domain))
+            return replace(query, branches=branches, names=(*query.names, *names), types=types, beyond=beyond)
         case Block():
             return _block_for_each(query, read, names, domain)
         case StreamInput():
