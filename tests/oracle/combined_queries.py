@@ -130,6 +130,10 @@ COMBINED = {
     "reached_nowhere": duck(
         _REACHED + "SELECT u.id, u.k FROM u WHERE NOT EXISTS (SELECT 1 FROM p WHERE a = 0 AND b = u.k)"
     ),
+    "reached_from": duck(
+        "SELECT u.id, (WITH RECURSIVE p AS (SELECT t.id % 7 AS b FROM t WHERE t.k % 7 = u.k UNION"
+        " SELECT t.id % 7 FROM p JOIN t ON t.k % 7 = p.b WHERE NOT t.flag) SELECT COUNT(*) FROM p) AS n FROM u"
+    ),
     "all_paths": duck(
         "WITH RECURSIVE p AS (SELECT k % 4 AS a, id % 4 AS b FROM t WHERE k % 4 < id % 4 AND flag UNION ALL"
         " SELECT p.a, t.id % 4 FROM p JOIN t ON t.k % 4 = p.b AND t.k % 4 < t.id % 4) SELECT a, b, COUNT(*) AS n FROM p"

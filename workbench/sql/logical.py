@@ -197,7 +197,8 @@ def listing(query: LogicalQuery) -> str:
             case Block():
                 lines.append(f"#{number} {replace(part, inputs=())} of {[numbers[id(i)] for i in part.inputs]}")
             case SetOperation():
-                lines.append(f"#{number} {replace(part, branches=())} of {[numbers[id(b)] for b in part.branches]}")
+                own = replace(part, branches=(), beyond=None)
+                lines.append(f"#{number} {own} of {[numbers[id(b)] for b in part.branches]}")
             case Ordered():
                 lines.append(f"#{number} {part.columns} columns of {numbers[id(part.query)]} by {part.keys}")
     return "\n".join(lines)
