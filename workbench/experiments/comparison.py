@@ -175,10 +175,17 @@ def add_growth_arguments(parser: argparse.ArgumentParser, sets: Sequence[str], s
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Sizes, and how much competitors run: the same for several experiments."""
+    add_set_arguments(parser, sample=48)
+    parser.add_argument("--slow", type=int, default=12, metavar="N", help="queries Spark runs, and we run unshared")
+
+
+def add_set_arguments(parser: argparse.ArgumentParser, sample: int) -> None:
+    """How much of a query set is run, over how many rows, and how many of its queries DuckDB runs too."""
     parser.add_argument("--queries", type=int, metavar="N", help="the first so many queries of a set; all unless given")
     parser.add_argument("--history", type=int, metavar="ROWS", help="rows of history; the thesis's number unless given")
-    parser.add_argument("--sample", type=_at_least_one, default=48, metavar="N", help="queries of DuckDB (default: 48)")
-    parser.add_argument("--slow", type=int, default=12, metavar="N", help="queries Spark runs, and we run unshared")
+    parser.add_argument(
+        "--sample", type=_at_least_one, default=sample, metavar="N", help=f"queries of DuckDB (default: {sample})"
+    )
     add_batch_arguments(parser)
 
 

@@ -10,7 +10,6 @@ from workbench.errors import WorkbenchError, nearest
 from workbench.experiments.report import Report
 from workbench.experiments.runs import Progress
 from workbench.experiments.studies import (
-    adaptive,
     aggregates,
     benchmarks,
     corrections,
@@ -26,6 +25,7 @@ from workbench.experiments.studies import (
     windows,
 )
 from workbench.experiments.studies.planning import network_size, order
+from workbench.experiments.studies.replanning import drifts, orders, overhead
 from workbench.experiments.studies.scale import scaling, workers
 
 
@@ -60,12 +60,14 @@ _STUDIES = {
     "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
     "live": (live, "rows a second that live queries keep up with, how far behind they are, and a burst"),
     "corrections": (corrections, "batches in which some rows replace earlier ones, beside batches without"),
-    "adaptive": (adaptive, "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"),
+    "adaptive": (drifts, "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"),
+    "adaptive-overhead": (overhead, "what re-planning by itself costs the sets of speed, where nothing drifts"),
     "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
     "workers": (workers, "batches of a million rows on a cluster of one worker and of two, each of one core"),
     "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
     "order": (order, "one set registered in many orders, and half of it dropped (T11.1.2); planning alone"),
+    "order-batches": (orders, "time of a batch where queries came one at a time in many orders, beside together"),
 }  # fmt: skip
 
 EXPERIMENTS = {

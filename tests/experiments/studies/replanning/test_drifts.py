@@ -9,8 +9,8 @@ import pytest
 from long import rare
 from pyspark.sql import SparkSession
 
-from workbench.experiments.studies import adaptive
-from workbench.experiments.studies.adaptive import (
+from workbench.experiments.studies.replanning import drifts
+from workbench.experiments.studies.replanning.drifts import (
     ADAPTIVE,
     BEST,
     DRIFTS,
@@ -26,7 +26,7 @@ from workbench.experiments.studies.adaptive import (
 def chosen(words: str) -> argparse.Namespace:
     """What a line of the experiment's options says."""
     parser = argparse.ArgumentParser()
-    adaptive.add_arguments(parser)
+    drifts.add_arguments(parser)
     return parser.parse_args(words.split())
 
 
@@ -81,7 +81,7 @@ def test_every_drift_is_run_unless_some_are_chosen() -> None:
 
 @rare
 def test_a_small_run(spark: SparkSession) -> None:
-    report = adaptive.report(
+    report = drifts.report(
         chosen("--history 200 --batch 40 --batches 6 --keys 20 --drift sudden stationary"), lambda line: None
     )
     assert [*report.figures] == ["sudden", "stationary"] and len(report.charts) == 2
