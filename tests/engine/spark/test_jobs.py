@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import Batches, run_tasks
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob, balanced
+from workbench.engine.spark.local_session import engine_session
 from workbench.engine.spark.python_steps import ANSWER, StepFile
 
 Ran = tuple[int, int, int]
@@ -95,6 +97,20 @@ def test_tasks_of_one_job_stay_apart(spark: SparkSession, jobs: Jobs, kind: str)
     of_several = [ran for number, _, ran in answers if number % 2]
     assert len(set(of_several)) == len(of_several) == 8
     assert len({ran for _, _, ran in answers}) == 8 + min(4, spark.sparkContext.defaultParallelism)
+
+
+def test_steps_run_in_the_python_workers_of_plans(spark: SparkSession, tmp_path: Path) -> None:
+    def worker(task: int) -> Batches:
+        yield pa.RecordBatch.from_pydict({"answer": [str(os.getpid())]})
+
+    session = engine_session(spark)
+    runner, tasks = JobRunner(session), session.sparkContext.defaultParallelism
+    made: list[Job] = [
+        PlanJob(run_tasks(session, tasks, worker, ANSWER)),
+        StepJob(StepFile.write(tmp_path / "worker.step", worker), tasks),
+    ]
+    of_plans, of_steps = ({row.answer for _ in range(5) for row in runner.run([job], [1.0])} for job in made)
+    assert of_plans & of_steps
 
 
 def test_an_operator_runs_its_latest_step(jobs: Jobs, tmp_path: Path) -> None:

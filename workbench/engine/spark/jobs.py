@@ -16,7 +16,7 @@ from pyspark import RDD
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from workbench.engine.spark.interrupts import tag_jobs
-from workbench.engine.spark.python_steps import StepFile, naming, steps_plan
+from workbench.engine.spark.python_steps import StepFile, naming, steps_rdd
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class JobRunner:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
-        """The plans of steps as RDDs, by the number of their first task and how many they are."""
+        """What runs steps, by the number of the first task and how many there are."""
 
     def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[Row]:
         """The answers of some jobs, by one job of Spark; in no order that means anything.
@@ -102,7 +102,7 @@ class JobRunner:
 
     def _steps(self, first: int, tasks: int) -> RDD[Row]:
         if (first, tasks) not in self._of_steps:
-            self._of_steps[first, tasks] = steps_plan(self._spark, first, tasks).rdd
+            self._of_steps[first, tasks] = steps_rdd(self._spark.sparkContext, first, tasks)
         return self._of_steps[first, tasks]
 
 

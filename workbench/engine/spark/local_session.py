@@ -147,6 +147,8 @@ def engine_session(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
     for key, value in SQL_SETTINGS.items():
         own.conf.set(key, value)
+    # Python workers are kept by their environment. Spark sets this for plans alone; with it, RDDs have the same ones.
+    spark.sparkContext.environment["SPARK_SIMPLIFIED_TRACEBACK"] = "1"
     # PySpark prints every failed query to the cell as JSON, beside raising it.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     own.conf.set("spark.sql.shuffle.partitions", str(max(1, spark.sparkContext.defaultParallelism)))

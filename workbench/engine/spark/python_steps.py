@@ -2,24 +2,26 @@
 
 A plan of Spark costs each task some milliseconds, however few rows there are: the JVM reads the plan, generates its
 code, and hands it to a Python worker, which unpickles its step. A step that needs nothing of the JVM needs no plan of
-its own. It lies in a file that each worker reads once, and one kept plan runs all such steps of a job.
+its own. It lies in a file that each worker reads once, and one kept RDD runs all such steps of a job. It is an RDD of
+Python's alone: the least job takes two thirds of the time of one with a plan of ``mapInArrow``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkContext, TaskContext, cloudpickle
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import RDD, SparkContext, TaskContext, cloudpickle
+from pyspark.serializers import BatchedSerializer, CPickleSerializer
+from pyspark.sql import Row
 
-from workbench.engine.spark.arrow_tasks import Batches, map_rows, of_task_number
+from workbench.engine.spark.arrow_tasks import Batches, settle_worker
 from workbench.files.writing import replacing
 
 ANSWER = "answer string"
@@ -68,9 +70,11 @@ class StepFile:
         return step
 
 
-def steps_plan(spark: SparkSession, first: int, tasks: int) -> DataFrame:
-    """The plan that runs what ``naming`` says for some tasks, by their numbers; it can be kept."""
-    return map_rows(spark.range(first, first + tasks, 1, tasks), of_task_number(_run), ANSWER)
+def steps_rdd(context: SparkContext, first: int, tasks: int) -> RDD[Row]:
+    """What runs the steps that ``naming`` says for some tasks, by their numbers; it can be run again and again."""
+    answers = context.range(first, first + tasks, 1, tasks).mapPartitions(_run)
+    # As the rows of plans are serialized: a union would else take all of those through Python once more.
+    return answers._reserialize(BatchedSerializer(CPickleSerializer()))
 
 
 @contextmanager
@@ -79,7 +83,7 @@ def naming(context: SparkContext, lists: Sequence[Sequence[tuple[StepFile, int]]
 
     Args:
         context: of the Spark that runs them.
-        lists: for each task of ``steps_plan`` steps, each with the number of a task among those of the step.
+        lists: for each task of ``steps_rdd`` steps, each with the number of a task among those of the step.
     """
     named = [[(step.path, step.digest, task) for step, task in steps] for steps in lists]
     context.setLocalProperty(_PROPERTY, json.dumps(named))
@@ -89,13 +93,16 @@ def naming(context: SparkContext, lists: Sequence[Sequence[tuple[StepFile, int]]
         context.setLocalProperty(_PROPERTY, None)  # type: ignore[arg-type]
 
 
-def _run(number: int) -> Batches:
+def _run(numbers: Iterable[int]) -> Iterator[Row]:
     """The answers of all steps of a task, one after the other."""
+    settle_worker()
     context = TaskContext.get()
     assert context is not None
     named: list[Any] = json.loads(context.getLocalProperty(_PROPERTY) or "[]")
-    for path, digest, task in named[number]:
-        yield from _loaded(StepFile(path, digest))(task)
+    for number in numbers:
+        for path, digest, task in named[number]:
+            for batch in _loaded(StepFile(path, digest))(task):
+                yield from (Row(answer=text) for text in batch.column(0).to_pylist())
 
 
 @lru_cache(maxsize=_LOADED)
