@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from workbench.errors import StreamError
+from workbench.streams import log_writer
 from workbench.streams.ingest import ingest
-from workbench.streams.log import ROW_GROUP_ROWS, StreamLog, open_log
-from workbench.streams.log_writer import FILE_ROWS
+from workbench.streams.log import CHUNK_ROWS, StreamLog, open_log
+from workbench.streams.log_writer import FILE_ROWS, ROW_GROUP_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -153,11 +154,11 @@ def test_pandas_nan_and_none_are_null_and_the_index_is_no_column(tmp_path: Path)
 
 
 def test_pandas_slices_all_have_the_types_of_the_whole(tmp_path: Path) -> None:
-    values: list[object] = [None] * (ROW_GROUP_ROWS + 1)
+    values: list[object] = [None] * (CHUNK_ROWS + 1)
     values[-1] = datetime.date(2005, 1, 1)
     log = ingest("x", pd.DataFrame({"d": values}), tmp_path / "log")
     assert types_of(log) == {"d": "date"}
-    assert log.read(ROW_GROUP_ROWS, log.rows)["d"].to_pylist() == [datetime.date(2005, 1, 1)]
+    assert log.read(CHUNK_ROWS, log.rows)["d"].to_pylist() == [datetime.date(2005, 1, 1)]
 
 
 def test_pandas_columns_of_mixed_values_are_refused_by_name(tmp_path: Path) -> None:
@@ -385,17 +386,27 @@ def test_a_folder_in_use_is_never_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_rows_across_files_and_row_groups_equal_the_original(tmp_path: Path) -> None:
-    rows = FILE_ROWS + ROW_GROUP_ROWS + 17
+    rows = FILE_ROWS + CHUNK_ROWS + 17
     table = numbered(rows)
     # Chunks that line up with nothing.
     log = ingest("x", table.to_reader(max_chunksize=50_021), tmp_path / "log")
     assert [(file.start, file.rows) for file in log.files] == [(0, FILE_ROWS), (FILE_ROWS, rows - FILE_ROWS)]
-    edges = [0, 1, ROW_GROUP_ROWS, FILE_ROWS, FILE_ROWS + ROW_GROUP_ROWS, rows]
+    edges = [0, 1, ROW_GROUP_ROWS, CHUNK_ROWS, FILE_ROWS, FILE_ROWS + CHUNK_ROWS, rows]
     places = sorted({edge + step for edge in edges for step in (-1, 0, 1)})
     for start, stop in itertools.combinations_with_replacement(places, 2):
         expected = table.slice(max(0, start), max(0, stop) - max(0, start))
         assert log.read(start, stop).equals(expected), (start, stop)
     assert log.read(5, 2).num_rows == 0
+
+
+def test_row_groups_may_have_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs of earlier versions have larger ones."""
+    table = numbered(2 * CHUNK_ROWS + 17)
+    for size in (CHUNK_ROWS, ROW_GROUP_ROWS // 4):
+        monkeypatch.setattr(log_writer, "ROW_GROUP_ROWS", size)
+        log = ingest("x", table, tmp_path / str(size))
+        for start in (0, 1, size - 1, size, CHUNK_ROWS + size - 1, 2 * CHUNK_ROWS, table.num_rows - 1):
+            assert log.read(start, start + 5).equals(table.slice(start, 5)), (size, start)
 
 
 def test_reading_touches_only_the_files_needed(tmp_path: Path) -> None:

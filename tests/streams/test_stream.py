@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams.ingest import ingest
-from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
+from workbench.streams.log import CHUNK_ROWS, StreamLog
 from workbench.streams.stream import Stream, replayed, static_table
 
 
@@ -68,10 +68,10 @@ def test_an_empty_stream_is_finished_at_once(tmp_path: Path) -> None:
 
 
 def test_history_comes_in_tables_of_bounded_size(tmp_path: Path) -> None:
-    rows = 2 * ROW_GROUP_ROWS + 5
+    rows = 2 * CHUNK_ROWS + 5
     log = ingest("x", pa.table({"n": range(rows)}), tmp_path / "log")
     tables = list(replayed(log, rows - 1, 1).history_tables())
-    assert [table.num_rows for table in tables] == [ROW_GROUP_ROWS, ROW_GROUP_ROWS, 4]
+    assert [table.num_rows for table in tables] == [CHUNK_ROWS, CHUNK_ROWS, 4]
     assert pa.concat_tables(tables)["n"].to_pylist() == list(range(rows - 1))
 
 
@@ -89,9 +89,9 @@ def test_a_negative_batch_is_refused(log: StreamLog) -> None:
 
 def test_statistics_are_of_rows_from_everywhere(tmp_path: Path) -> None:
     """A thousand rows that follow each other have a few of a hundred days; the last group of the log is a small one."""
-    rows = 2 * ROW_GROUP_ROWS + 1_000
+    rows = 2 * CHUNK_ROWS + 1_000
     days = pa.array([number * 100 // rows for number in range(rows)])
-    last = pa.array([number >= 2 * ROW_GROUP_ROWS for number in range(rows)])
+    last = pa.array([number >= 2 * CHUNK_ROWS for number in range(rows)])
     stream = static_table(ingest("x", pa.table({"day": days, "last": last}), tmp_path / "log"))
     statistics = stream.statistics()
     assert statistics.rows == rows

@@ -33,7 +33,8 @@ from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail
 
-ROW_GROUP_ROWS = 65_536
+CHUNK_ROWS = 65_536
+"""Rows of a source that are converted and written at a time."""
 QUARANTINED_READ = 1_000
 """Quarantined rows that a log has in memory; its file has all."""
 MANIFEST = "manifest.json"
@@ -158,14 +159,15 @@ class StreamLog:
         return self.late[first:last]
 
     def _read_file(self, file: LogFile, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
-        first = start // ROW_GROUP_ROWS
-        groups = range(first, -(-stop // ROW_GROUP_ROWS))
         damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
         hint = "restore the session's folder, or add the stream again"
         try:
             with pq.ParquetFile(file.path) as parquet:
-                table = parquet.read_row_groups(list(groups), columns=columns, use_threads=False)
-            rows = table.slice(start - first * ROW_GROUP_ROWS, stop - start).cast(_of_columns(self.schema, columns))
+                size = max(1, parquet.metadata.row_group(0).num_rows)  # all but a file's last one are as large
+                first = start // size
+                groups = list(range(first, -(-stop // size)))
+                table = parquet.read_row_groups(groups, columns=columns, use_threads=False)
+            rows = table.slice(start - first * size, stop - start).cast(_of_columns(self.schema, columns))
         except (OSError, pa.ArrowException) as error:
             raise StreamError(damaged, hint=hint) from error
         # No source brings such a time (convert), and Python has none.

@@ -17,7 +17,7 @@ from workbench.errors import StreamError, nearest, with_article
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of
 from workbench.streams.files.urls import download, is_url
-from workbench.streams.log import ROW_GROUP_ROWS
+from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
 _CSV_ENDINGS = (".csv", ".csv.gz")
@@ -129,7 +129,7 @@ def _parquet_batches(paths: list[Path], names: list[str]) -> Iterator[pa.RecordB
     for path in paths:
         with _parquet_file(path) as file:
             try:
-                for batch in file.iter_batches(ROW_GROUP_ROWS, use_threads=False):
+                for batch in file.iter_batches(CHUNK_ROWS, use_threads=False):
                     yield batch.select(names)
             except (OSError, pa.ArrowException) as error:
                 raise StreamError(f"{path} is damaged: {error}", hint="copy or write the file again") from error
@@ -162,8 +162,8 @@ def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
 
 
 def _pandas_batches(frame: pd.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for start in range(0, len(frame), ROW_GROUP_ROWS):
-        part = frame.iloc[start : start + ROW_GROUP_ROWS]
+    for start in range(0, len(frame), CHUNK_ROWS):
+        part = frame.iloc[start : start + CHUNK_ROWS]
         yield pa.RecordBatch.from_pandas(part, schema=schema, preserve_index=False, nthreads=1)
 
 
@@ -195,10 +195,10 @@ def _open_reader(reader: pa.RecordBatchReader) -> OpenedSource:
 
 
 def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[Chunk]:
-    """Blocks of at most one row group, numbered from 1."""
+    """Blocks of at most one chunk, numbered from 1."""
     first = 1
     for batch in batches:
-        for start in range(0, batch.num_rows, ROW_GROUP_ROWS):
-            part = batch.slice(start, ROW_GROUP_ROWS)
+        for start in range(0, batch.num_rows, CHUNK_ROWS):
+            part = batch.slice(start, CHUNK_ROWS)
             yield Chunk(part, np.arange(first, first + part.num_rows))
             first += part.num_rows

@@ -18,12 +18,12 @@ from workbench.streams.batch_spans import boundary_after, first_from, span_of, s
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.cut import SHEDDING, Cut, Gap, sampled_by
 from workbench.streams.lateness import Lateness
-from workbench.streams.log import ROW_GROUP_ROWS, StreamLog
+from workbench.streams.log import CHUNK_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
 
 DEFAULT_BATCH = 1_000
-MOST_GROUPS = 20
-"""Statistics are of rows from so many row groups of the log; reading a row of a group reads all of it."""
+MOST_CHUNKS = 20
+"""Statistics are of rows from so many chunks of the log: a row is read with all that are beside it."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ class Stream:
 
     def history_tables(self) -> Iterator[pa.Table]:
         """The history in order, in tables of at most 65,536 rows."""
-        for start in range(0, self.history, ROW_GROUP_ROWS):
-            yield self.log.on_time(start, min(self.history, start + ROW_GROUP_ROWS))
+        for start in range(0, self.history, CHUNK_ROWS):
+            yield self.log.on_time(start, min(self.history, start + CHUNK_ROWS))
 
     def arrivals(self, batches: Mapping[int, int | Cut]) -> Iterator[tuple[int, pa.Table]]:
         """All rows that have arrived, each with its batch.
@@ -232,12 +232,12 @@ class Stream:
         """Statistics of its ``counted_rows``, from a sample spread over them.
 
         Rows that follow each other are alike: a thousand of one minute have few dates and few orders. So rows are taken
-        from afar, of all row groups of the log or, where they are many, of some.
+        from afar, of all chunks of the log or, where they are many, of some.
         """
         arrived = self.counted_rows
-        groups = -(-arrived // ROW_GROUP_ROWS)
-        read = sorted({groups * i // MOST_GROUPS for i in range(MOST_GROUPS)})
-        ends = {start: min(start + ROW_GROUP_ROWS, arrived) for start in (group * ROW_GROUP_ROWS for group in read)}
+        chunks = -(-arrived // CHUNK_ROWS)
+        read = sorted({chunks * i // MOST_CHUNKS for i in range(MOST_CHUNKS)})
+        ends = {start: min(start + CHUNK_ROWS, arrived) for start in (chunk * CHUNK_ROWS for chunk in read)}
         share = min(1.0, SAMPLE_ROWS / max(1, sum(end - start for start, end in ends.items())))
         return collect(pa.concat_tables(self._spread(start, end, share) for start, end in ends.items()), arrived)
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, with_article
 from workbench.streams.arrow_types import to_data_type
-from workbench.streams.log import ROW_GROUP_ROWS
+from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -218,7 +218,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _chunks(lines: Iterator[tuple[int, bytes]], schema: pa.Schema) -> Iterator[Chunk]:
-    while some := [*islice(lines, ROW_GROUP_ROWS)]:
+    while some := [*islice(lines, CHUNK_ROWS)]:
         rows, numbers, quarantined = batch_of(some, schema)
         yield Chunk(rows, np.array(numbers, dtype=np.int64), tuple(quarantined))
 
