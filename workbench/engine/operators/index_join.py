@@ -91,13 +91,11 @@ class IndexJoin:
         """One task's part of the candidate pairs; its inputs are the left and the right side."""
         for change, others, changed in _halves(task):
             for lookup in self._lookups(self.paths, change, changed, task):
-                for segment in others:
-                    yield from self._pairs_of_access_path(lookup, segment.path)
+                yield from self._pairs_of_access_path(lookup, others)
         for semijoin in self.semijoins:
             for change, others, changed in _halves(task, first=semijoin.side):
                 for lookup in self._lookups((semijoin.path,), change, changed, task):
-                    for segment in others:
-                        yield from self._pairs_of_semijoin(lookup, segment.path, changed == semijoin.side)
+                    yield from self._pairs_of_semijoin(lookup, others, changed == semijoin.side)
 
     def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> Batches:
         """One task's part of the pairs that pass the tests as rows of the join, about ``PAIRS`` at a time.
@@ -146,22 +144,20 @@ class IndexJoin:
                 if len(at):
                     yield _Lookup(path, changed, own, other, rows, at, ranges)
 
-    def _pairs_of_access_path(self, lookup: _Lookup, segment: str) -> Batches:
-        """The pairs of rows with those of a segment, without those that an earlier access path finds."""
-        for at, partners in lookup.candidates(segment):
+    def _pairs_of_access_path(self, lookup: _Lookup, others: Run) -> Batches:
+        """The pairs of rows with those of the other side, without those that an earlier access path finds."""
+        for left, right in lookup.pairs(others):
             if self.tests is not None or len(self.paths) > 1:
-                first = is_first_path(self.paths, lookup.path, *lookup.keys(segment, at, partners))
-                at, partners = at[first], partners[first]
-            yield self._joined(*lookup.rows_of(segment, at, partners))
+                left, right = _only(is_first_path(self.paths, lookup.path, left, right), left, right)
+            yield self._joined(left, right)
 
-    def _pairs_of_semijoin(self, lookup: _Lookup, segment: str, once: bool) -> Batches:
-        """Pairs of rows with those of a segment that no access path finds; ``once``: one for each row is enough."""
-        for at, partners in lookup.one_each(segment) if once else lookup.candidates(segment):
-            keys = lookup.keys(segment, at, partners)
-            new = np.ones(len(at), dtype=bool) if once else _match(lookup.path, *keys)
+    def _pairs_of_semijoin(self, lookup: _Lookup, others: Run, once: bool) -> Batches:
+        """The pairs of rows that no access path finds; ``once``: one of each segment is enough for each row."""
+        for left, right in lookup.pairs(others, once):
+            new = np.ones(left.num_rows, dtype=bool) if once else _match(lookup.path, left, right)
             for path in self.paths:
-                new &= ~_match(path, *keys)
-            yield self._joined(*lookup.rows_of(segment, at[new], partners[new]))
+                new &= ~_match(path, left, right)
+            yield self._joined(*_only(new, left, right))
 
     def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
         """Two batches side by side; a pair has the later batch of its rows, and the product of their weights."""
@@ -200,36 +196,53 @@ class _Lookup:
         side = 1 - self.changed
         return Key(self.path.key_columns(side), None if self.path.band is None else self.path.band.day(side))
 
-    def candidates(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
-        """All candidates of the node, as positions in ``rows`` and in the segment."""
+    def pairs(self, others: Run, once: bool = False) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        """The candidates of the node: rows of the left side, and beside them rows of the right side.
+
+        About ``PAIRS`` come together, out of as many segments as it takes: nearly all segments are small, and whatever
+        is done with pairs costs more for each batch than for each pair.
+
+        Args:
+            others: the segments of the other side.
+            once: for each row one of the rows of a segment that match is enough.
+        """
+        waiting: list[tuple[Positions, pa.RecordBatch]] = []
+        for segment in others:
+            rows = conform(open_segment(segment.path), self.other.paired)
+            for at, partners in (self._one_each if once else self._all)(segment.path):
+                waiting.append((at, rows.take(pa.array(partners))))
+                if sum(len(at) for at, _ in waiting) >= PAIRS:
+                    yield self._sides(waiting)
+                    waiting = []
+        if waiting:
+            yield self._sides(waiting)
+
+    def _all(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
+        """All candidates of a segment, as positions in ``rows`` and in the segment."""
         batch = open_segment(segment)
         for asked, partners in candidates(segment, self.key, self.ranges, PAIRS):
             belong = self.other.belong(batch, partners)
             yield self.at[asked[belong]], partners[belong]
 
-    def one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
-        """For each row that has a match one of them."""
+    def _one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
+        """For each row that has a match in a segment one of them."""
         batch = open_segment(segment)
+        own, other = (
+            rows.select([*dict.fromkeys(of.key_columns)]) for rows, of in ((self.rows, self.own), (batch, self.other))
+        )
 
         def matches(asked: Positions, partners: Positions) -> Mask:
-            return self.other.belong(batch, partners) & _match(self.path, *self.keys(segment, self.at[asked], partners))
+            keys = own.take(pa.array(self.at[asked])), other.take(pa.array(partners))
+            return self.other.belong(batch, partners) & _match(self.path, *keys[:: 1 - 2 * self.changed])
 
         asked, partners = one_match(segment, self.key, self.ranges, matches)
         yield self.at[asked], partners
 
-    def keys(self, segment: str, at: Positions, partners: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """The keys of pairs, of the left and of the right side."""
-        return self._take(segment, at, partners, self.own.key_columns, self.other.key_columns)
-
-    def rows_of(self, segment: str, at: Positions, partners: Positions) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """The rows of pairs, of the left and of the right side."""
-        return self._take(segment, at, partners, self.own.output.names, self.other.output.names)
-
-    def _take(
-        self, segment: str, at: Positions, partners: Positions, own: Sequence[str], other: Sequence[str]
-    ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        mine = self.rows.select(own).take(pa.array(at))
-        others = open_segment(segment).select(other).take(pa.array(partners))
+    def _sides(self, found: Sequence[tuple[Positions, pa.RecordBatch]]) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Positions in ``rows`` and the rows beside them as rows of the left and of the right side."""
+        at = np.concatenate([at for at, _ in found])
+        mine = conform(self.rows, self.own.paired).take(pa.array(at))
+        others = found[0][1] if len(found) == 1 else pa.concat_batches([rows for _, rows in found])
         return (mine, others) if self.changed == 0 else (others, mine)
 
 
@@ -243,6 +256,11 @@ def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
     yield other.change, looks.before, 1 - first
 
 
+def _only(chosen: Mask, left: pa.RecordBatch, right: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Some of the pairs."""
+    return (left, right) if chosen.all() else (left.filter(pa.array(chosen)), right.filter(pa.array(chosen)))
+
+
 def is_first_path(paths: Sequence[AccessPath], path: AccessPath, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
     """Which pairs an access path finds that none before it finds.
 
@@ -251,7 +269,7 @@ def is_first_path(paths: Sequence[AccessPath], path: AccessPath, left: pa.Record
     Args:
         paths: all access paths.
         path: the one by which the pairs were found.
-        left, right: the columns of all keys and days, pair by pair.
+        left, right: pair by pair, with the columns of all keys and days.
     """
     first = _match(path, left, right)
     for other in paths[: paths.index(path)]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -63,10 +64,15 @@ class Scan:
         names = [name for name in layout.arrow.names if name not in (BATCH, WEIGHT)]
         return Scan.of(layout, names, (), None)
 
-    @property
+    @cached_property
     def output(self) -> pa.Schema:
         """The columns of the rows that the operator gets, with batch and weight."""
         return pa.schema([*self.schema, pa.field(BATCH, pa.int32()), pa.field(WEIGHT, pa.int64())])
+
+    @cached_property
+    def paired(self) -> pa.Schema:
+        """The columns of rows of which pairs are made: those of ``output``, and the keys."""
+        return pa.schema(list({field.name: field for field in (*self.output, *self.keys)}.values()))
 
     @property
     def ddl(self) -> str:
@@ -77,7 +83,7 @@ class Scan:
     def input(self) -> pa.Schema:
         """The columns that are read of changed rows: ``output``, keys, and the word with the node's bit."""
         word = [] if self.bit is None else [pa.field(word_column(self.bit // WORD_BITS), pa.int64())]
-        return pa.schema(list({field.name: field for field in (*self.output, *self.keys, *word)}.values()))
+        return pa.schema([*self.paired, *word])
 
     @property
     def key_columns(self) -> tuple[str, ...]:
