@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
-from workbench.engine.physical.stored.expressions import Substring
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import Batches, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
@@ -82,7 +82,7 @@ class FilterAndWrite:
         kept: names of the columns to write besides ``_batch`` and ``_weight``.
         folder: of the segments; every worker must reach it.
         job_input: has the batch of all rows, instead of their own ``_batch``.
-        substrings: of the kept columns those that are computed here.
+        computed: of the kept columns those that are computed here.
     """
 
     tree: str
@@ -90,7 +90,7 @@ class FilterAndWrite:
     kept: tuple[str, ...]
     folder: str
     job_input: JobInput | None
-    substrings: Mapping[str, Substring] = field(default_factory=dict)
+    computed: Mapping[str, Computed] = field(default_factory=dict)
 
     def __call__(self, batches: Batches) -> Batches:
         """Write the rows of a task; gives its answer."""
@@ -111,8 +111,8 @@ class FilterAndWrite:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
             if not batch.num_rows:
                 continue
-            for name, part in self.substrings.items():
-                batch = batch.append_column(name, part.values(batch))
+            for name, value in self.computed.items():
+                batch = batch.append_column(name, value.values(batch))
             bits = grouped.lineage(batch)
             lineages, which, occurrences = patterns(bits)
             leaving = np.asarray(pc.less(batch.column(WEIGHT), 0).fill_null(False))

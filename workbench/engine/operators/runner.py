@@ -28,6 +28,7 @@ from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import read_share, shares
 from workbench.files.writing import make_folder
 from workbench.network.nodes import NodeId
+from workbench.sql.algebra.expressions import columns
 
 
 class Runner:
@@ -170,7 +171,7 @@ class Runner:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         job_input = self.job_input(plan) if isinstance(plan, AggregatePlan | AnalyticPlan) else None
         folder, grouped = str(self.folder(plan.name)), plan.filter.filter.calling(self.functions)
-        return FilterAndWrite(plan.name, grouped, tuple(plan.stored), folder, job_input, plan.substrings)
+        return FilterAndWrite(plan.name, grouped, tuple(plan.stored), folder, job_input, plan.computed_here)
 
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
         """Run jobs of some trees, by name, as one; the changes of the trees.
@@ -189,7 +190,7 @@ class Runner:
 
 def evaluated(plan: TreePlan) -> dict[str, str]:
     """SQL of what Spark evaluates of a root's rows: what is computed, and expressions that the filter tests."""
-    computed = {name: over_rows(value) for name, value in plan.computed.items() if name not in plan.substrings}
+    computed = {name: over_rows(value) for name, value in plan.computed.items() if name not in plan.computed_here}
     return computed | dict(plan.filter.tests)
 
 
@@ -202,7 +203,8 @@ def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
     """SQL of a root's rows: columns that are kept or tested, and what is evaluated of them."""
     marks = [WEIGHT] if isinstance(plan, AggregatePlan | AnalyticPlan) else [BATCH, WEIGHT]
     expressions = evaluated(plan)
-    read = [*plan.filter.filter.columns, *(part.column for part in plan.substrings.values())]
+    of_computed = [column.name for name in plan.computed_here for column in columns(plan.computed[name])]
+    read = [*plan.filter.filter.columns, *of_computed]
     names = dict.fromkeys([*plan.kept, *(name for name in read if name not in expressions)])
-    columns = [*marks, *(f"`{name}`" for name in names), *(f"{sql} AS {name}" for name, sql in expressions.items())]
-    return f"SELECT {', '.join(columns)} FROM ({rows})"
+    shown = [*marks, *(f"`{name}`" for name in names), *(f"{sql} AS {name}" for name, sql in expressions.items())]
+    return f"SELECT {', '.join(shown)} FROM ({rows})"

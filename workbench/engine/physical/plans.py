@@ -16,7 +16,7 @@ from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.physical.stored.expressions import Substring, substring
+from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.network.nodes import Analytic, Join, NodeId, Read, SetOperation, Window
@@ -82,10 +82,10 @@ class BasePlan:
         return self.keys
 
     @cached_property
-    def substrings(self) -> Mapping[str, Substring]:
+    def computed_here(self) -> Mapping[str, Computed]:
         """Those of ``computed`` that need no Spark."""
-        found = {name: substring(value) for name, value in self.computed.items()}
-        return {name: part for name, part in found.items() if part is not None}
+        found = {name: computed_value(expression) for name, expression in self.computed.items()}
+        return {name: value for name, value in found.items() if value is not None}
 
     @property
     def roots(self) -> tuple[NodeId, ...]:

@@ -69,6 +69,16 @@ def test_days_between_columns(spark: SparkSession) -> None:
     check(spark, DATE, values, [*selections, pred_set([or_pred([Literal(days, Operator.IS_NULL)])])])
 
 
+def test_numbers_of_many_digits_are_compared_here(spark: SparkSession) -> None:
+    a, b = (Call("cast", (Column(name, INTEGER),), decimal(19, 0)) for name in "ab")
+    many = Call("*", (a, Constant(26, decimal(2, 0))), decimal(22, 0))
+    difference = Call("-", (many, Call("*", (b, Constant(3, decimal(1, 0))), decimal(21, 0))), decimal(23, 0))
+    bounds = [Constant(Decimal(n), decimal(20, 1)) for n in ("0", "-23", "0.5", str(2**62 - 1), f"-{2**62 - 1}")]
+    selections = [one(difference, operator, bound) for operator in OPERATORS for bound in bounds[:2] + bounds[3:]]
+    selections += [one(difference, operator, bounds[2]) for operator in OPERATORS[2:]]
+    check(spark, INTEGER, [-(2**63), -1, 0, 1, 2**57, 2**62, 2**63 - 1], selections)
+
+
 @pytest.mark.parametrize(
     "literal",
     [

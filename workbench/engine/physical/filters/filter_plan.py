@@ -17,6 +17,7 @@ import numpy as np
 from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
 from workbench.engine.physical.stored.calls import StoredCall, stored_call
+from workbench.engine.physical.stored.decimals import stored_decimal
 from workbench.engine.physical.stored.expressions import (
     Comparison,
     DaysBetween,
@@ -26,7 +27,7 @@ from workbench.engine.physical.stored.expressions import (
     like,
     substring,
 )
-from workbench.engine.physical.stored.unscaled import unscaled
+from workbench.engine.physical.stored.unscaled import Clipped, unscaled
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
@@ -240,10 +241,13 @@ def _ranked(literal: Literal, wanted: str | None) -> Test | None:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
     if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
         whole = None if isinstance(left, Column) else unscaled(left, _over_root)
-        if whole is None:
-            return _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
-        test = _exact_number(whole.sql, literal.operator, Decimal(str(value)), left.type.scale)
-        return None if test is None else replace(test, stored=whole.number)
+        exact = Decimal(str(value))
+        if whole is not None:
+            test = _exact_number(whole.sql, literal.operator, exact, left.type.scale)
+            return None if test is None else replace(test, stored=whole.number)
+        test = _exact_number(sql, literal.operator, exact, left.type.scale)
+        number = None if isinstance(left, Column) else stored_decimal(left)
+        return test if test is None or number is None else replace(test, stored=Clipped(number.integers))
     if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
         return Test(sql, literal.operator, comparable_constant(value, 0))
     return None

@@ -43,10 +43,10 @@ class StoredDecimal:
 
 
 def stored_decimal(expression: Expression) -> StoredDecimal | None:
-    """An expression as sums and products of stored decimals, if it is that and has no more than 37 digits."""
+    """An expression as sums and products of stored decimals, if it is that and has no more than 38 digits."""
     if expression.type.kind is not Kind.DECIMAL:
         return None
-    number = unscaled(expression, _name, limit=10 ** (MAX_PRECISION - 1))
+    number = unscaled(expression, _name, limit=10**MAX_PRECISION)
     return None if number is None else StoredDecimal(number.at(expression.type.scale).number, expression.type)
 
 

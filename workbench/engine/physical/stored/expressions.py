@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.physical.stored.unscaled import Polynomial
+from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator
@@ -111,7 +111,7 @@ class Like:
         return pc.invert(matches) if self.negated else matches
 
 
-StoredExpression = Comparison | DaysBetween | Like | Polynomial | Substring
+StoredExpression = Clipped | Comparison | DaysBetween | Like | Polynomial | Substring
 """What the filter computes by itself of stored columns."""
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import MAX_PRECISION, Kind
+from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_sql import Naming
 
 LIMIT = 2**62
@@ -67,7 +67,7 @@ class Polynomial:
             column = rows.column(name).fill_null(0)
             if pa.types.is_decimal(column.type) and not fits_64_bits(column):
                 return False
-            numbers = _integers(column)
+            numbers = integers(column)
             most[name] = max(int(numbers.max()), -int(numbers.min())) if len(numbers) else 0
         return sum(abs(factor) * prod(most[name] for name in names) for names, factor in self.terms) < LIMIT
 
@@ -96,7 +96,7 @@ class Polynomial:
             [250, None]
         """
         columns = {name: rows.column(name) for name in self.columns}
-        numbers = {name: _integers(column) for name, column in columns.items()}
+        numbers = {name: integers(column) for name, column in columns.items()}
         total = np.zeros(rows.num_rows, dtype=np.int64)
         for names, factor in self.terms:
             term = np.full(rows.num_rows, factor, dtype=np.int64)
@@ -110,7 +110,29 @@ class Polynomial:
         return pa.array(total, mask=missing if missing.any() else None)
 
 
-def _integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
+@dataclass(frozen=True)
+class Clipped:
+    """The integers of a polynomial of any digits, at most ``LIMIT`` from 0, for comparisons with what is nearer to 0.
+
+    Most values of 19 digits have far less, and are computed in 64 bits.
+    """
+
+    number: Polynomial
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.number.columns
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """An integer of 64 bits or NULL for each row."""
+        if self.number.fits(rows):
+            return self.number.values(rows)
+        clipped = (None if n is None else min(max(n, -LIMIT), LIMIT) for n in self.number.exact(rows))
+        return pa.array(clipped, pa.int64())
+
+
+def integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
     """Integers, or a word of the unscaled integers of decimals, of 64 bits; anything in place of NULL."""
     words, width = np.frombuffer(numbers.buffers()[1], dtype=np.int64), 1 + pa.types.is_decimal(numbers.type)
     return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
@@ -119,14 +141,14 @@ def _integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
 def fits_64_bits(decimals: pa.Array) -> bool:
     """Whether the unscaled integers of some decimals are 64-bit integers."""
     known = decimals.fill_null(0)
-    return bool((_integers(known, 1) == _integers(known) >> 63).all())
+    return bool((integers(known, 1) == integers(known) >> 63).all())
 
 
 def large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
     """Integers, or the unscaled integers of decimals, as those of Python; 0 in place of NULL."""
     known = numbers.fill_null(0)
-    high = _integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
-    low = _integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else _integers(known)
+    high = integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
+    low = integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else integers(known)
     return np.asarray(high + low.astype(object))
 
 
@@ -196,7 +218,8 @@ def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | 
             if ends[0] is None or ends[1] is None:
                 return None
             result = _combined(operator, ends[0], ends[1])
-            exact = expression.type.precision < MAX_PRECISION and result.scale <= expression.type.scale
+            # Of more digits than there are Spark cuts some behind the point.
+            exact = result.scale <= expression.type.scale
             return result.at(expression.type.scale) if exact and result.most < limit else None
         case Call(function="cast", arguments=(Column(type=type_) as number,)) if type_.kind is Kind.INTEGER:
             integer, most = _unscaled(number, column, limit), 10 ** (expression.type.precision - expression.type.scale)

@@ -9,13 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
+from workbench.engine.physical.stored.conditions import StoredCase, stored_case
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
 from workbench.engine.physical.stored.expressions import DaysBetween, Substring, dates_subtracted, substring
+from workbench.engine.physical.stored.quotients import AsDouble, AsInteger, DecimalAverage, Quotient, stored_number
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow
 
 _FIRST_YEAR = 1970
+_LONGEST = 10**12
+"""Seconds: with a longer window microseconds might not fit 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,45 @@ class DatePart:
         return pa.array(days.astype("datetime64[M]").astype(np.int64) % 12 + 1, mask=missing)
 
 
-StoredValue = StoredColumn | StoredConstant | DatePart | DaysBetween | StoredCall | StoredDecimal | Substring
+@dataclass(frozen=True)
+class WindowStart:
+    """The first moment of the window of so many microseconds that a time is in; windows are counted from 1970."""
+
+    column: str
+    length: int
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A time or NULL for each row.
+
+        Example:
+            >>> import datetime as dt
+            >>> rows = pa.RecordBatch.from_pydict({"t": pa.array([dt.datetime(2026, 1, 1, 9, 30)], pa.timestamp("us"))})
+            >>> str(WindowStart("t", 3_600_000_000).values(rows)[0])
+            '2026-01-01 09:00:00'
+        """
+        column = rows.column(self.column)
+        times = column.cast(pa.int64()).fill_null(0).to_numpy()
+        missing = np.asarray(column.is_null()) if column.null_count else None
+        return pa.array(times - times % self.length, mask=missing).cast(column.type)
+
+
+Computed = (
+    AsDouble
+    | AsInteger
+    | DatePart
+    | DaysBetween
+    | DecimalAverage
+    | Quotient
+    | StoredCase
+    | StoredColumn
+    | StoredConstant
+    | StoredDecimal
+    | Substring
+    | WindowStart
+)
+"""What follows from a row's stored columns alone."""
+
+StoredValue = Computed | StoredCall
 
 
 def stored_value(expression: Expression) -> StoredValue | None:
@@ -79,6 +121,19 @@ def stored_value(expression: Expression) -> StoredValue | None:
             return StoredConstant(value, type)
         case Call("year" | "month" as part, (Column(name, type),)) if type.kind is Kind.DATE:
             return DatePart(part, name)
+        case Call("window_start", (Column(name, type), Constant(int() as seconds))) if type.kind is Kind.TIMESTAMP:
+            return WindowStart(name, seconds * 1_000_000) if 0 < seconds < _LONGEST else None
     if (dates := dates_subtracted(expression)) is not None:
         return DaysBetween((dates[0].name, dates[1].name))
-    return stored_decimal(expression) or stored_call(expression) or substring(expression)
+    call = stored_call(expression)
+    return call or stored_decimal(expression) or stored_number(expression, computed_value) or _other(expression)
+
+
+def computed_value(expression: Expression) -> Computed | None:
+    """``stored_value`` of an expression that calls no function of the analyst."""
+    value = stored_value(expression)
+    return None if isinstance(value, StoredCall) else value
+
+
+def _other(expression: Expression) -> StoredCase | Substring | None:
+    return stored_case(expression, computed_value) or substring(expression)

@@ -1,0 +1,170 @@
+"""What is computed of stored values has Spark's bits: casts, ratios, averages, CASE, products, starts of windows."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.stored.values import computed_value
+from workbench.engine.spark.local_session import engine_session
+from workbench.engine.storage.layout import Layout
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+
+MONEY, NARROW, WIDE, WHOLE = decimal(15, 2), decimal(17, 4), decimal(38, 2), decimal(38, 0)
+K, J, F, G = Column("k", INTEGER), Column("j", INTEGER), Column("f", DOUBLE), Column("g", DOUBLE)
+M, N, W, H = Column("m", MONEY), Column("n", NARROW), Column("w", WIDE), Column("h", WHOLE)
+S, D, T, B = Column("s", STRING), Column("d", DATE), Column("t", TIMESTAMP), Column("b", BOOLEAN)
+COLUMNS = (K, J, F, G, M, N, W, H, S, D, T, B)
+
+
+def digits(scale: int, *numbers: int) -> list[Decimal]:
+    """Decimals of these digits, so many behind the point."""
+    return [Decimal(f"{number}e-{scale}") for number in numbers]
+
+
+VALUES: dict[str, list[Any]] = {
+    "k": [0, 1, -1, 3, 2**53 + 1, -(2**53) - 3, 2**63 - 1, -(2**63)],
+    "j": [0, 1, 7, 3, 10**12 + 1, 2, 9, 11],
+    "f": [0.0, -0.0, 1.0, 0.1, float("nan"), float("inf"), -1e308, 5e-324],
+    "g": [0.0, -0.0, 3.0, 0.7, 1.0, float("-inf"), 1e-308, 2.0],
+    "m": digits(2, 0, 1, -1, 150, -150, 10**15 - 1, 1 - 10**15, 5),
+    "n": digits(4, 0, 1, -1, 2**53 + 1, 10**17 - 1, 1 - 10**17, 90071992547409931, 3),
+    "w": digits(2, 0, 7, -7, 2**53 + 1, 10**38 - 1, 1 - 10**38, 10**20 + 1, 3),
+    "h": [Decimal(n) for n in (0, 7, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**38 - 1, 2**53 + 1)],
+    "s": ["", "a", "b", "é", "B", "ab", "b\x00", "😀"],
+    "d": [date(1970, 1, 1), date(1, 1, 1), date(9999, 12, 31), date(2026, 2, 28)] * 2,
+    "t": [datetime(1970, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2026, 3, 29, 2, 30, 1)] * 3,
+    "b": [True, False] * 4,
+}
+
+
+def integer(number: int) -> Constant:
+    return Constant(number, INTEGER)
+
+
+def case(*arguments: Expression) -> Call:
+    return Call("case", arguments, arguments[1].type)
+
+
+def holds(function: str, *arguments: Expression) -> Call:
+    return Call(function, arguments, BOOLEAN)
+
+
+def as_(type_: DataType, number: Expression) -> Call:
+    return Call("cast", (number,), type_)
+
+
+NULL = Constant(None, INTEGER)
+SQUARE = Call("*", (as_(decimal(19, 0), K), as_(decimal(19, 0), J)), WHOLE)
+CONDITIONS = [
+    *(holds(operator, K, integer(1)) for operator in ("=", "<>", "<", "<=", ">", ">=")),
+    *(holds(operator, M, Constant(Decimal("1.5"), decimal(2, 1))) for operator in ("=", "<", ">=")),
+    holds("<", W, Column("w2", WIDE)),
+    *(holds(operator, S, Constant("b", STRING)) for operator in ("=", "<", ">=")),
+    holds(">", D, Constant(date(1970, 1, 1), DATE)),
+    holds("<", T, Constant(datetime(1970, 1, 1), TIMESTAMP)),
+    holds("is_null", K),
+    holds("is_null", holds("<", K, J)),
+    holds("is_null", F),
+    holds("not", holds(">", K, J)),
+    holds("and", holds(">", K, J), holds("is_null", S)),
+    holds("or", holds(">", K, J), holds("is_null", S), holds("=", S, Constant("a", STRING))),
+    holds("not", holds("and", holds(">", K, integer(0)), B)),
+    holds("in", S, Constant("a", STRING), Constant("é", STRING)),
+    holds("not", holds("in", K, integer(1), NULL)),
+    holds("like", S, Constant("%b", STRING)),
+    B,
+    holds("not", B),
+    Constant(True, BOOLEAN),
+]
+NUMBERS = [
+    *(as_(DOUBLE, column) for column in (K, M, N, W, H)),
+    as_(INTEGER, H),
+    Call("/", (as_(DOUBLE, W), as_(DOUBLE, K)), DOUBLE),
+    Call("/", (F, G), DOUBLE),
+    Call("average", (W, K), DOUBLE),
+    Call("average", (H, K), DOUBLE),
+    Call("average", (W, J), decimal(19, 6)),
+    Call("average", (W, J), decimal(38, 6)),
+    Call("average", (M, J), decimal(19, 6)),
+    SQUARE,
+    as_(DOUBLE, Call("-", (M, M), decimal(16, 2))),
+    Call("window_start", (T, integer(86_400)), TIMESTAMP),
+    Call("window_start", (T, integer(7)), TIMESTAMP),
+]
+CASES = [
+    *(case(condition, integer(1), NULL) for condition in CONDITIONS),
+    case(holds("<", K, integer(0)), M, holds("<", J, integer(5)), Constant(Decimal("0.00"), MONEY), M),
+    case(holds("<", K, integer(0)), F, Call("/", (F, G), DOUBLE)),
+    case(B, S, Constant("else", STRING)),
+    case(holds("is_null", S), D, Constant(None, DATE)),
+    case(holds("=", K, K), case(B, integer(2), J), Call("month", (D,), INTEGER)),
+]
+
+
+def rows() -> pa.RecordBatch:
+    """Values with each other, each missing once in a while."""
+    columns: dict[str, list[Any]] = {"w2": [None, *reversed(VALUES["w"])] * 8}
+    for at, column in enumerate(COLUMNS):
+        values = [None, *VALUES[column.name][:8]]
+        columns[column.name] = [values[(row + at * (row // 9)) % 9] for row in range(72)]
+    types = {column.name: column.type for column in (*COLUMNS, Column("w2", WIDE))}
+    schema = Layout(types).arrow
+    return pa.RecordBatch.from_pydict(columns, pa.schema([schema.field(name) for name in columns]))
+
+
+def bits(value: object) -> object:
+    """A value that is equal to another one only where its bits are: NaN to itself, and 0.0 not to -0.0."""
+    if not isinstance(value, float):
+        return value
+    return "NaN" if value != value else struct.pack("d", value)
+
+
+def test_values_are_those_of_spark(spark: SparkSession) -> None:
+    batch, expressions = rows(), [*NUMBERS, *CASES]
+    frame = engine_session(spark).createDataFrame(pa.Table.from_batches([batch]))
+    table = frame.coalesce(1).selectExpr(*(f"{over_rows(e)} AS c{at}" for at, e in enumerate(expressions))).toArrow()
+    for at, expression in enumerate(expressions):
+        value = computed_value(expression)
+        assert value is not None, expression
+        found, expected = value.values(batch), table.column(at)
+        assert found.type == Layout({"c": expression.type}).arrow.field("c").type, expression
+        assert [*map(bits, found.to_pylist())] == [*map(bits, expected.to_pylist())], str(expression)
+        assert expression in CASES or found.null_count < len(found)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        as_(INTEGER, F),
+        as_(INTEGER, M),
+        as_(DOUBLE, S),
+        Call("/", (M, M), decimal(38, 19)),
+        Call("average", (N, J), decimal(21, 8)),
+        case(holds("=", F, G), integer(1), NULL),
+        case(holds("<", M, N), integer(1), NULL),
+        case(holds("=", M, Constant(Decimal("0.001"), decimal(4, 3))), integer(1), NULL),
+        case(holds("=", K, J), Call("half@1", (K,), INTEGER), NULL),
+        case(holds("=", Call("upper", (S,), STRING), S), integer(1), NULL),
+        case(holds("like", S, Constant("a\\%", STRING)), integer(1), NULL),
+        Call("window_start", (T, J), TIMESTAMP),
+        Call("*", (W, W), decimal(38, 4)),
+    ],
+    ids=str,
+)
+def test_what_is_not_computed_so_is_left_to_spark(expression: Expression) -> None:
+    assert computed_value(expression) is None
+
+
+def test_pairs_of_rows_are_many() -> None:
+    assert len({*zip(*(rows().column(name).to_pylist() for name in ("k", "j")), strict=True)}) > 50
+    assert any(all(pair) for pair in itertools.pairwise(rows().column("k").is_valid().to_pylist()))

@@ -1,0 +1,167 @@
+"""Conditions over stored values, and CASE: as Arrow computes them, true, false, or NULL where it is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import reduce
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.stored.expressions import COMPARED, compare, like
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.predicates.cnf import Literal, Operator
+from workbench.streams.arrow_types import to_arrow
+
+_OPERATORS = {
+    "=": Operator.EQ,
+    "<>": Operator.NE,
+    "<": Operator.LT,
+    "<=": Operator.LE,
+    ">": Operator.GT,
+    ">=": Operator.GE,
+}
+
+
+class Value(Protocol):
+    """What has a value in each row."""
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The value of each row."""
+
+
+Parts = Callable[[Expression], Value | None]
+"""A part of an expression as a value; ``None`` where Spark must evaluate it."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Whether two values of one kind and scale compare so."""
+
+    operator: Operator
+    left: Value
+    right: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True, false or NULL for each row."""
+        return compare(self.operator, self.left.values(rows), self.right.values(rows))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Whether a value is NULL."""
+
+    value: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True or false for each row."""
+        return self.value.values(rows).is_null()
+
+
+@dataclass(frozen=True)
+class Negated:
+    """Whether a condition is false."""
+
+    condition: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True, false or NULL for each row."""
+        return pc.invert(self.condition.values(rows))
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Whether all of some conditions are true, or any of them."""
+
+    all_of: bool
+    conditions: tuple[Value, ...]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """True, false or NULL for each row: the logic of three values is Kleene's, as in SQL."""
+        combine = pc.and_kleene if self.all_of else pc.or_kleene
+        return reduce(combine, (condition.values(rows) for condition in self.conditions))
+
+
+@dataclass(frozen=True)
+class StoredCase:
+    """CASE: the value beside the first condition that is true, or the last one.
+
+    Attributes:
+        branches: conditions, each with its value.
+        otherwise: of ELSE.
+        type: of all values.
+    """
+
+    branches: tuple[tuple[Value, Value], ...]
+    otherwise: Value
+    type: DataType
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The value of each row. All are computed: none can fail."""
+        type_ = to_arrow(self.type)
+        chosen = self.otherwise.values(rows).cast(type_)
+        for condition, value in reversed(self.branches):
+            holds = condition.values(rows).fill_null(False)
+            chosen = pc.if_else(holds, value.values(rows).cast(type_), chosen)
+        return chosen
+
+
+def stored_case(expression: Expression, part: Parts) -> StoredCase | None:
+    """An expression as CASE of stored values, if it is that."""
+    if not isinstance(expression, Call) or expression.function != "case":
+        return None
+    conditions = [condition_of(condition, part) for condition in expression.arguments[0:-1:2]]
+    values = [part(value) for value in (*expression.arguments[1:-1:2], expression.arguments[-1])]
+    known = [value for value in values if value is not None]
+    if None in conditions or len(known) < len(values):
+        return None
+    branches = zip((c for c in conditions if c is not None), known[:-1], strict=True)
+    return StoredCase(tuple(branches), known[-1], expression.type)
+
+
+def condition_of(expression: Expression, part: Parts) -> Value | None:
+    """An expression of BOOLEAN as a condition over stored values, if it is that."""
+    match expression:
+        case Call("and" | "or" as operator, arguments):
+            conditions = [condition_of(argument, part) for argument in arguments]
+            known = tuple(condition for condition in conditions if condition is not None)
+            return Combined(operator == "and", known) if len(known) == len(conditions) else None
+        case Call("not", (argument,)):
+            condition = condition_of(argument, part)
+            return None if condition is None else Negated(condition)
+        case Call("is_null", (argument,)):
+            value = condition_of(argument, part) if argument.type.kind is Kind.BOOLEAN else part(argument)
+            return None if value is None else Missing(value)
+        case Call("in", (first, *others)):
+            equal = tuple(Call("=", (first, other), BOOLEAN) for other in others)
+            return condition_of(Call("or", equal, BOOLEAN), part)
+        case Call(function, (left, right)) if function in _OPERATORS:
+            return _compared(_OPERATORS[function], left, right, part)
+    return like(Literal(expression, Operator.HOLDS)) or part(expression)
+
+
+def _compared(operator: Operator, left: Expression, right: Expression, part: Parts) -> Compared | None:
+    """A comparison of two values, a constant brought to the scale of what it is compared with."""
+    left, right = _of_scale(left, right.type), _of_scale(right, left.type)
+    alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
+    if not alike or left.type.kind not in COMPARED:
+        return None
+    values = part(left), part(right)
+    return None if values[0] is None or values[1] is None else Compared(operator, values[0], values[1])
+
+
+def _of_scale(expression: Expression, other: DataType) -> Expression:
+    """A constant number as one of another type of DECIMAL, where that has it."""
+    if not isinstance(expression, Constant) or other.kind is not Kind.DECIMAL:
+        return expression
+    value = expression.value
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return expression
+    number = Decimal(value)
+    whole = number.scaleb(other.scale)
+    fits = whole == whole.to_integral_value() and abs(whole) < 10**other.precision
+    return Constant(number, other) if fits else expression

@@ -1,0 +1,160 @@
+"""Stored numbers in another type, and quotients of them: averages and ratios, which answers keep with their rows.
+
+The same bits as Spark's: a decimal becomes the DOUBLE that is nearest to it, and numbers of that kind are divided as
+the processor does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workbench.engine.physical.stored.conditions import Parts, Value
+from workbench.engine.physical.stored.decimals import from_integers
+from workbench.engine.physical.stored.unscaled import fits_64_bits, integers, large_integers
+from workbench.sql.algebra.expressions import Call, Expression
+from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+
+_EXACT_INTEGER, _EXACT_POWER = 2**53, 22
+"""Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
+_BEYOND = 2**63
+_AVERAGE_SCALE = 6
+"""Digits behind the point of an average of decimals as Spark divides them. Those of more are left to Spark."""
+
+
+@dataclass(frozen=True)
+class AsDouble:
+    """A number as DOUBLE."""
+
+    number: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A DOUBLE or NULL for each row."""
+        return as_doubles(self.number.values(rows))
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """A DOUBLE divided by another; NULL by zero."""
+
+    number: Value
+    divisor: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A DOUBLE or NULL for each row.
+
+        Example:
+            >>> from workbench.engine.physical.stored.values import StoredColumn
+            >>> rows = pa.RecordBatch.from_pydict({"a": [1.0, 1.0, None], "b": [4.0, 0.0, 1.0]})
+            >>> Quotient(StoredColumn("a"), StoredColumn("b")).values(rows).to_pylist()
+            [0.25, None, None]
+        """
+        (number, missing), (divisor, unknown) = map(
+            _with_missing, (self.number.values(rows), self.divisor.values(rows))
+        )
+        with np.errstate(all="ignore"):
+            return pa.array(number / divisor, mask=missing | unknown | (divisor == 0))
+
+
+@dataclass(frozen=True)
+class DecimalAverage:
+    """A sum of decimals divided by their count, rounded half away from zero.
+
+    Attributes:
+        total, count: of the values.
+        scale: digits behind the point of the sum; the average has at least as many.
+        type: of the average.
+    """
+
+    total: Value
+    count: Value
+    scale: int
+    type: DataType
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A decimal for each row; NULL of no values, and where the type has no room for it."""
+        totals, counts = self.total.values(rows), self.count.values(rows)
+        factor, most = 10 ** (self.type.scale - self.scale), 10**self.type.precision
+        pairs = zip(large_integers(totals).tolist(), counts.to_pylist(), totals.is_valid().to_pylist(), strict=True)
+        averages = (_rounded(total * factor, count) if known and count else None for total, count, known in pairs)
+        return from_integers((a if a is not None and abs(a) < most else None for a in averages), self.type)
+
+
+@dataclass(frozen=True)
+class AsInteger:
+    """A decimal of whole numbers as INTEGER."""
+
+    number: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A whole number for each row; NULL beyond 64 bits."""
+        decimals = self.number.values(rows)
+        if fits_64_bits(decimals):
+            missing = np.asarray(decimals.is_null()) if decimals.null_count else None
+            return pa.array(integers(decimals.fill_null(0)), mask=missing)
+        found = zip(large_integers(decimals).tolist(), decimals.is_valid().to_pylist(), strict=True)
+        return pa.array(
+            [number if known and -_BEYOND <= number < _BEYOND else None for number, known in found], pa.int64()
+        )
+
+
+def stored_number(expression: Expression, part: Parts) -> AsDouble | Quotient | DecimalAverage | AsInteger | None:
+    """An expression as a number in another type, or as a quotient, if it is that."""
+    match expression:
+        case Call("cast", (number,), type) if type == DOUBLE:
+            return _as_double(number, part)
+        case Call("cast", (number,), type) if type == INTEGER and number.type.kind is Kind.DECIMAL:
+            value = part(number) if not number.type.scale else None
+            return None if value is None else AsInteger(value)
+        case Call("/", (number, divisor), type) if type == number.type == divisor.type == DOUBLE:
+            return _quotient(part(number), part(divisor))
+        case Call("average", (total, count), type) if type == DOUBLE:
+            return _quotient(_as_double(total, part), _as_double(count, part))
+        case Call("average", (total, count), type) if type.scale == _AVERAGE_SCALE >= total.type.scale:
+            return _average(total, count, type, part)
+    return None
+
+
+def _average(total: Expression, count: Expression, type_: DataType, part: Parts) -> DecimalAverage | None:
+    values = part(total), part(count)
+    if values[0] is None or values[1] is None or total.type.kind is not Kind.DECIMAL or count.type != INTEGER:
+        return None
+    return DecimalAverage(values[0], values[1], total.type.scale, type_)
+
+
+def as_doubles(numbers: pa.Array) -> pa.Array:
+    """Numbers as those of DOUBLE that are nearest to them, NULL as NULL."""
+    if pa.types.is_floating(numbers.type):
+        return numbers
+    missing = np.asarray(numbers.is_null()) if numbers.null_count else None
+    known = numbers.fill_null(0)
+    if pa.types.is_integer(numbers.type):
+        return pa.array(known.to_numpy().astype(np.float64), mask=missing)
+    scale = numbers.type.scale
+    if scale <= _EXACT_POWER and fits_64_bits(known):
+        whole = integers(known)
+        if np.abs(whole).max(initial=0) <= _EXACT_INTEGER and whole.min(initial=0) > -_BEYOND:
+            return pa.array(whole / float(10**scale), mask=missing)
+    return pa.array([float(number) for number in known.to_pylist()], pa.float64(), mask=missing)
+
+
+def _as_double(number: Expression, part: Parts) -> AsDouble | None:
+    value = part(number) if number.type.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE) else None
+    return None if value is None else AsDouble(value)
+
+
+def _quotient(number: Value | None, divisor: Value | None) -> Quotient | None:
+    return None if number is None or divisor is None else Quotient(number, divisor)
+
+
+def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    return numbers.fill_null(0.0).to_numpy(zero_copy_only=False), np.asarray(numbers.is_null())
+
+
+def _rounded(number: int, divisor: int) -> int:
+    """A quotient of whole numbers, half away from zero; the divisor is above 0."""
+    away = (2 * abs(number) + divisor) // (2 * divisor)
+    return away if number >= 0 else -away
