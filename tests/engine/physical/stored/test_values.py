@@ -6,6 +6,7 @@ import itertools
 import struct
 from datetime import date, datetime
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -101,6 +102,14 @@ NUMBERS = [
     Call("window_start", (T, integer(86_400)), TIMESTAMP),
     Call("window_start", (T, integer(7)), TIMESTAMP),
 ]
+DEVIATIONS = [
+    Call(name, (Column("n0", INTEGER), total, squares), DOUBLE)
+    for name in ("variance_samp", "variance_pop", "stddev_samp", "stddev_pop")
+    for total, squares in (
+        (Column("s0", WHOLE), Column("q0", WHOLE)),
+        (Column("s2", WIDE), Column("q4", decimal(38, 4))),
+    )
+]
 CASES = [
     *(case(condition, integer(1), NULL) for condition in CONDITIONS),
     case(holds("<", K, integer(0)), M, holds("<", J, integer(5)), Constant(Decimal("0.00"), MONEY), M),
@@ -129,8 +138,29 @@ def bits(value: object) -> object:
     return "NaN" if value != value else struct.pack("d", value)
 
 
-def test_values_are_those_of_spark(spark: SparkSession) -> None:
-    batch, expressions = rows(), [*NUMBERS, *CASES]
+def deviating() -> pa.RecordBatch:
+    """Counts, sums and sums of squares: of numbers near each other, far apart, and with nearly no room for them."""
+    random = Random(3)
+    lists = [[5], [5, 5, 5], [1, 2, 4], [10**17 + i for i in (0, 1, 5)], [10**18 - 1, -(10**18)], [-3, 3]]
+    lists += [
+        [random.randrange(-(10**d), 10**d) + shift for _ in range(40)] for d in (2, 9, 17) for shift in (0, 10**17)
+    ]
+    counted = [(len(numbers), sum(numbers), sum(n * n for n in numbers)) for numbers in lists]
+    counted += [(0, 0, 0), (1, 0, 0), (10**11, 10**12, 10**13), (3, 10**37, 10**37), (2, 10**33, 10**38 - 1)]
+    counted += [(2, 1 - 10**38, 10**38 - 1), (7, 10**19, 10**37), (10**12 + 1, 10**30 + 7, 10**38 - 3)]
+    n, s, q = (list(column) for column in zip(*counted, strict=True))
+    columns = {
+        "n0": [*n, None, 3],
+        "s0": [*map(Decimal, s), None, Decimal(1)],
+        "q0": [*map(Decimal, q), Decimal(1), None],
+    }
+    columns |= {"s2": [*digits(2, *s), None, Decimal(1)], "q4": [*digits(4, *q), Decimal(1), None]}
+    types = {"n0": INTEGER, "s0": WHOLE, "q0": WHOLE, "s2": WIDE, "q4": decimal(38, 4)}
+    return pa.RecordBatch.from_pydict(columns, pa.schema([Layout(types).arrow.field(name) for name in columns]))
+
+
+@pytest.mark.parametrize("batch, expressions", [(rows(), [*NUMBERS, *CASES]), (deviating(), DEVIATIONS)])
+def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, expressions: list[Expression]) -> None:
     frame = engine_session(spark).createDataFrame(pa.Table.from_batches([batch]))
     table = frame.coalesce(1).selectExpr(*(f"{over_rows(e)} AS c{at}" for at, e in enumerate(expressions))).toArrow()
     for at, expression in enumerate(expressions):

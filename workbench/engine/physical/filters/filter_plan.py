@@ -18,16 +18,9 @@ from workbench.engine.physical.filters.grouped_filter import Disjunction, Groupe
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
 from workbench.engine.physical.stored.calls import StoredCall, stored_call
 from workbench.engine.physical.stored.decimals import stored_decimal
-from workbench.engine.physical.stored.expressions import (
-    Comparison,
-    DaysBetween,
-    StoredExpression,
-    comparison,
-    dates_subtracted,
-    like,
-    substring,
-)
+from workbench.engine.physical.stored.expressions import Comparison, comparison, like
 from workbench.engine.physical.stored.unscaled import Clipped, unscaled
+from workbench.engine.physical.stored.values import StoredExpression, derived
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Column, Constant
@@ -215,13 +208,12 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
         wanted: where functions of the analyst are called (``to_spark``).
     """
     call = stored_call(literal.left)
+    known = call or derived(literal.left)
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
-        return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None, call)
+        return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None, known)
     ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
-    if ranked is not None and (known := call or substring(literal.left)) is not None:
+    if ranked is not None and ranked.stored is None and known is not None:
         return replace(ranked, stored=known)
-    if ranked is not None and (dates := dates_subtracted(literal.left)) is not None:
-        return replace(ranked, stored=DaysBetween((dates[0].name, dates[1].name)))
     if (found := comparison(literal)) is not None:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.engine.physical.stored.calls import Functions, StoredCall
-from workbench.engine.physical.stored.expressions import StoredExpression
+from workbench.engine.physical.stored.values import StoredExpression
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Bits, Mask, having_all, word_values

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator
@@ -109,10 +108,6 @@ class Like:
         """
         matches = pc.match_like(rows.column(self.column), self.pattern)
         return pc.invert(matches) if self.negated else matches
-
-
-StoredExpression = Clipped | Comparison | DaysBetween | Like | Polynomial | Substring
-"""What the filter computes by itself of stored columns."""
 
 
 def substring(text: Expression) -> Substring | None:

@@ -11,9 +11,18 @@ import pyarrow as pa
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
 from workbench.engine.physical.stored.conditions import StoredCase, stored_case
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
-from workbench.engine.physical.stored.expressions import DaysBetween, Substring, dates_subtracted, substring
+from workbench.engine.physical.stored.expressions import (
+    Comparison,
+    DaysBetween,
+    Like,
+    Substring,
+    dates_subtracted,
+    substring,
+)
 from workbench.engine.physical.stored.quotients import AsDouble, AsInteger, DecimalAverage, Quotient, stored_number
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
+from workbench.engine.physical.stored.variances import Variance, stored_variance
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow
 
@@ -103,11 +112,28 @@ Computed = (
     | StoredConstant
     | StoredDecimal
     | Substring
+    | Variance
     | WindowStart
 )
 """What follows from a row's stored columns alone."""
 
 StoredValue = Computed | StoredCall
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What a filter computes of the columns that it reads."""
+
+    value: Computed
+    columns: tuple[str, ...]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The value of each row."""
+        return self.value.values(rows)
+
+
+StoredExpression = Clipped | Comparison | Derived | Like | Polynomial
+"""What a filter tests of stored columns by itself."""
 
 
 def stored_value(expression: Expression) -> StoredValue | None:
@@ -135,5 +161,12 @@ def computed_value(expression: Expression) -> Computed | None:
     return None if isinstance(value, StoredCall) else value
 
 
-def _other(expression: Expression) -> StoredCase | Substring | None:
-    return stored_case(expression, computed_value) or substring(expression)
+def derived(expression: Expression) -> Derived | None:
+    """An expression that is no column as a filter computes it; ``None`` where Spark must evaluate it."""
+    value = None if isinstance(expression, Column) else computed_value(expression)
+    return None if value is None else Derived(value, tuple(sorted({column.name for column in columns(expression)})))
+
+
+def _other(expression: Expression) -> StoredCase | Substring | Variance | None:
+    part = computed_value
+    return stored_case(expression, part) or stored_variance(expression, part) or substring(expression)
