@@ -79,6 +79,16 @@ def test_numbers_of_many_digits_are_compared_here(spark: SparkSession) -> None:
     check(spark, INTEGER, [-(2**63), -1, 0, 1, 2**57, 2**62, 2**63 - 1], selections)
 
 
+def test_products_of_more_digits_than_there_are_are_null_here(spark: SparkSession) -> None:
+    wide, hundred = decimal(38, 2), Constant(100, decimal(3, 0))
+    products = [Call("*", (Column(name, wide), hundred), wide) for name in "ab"]
+    selections = [
+        one(product, o, Constant(n, INTEGER)) for product in products for o in OPERATORS for n in (-100, 0, 1)
+    ]
+    values = [Decimal(n) for n in ("0", "-1", "0.01", "9e35", "-9e35", "9e33", f"{2**62 - 1}e-2", "9e17")]
+    check(spark, wide, values, selections)
+
+
 @pytest.mark.parametrize(
     "literal",
     [

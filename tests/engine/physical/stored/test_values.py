@@ -24,6 +24,7 @@ MONEY, NARROW, WIDE, WHOLE = decimal(15, 2), decimal(17, 4), decimal(38, 2), dec
 K, J, F, G = Column("k", INTEGER), Column("j", INTEGER), Column("f", DOUBLE), Column("g", DOUBLE)
 M, N, W, H = Column("m", MONEY), Column("n", NARROW), Column("w", WIDE), Column("h", WHOLE)
 S, D, T, B = Column("s", STRING), Column("d", DATE), Column("t", TIMESTAMP), Column("b", BOOLEAN)
+W2 = Column("w2", WIDE)
 COLUMNS = (K, J, F, G, M, N, W, H, S, D, T, B)
 
 
@@ -69,7 +70,7 @@ SQUARE = Call("*", (as_(decimal(19, 0), K), as_(decimal(19, 0), J)), WHOLE)
 CONDITIONS = [
     *(holds(operator, K, integer(1)) for operator in ("=", "<>", "<", "<=", ">", ">=")),
     *(holds(operator, M, Constant(Decimal("1.5"), decimal(2, 1))) for operator in ("=", "<", ">=")),
-    holds("<", W, Column("w2", WIDE)),
+    holds("<", W, W2),
     *(holds(operator, S, Constant("b", STRING)) for operator in ("=", "<", ">=")),
     holds(">", D, Constant(date(1970, 1, 1), DATE)),
     holds("<", T, Constant(datetime(1970, 1, 1), TIMESTAMP)),
@@ -98,6 +99,12 @@ NUMBERS = [
     Call("average", (W, J), decimal(38, 6)),
     Call("average", (M, J), decimal(19, 6)),
     SQUARE,
+    Call("*", (W, Constant(100, decimal(3, 0))), WIDE),
+    Call("*", (W, M), decimal(38, 4)),
+    Call("-", (W, W2), WIDE),
+    Call("*", (Call("*", (M, M), decimal(31, 4)), M), decimal(38, 6)),
+    as_(DOUBLE, Call("*", (W, Constant(Decimal("100.00"), decimal(5, 2))), decimal(38, 4))),
+    *(Call(operator, (F, G), DOUBLE) for operator in "+-*"),
     as_(DOUBLE, Call("-", (M, M), decimal(16, 2))),
     Call("window_start", (T, integer(86_400)), TIMESTAMP),
     Call("window_start", (T, integer(7)), TIMESTAMP),
@@ -111,6 +118,7 @@ DEVIATIONS = [
     )
 ]
 CASES = [
+    *CONDITIONS[:-3],
     *(case(condition, integer(1), NULL) for condition in CONDITIONS),
     case(holds("<", K, integer(0)), M, holds("<", J, integer(5)), Constant(Decimal("0.00"), MONEY), M),
     case(holds("<", K, integer(0)), F, Call("/", (F, G), DOUBLE)),
@@ -126,7 +134,7 @@ def rows() -> pa.RecordBatch:
     for at, column in enumerate(COLUMNS):
         values = [None, *VALUES[column.name][:8]]
         columns[column.name] = [values[(row + at * (row // 9)) % 9] for row in range(72)]
-    types = {column.name: column.type for column in (*COLUMNS, Column("w2", WIDE))}
+    types = {column.name: column.type for column in (*COLUMNS, W2)}
     schema = Layout(types).arrow
     return pa.RecordBatch.from_pydict(columns, pa.schema([schema.field(name) for name in columns]))
 
@@ -187,7 +195,8 @@ def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, e
         case(holds("=", Call("upper", (S,), STRING), S), integer(1), NULL),
         case(holds("like", S, Constant("a\\%", STRING)), integer(1), NULL),
         Call("window_start", (T, J), TIMESTAMP),
-        Call("*", (W, W), decimal(38, 4)),
+        Call("-", (Call("*", (W, W), decimal(38, 4)), W), decimal(38, 4)),
+        Call("*", (N, N), decimal(35, 6)),
     ],
     ids=str,
 )

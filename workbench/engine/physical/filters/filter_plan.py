@@ -218,7 +218,7 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))
         return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
-    holds = like(literal) or (call if literal.operator is Operator.HOLDS else None)
+    holds = like(literal) or (known if literal.operator is Operator.HOLDS else None)
     return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds)
 
 

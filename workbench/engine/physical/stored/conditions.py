@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
@@ -11,7 +11,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.physical.stored.expressions import COMPARED, compare, like
+from workbench.engine.physical.stored.expressions import COMPARED, Like, compare, like
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
@@ -86,6 +86,9 @@ class Combined:
         return reduce(combine, (condition.values(rows) for condition in self.conditions))
 
 
+Condition = Combined | Compared | Like | Missing | Negated
+
+
 @dataclass(frozen=True)
 class StoredCase:
     """CASE: the value beside the first condition that is true, or the last one.
@@ -114,34 +117,39 @@ def stored_case(expression: Expression, part: Parts) -> StoredCase | None:
     """An expression as CASE of stored values, if it is that."""
     if not isinstance(expression, Call) or expression.function != "case":
         return None
-    conditions = [condition_of(condition, part) for condition in expression.arguments[0:-1:2]]
-    values = [part(value) for value in (*expression.arguments[1:-1:2], expression.arguments[-1])]
-    known = [value for value in values if value is not None]
-    if None in conditions or len(known) < len(values):
+    values = _all(expression.arguments, part)
+    if values is None:
         return None
-    branches = zip((c for c in conditions if c is not None), known[:-1], strict=True)
-    return StoredCase(tuple(branches), known[-1], expression.type)
+    return StoredCase(tuple(zip(values[0:-1:2], values[1:-1:2], strict=True)), values[-1], expression.type)
 
 
-def condition_of(expression: Expression, part: Parts) -> Value | None:
+def stored_condition(expression: Expression, part: Parts) -> Condition | None:
     """An expression of BOOLEAN as a condition over stored values, if it is that."""
     match expression:
         case Call("and" | "or" as operator, arguments):
-            conditions = [condition_of(argument, part) for argument in arguments]
-            known = tuple(condition for condition in conditions if condition is not None)
-            return Combined(operator == "and", known) if len(known) == len(conditions) else None
+            conditions = _all(arguments, part)
+            return None if conditions is None else Combined(operator == "and", conditions)
         case Call("not", (argument,)):
-            condition = condition_of(argument, part)
+            condition = part(argument)
             return None if condition is None else Negated(condition)
         case Call("is_null", (argument,)):
-            value = condition_of(argument, part) if argument.type.kind is Kind.BOOLEAN else part(argument)
+            value = part(argument)
             return None if value is None else Missing(value)
         case Call("in", (first, *others)):
             equal = tuple(Call("=", (first, other), BOOLEAN) for other in others)
-            return condition_of(Call("or", equal, BOOLEAN), part)
+            return stored_condition(Call("or", equal, BOOLEAN), part)
         case Call(function, (left, right)) if function in _OPERATORS:
             return _compared(_OPERATORS[function], left, right, part)
-    return like(Literal(expression, Operator.HOLDS)) or part(expression)
+        case Call("like"):
+            return like(Literal(expression, Operator.HOLDS))
+    return None
+
+
+def _all(expressions: Sequence[Expression], part: Parts) -> tuple[Value, ...] | None:
+    """All parts, if each is a value."""
+    values = [part(expression) for expression in expressions]
+    known = tuple(value for value in values if value is not None)
+    return known if len(known) == len(values) else None
 
 
 def _compared(operator: Operator, left: Expression, right: Expression, part: Parts) -> Compared | None:

@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.physical.stored.unscaled import Polynomial, large_integers, unscaled
+from workbench.engine.physical.stored.unscaled import Polynomial, large_integers, unscaled_or_beyond
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
 from workbench.streams.arrow_types import to_arrow
@@ -43,10 +43,10 @@ class StoredDecimal:
 
 
 def stored_decimal(expression: Expression) -> StoredDecimal | None:
-    """An expression as sums and products of stored decimals, if it is that and has no more than 38 digits."""
+    """An expression as sums and products of stored decimals, if it is that and no part of it can pass 38 digits."""
     if expression.type.kind is not Kind.DECIMAL:
         return None
-    number = unscaled(expression, _name, limit=10**MAX_PRECISION)
+    number = unscaled_or_beyond(expression, _name, 10**MAX_PRECISION + 1)
     return None if number is None else StoredDecimal(number.at(expression.type.scale).number, expression.type)
 
 

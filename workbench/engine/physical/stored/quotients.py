@@ -21,6 +21,7 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
 _BEYOND = 2**63
+_ARITHMETIC = {"+": np.add, "-": np.subtract, "*": np.multiply}
 _AVERAGE_SCALE = 6
 """Digits behind the point of an average of decimals as Spark divides them. Those of more are left to Spark."""
 
@@ -57,6 +58,21 @@ class Quotient:
         )
         with np.errstate(all="ignore"):
             return pa.array(number / divisor, mask=missing | unknown | (divisor == 0))
+
+
+@dataclass(frozen=True)
+class DoubleArithmetic:
+    """The sum, difference or product of two numbers of DOUBLE."""
+
+    operator: str
+    left: Value
+    right: Value
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """A DOUBLE or NULL for each row."""
+        (left, missing), (right, unknown) = (_with_missing(part.values(rows)) for part in (self.left, self.right))
+        with np.errstate(all="ignore"):
+            return pa.array(_ARITHMETIC[self.operator](left, right), mask=missing | unknown)
 
 
 @dataclass(frozen=True)
@@ -101,7 +117,10 @@ class AsInteger:
         )
 
 
-def stored_number(expression: Expression, part: Parts) -> AsDouble | Quotient | DecimalAverage | AsInteger | None:
+StoredNumber = AsDouble | AsInteger | DecimalAverage | DoubleArithmetic | Quotient
+
+
+def stored_number(expression: Expression, part: Parts) -> StoredNumber | None:
     """An expression as a number in another type, or as a quotient, if it is that."""
     match expression:
         case Call("cast", (number,), type) if type == DOUBLE:
@@ -111,6 +130,11 @@ def stored_number(expression: Expression, part: Parts) -> AsDouble | Quotient | 
             return None if value is None else AsInteger(value)
         case Call("/", (number, divisor), type) if type == number.type == divisor.type == DOUBLE:
             return _quotient(part(number), part(divisor))
+        case Call(function, (left, right), type) if (
+            function in _ARITHMETIC and type == left.type == right.type == DOUBLE
+        ):
+            ends = part(left), part(right)
+            return None if ends[0] is None or ends[1] is None else DoubleArithmetic(function, ends[0], ends[1])
         case Call("average", (total, count), type) if type == DOUBLE:
             return _quotient(_as_double(total, part), _as_double(count, part))
         case Call("average", (total, count), type) if type.scale == _AVERAGE_SCALE >= total.type.scale:

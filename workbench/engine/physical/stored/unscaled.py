@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import MAX_PRECISION, Kind
 from workbench.sql.render.spark_sql import Naming
 
 LIMIT = 2**62
@@ -114,7 +114,7 @@ class Polynomial:
 class Clipped:
     """The integers of a polynomial of any digits, at most ``LIMIT`` from 0, for comparisons with what is nearer to 0.
 
-    Most values of 19 digits have far less, and are computed in 64 bits.
+    Most values of 19 digits have far less, and are computed in 64 bits. Beyond 38 digits Spark has NULL.
     """
 
     number: Polynomial
@@ -128,7 +128,8 @@ class Clipped:
         """An integer of 64 bits or NULL for each row."""
         if self.number.fits(rows):
             return self.number.values(rows)
-        clipped = (None if n is None else min(max(n, -LIMIT), LIMIT) for n in self.number.exact(rows))
+        known = (n if n is not None and abs(n) < 10**MAX_PRECISION else None for n in self.number.exact(rows))
+        clipped = (None if n is None else min(max(n, -LIMIT), LIMIT) for n in known)
         return pa.array(clipped, pa.int64())
 
 
@@ -199,6 +200,18 @@ def unscaled(expression: Expression, column: Naming, limit: int = LIMIT) -> Unsc
     return result if result is not None and result.most < limit else None
 
 
+def unscaled_or_beyond(expression: Expression, column: Naming, limit: int) -> Unscaled | None:
+    """``unscaled`` where the result may be beyond the limit, but no part of it: there Spark has NULL."""
+    match expression:
+        case Call(function="+" | "-" | "*" as operator, arguments=(left, right)):
+            ends = unscaled(left, column, limit), unscaled(right, column, limit)
+            result = None if ends[0] is None or ends[1] is None else _combined(operator, ends[0], ends[1])
+            # Of more digits than there are Spark cuts some behind the point.
+            kept = result is not None and result.scale <= expression.type.scale
+            return result.at(expression.type.scale) if result is not None and kept else None
+    return unscaled(expression, column, limit)
+
+
 def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | None:
     if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant | Column):
         return None
@@ -213,14 +226,9 @@ def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | 
             scale = max(0, -int(Decimal(value).as_tuple().exponent))
             number = int(Decimal(value).scaleb(scale))
             return Unscaled(f"{number}L", _constant(number), scale, abs(number))
-        case Call(function="+" | "-" | "*" as operator, arguments=(left, right)):
-            ends = _unscaled(left, column, limit), _unscaled(right, column, limit)
-            if ends[0] is None or ends[1] is None:
-                return None
-            result = _combined(operator, ends[0], ends[1])
-            # Of more digits than there are Spark cuts some behind the point.
-            exact = result.scale <= expression.type.scale
-            return result.at(expression.type.scale) if exact and result.most < limit else None
+        case Call(function="+" | "-" | "*", arguments=(_, _)):
+            result = unscaled_or_beyond(expression, column, limit)
+            return result if result is not None and result.most < limit else None
         case Call(function="cast", arguments=(Column(type=type_) as number,)) if type_.kind is Kind.INTEGER:
             integer, most = _unscaled(number, column, limit), 10 ** (expression.type.precision - expression.type.scale)
             return integer.at(expression.type.scale) if integer is not None and integer.most < most else None

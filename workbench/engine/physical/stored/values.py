@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
-from workbench.engine.physical.stored.conditions import StoredCase, stored_case
+from workbench.engine.physical.stored.conditions import Condition, StoredCase, stored_case, stored_condition
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
 from workbench.engine.physical.stored.expressions import (
     Comparison,
@@ -19,7 +19,14 @@ from workbench.engine.physical.stored.expressions import (
     dates_subtracted,
     substring,
 )
-from workbench.engine.physical.stored.quotients import AsDouble, AsInteger, DecimalAverage, Quotient, stored_number
+from workbench.engine.physical.stored.quotients import (
+    AsDouble,
+    AsInteger,
+    DecimalAverage,
+    DoubleArithmetic,
+    Quotient,
+    stored_number,
+)
 from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.engine.physical.stored.variances import Variance, stored_variance
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
@@ -103,9 +110,11 @@ class WindowStart:
 Computed = (
     AsDouble
     | AsInteger
+    | Condition
     | DatePart
     | DaysBetween
     | DecimalAverage
+    | DoubleArithmetic
     | Quotient
     | StoredCase
     | StoredColumn
@@ -167,6 +176,8 @@ def derived(expression: Expression) -> Derived | None:
     return None if value is None else Derived(value, tuple(sorted({column.name for column in columns(expression)})))
 
 
-def _other(expression: Expression) -> StoredCase | Substring | Variance | None:
-    part = computed_value
-    return stored_case(expression, part) or stored_variance(expression, part) or substring(expression)
+def _other(expression: Expression) -> Condition | StoredCase | Substring | Variance | None:
+    if expression.type.kind is Kind.BOOLEAN and (condition := stored_condition(expression, computed_value)) is not None:
+        return condition
+    chosen = stored_case(expression, computed_value)
+    return chosen or stored_variance(expression, computed_value) or substring(expression)
