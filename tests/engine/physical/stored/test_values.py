@@ -6,6 +6,7 @@ import itertools
 import struct
 from datetime import date, datetime
 from decimal import Decimal
+from functools import reduce
 from random import Random
 from typing import Any
 
@@ -18,7 +19,7 @@ from workbench.engine.physical.stored.values import computed_value
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
 
 MONEY, NARROW, WIDE, WHOLE = decimal(15, 2), decimal(17, 4), decimal(38, 2), decimal(38, 0)
 K, J, F, G = Column("k", INTEGER), Column("j", INTEGER), Column("f", DOUBLE), Column("g", DOUBLE)
@@ -105,6 +106,7 @@ NUMBERS = [
     Call("*", (Call("*", (M, M), decimal(31, 4)), M), decimal(38, 6)),
     as_(DOUBLE, Call("*", (W, Constant(Decimal("100.00"), decimal(5, 2))), decimal(38, 4))),
     *(Call(operator, (F, G), DOUBLE) for operator in "+-*"),
+    reduce(lambda total, term: Call("+", (total, term), DOUBLE), [F] * 101),
     as_(DOUBLE, Call("-", (M, M), decimal(16, 2))),
     Call("window_start", (T, integer(86_400)), TIMESTAMP),
     Call("window_start", (T, integer(7)), TIMESTAMP),
@@ -194,11 +196,14 @@ def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, e
         case(holds("=", K, J), Call("half@1", (K,), INTEGER), NULL),
         case(holds("=", Call("upper", (S,), STRING), S), integer(1), NULL),
         case(holds("like", S, Constant("a\\%", STRING)), integer(1), NULL),
+        holds("in", K, *map(integer, range(51))),
+        case(B, Column("a", array_of(INTEGER)), Column("a", array_of(INTEGER))),
+        reduce(lambda total, term: Call("+", (total, term), DOUBLE), [F] * 102),
         Call("window_start", (T, J), TIMESTAMP),
         Call("-", (Call("*", (W, W), decimal(38, 4)), W), decimal(38, 4)),
         Call("*", (N, N), decimal(35, 6)),
     ],
-    ids=str,
+    ids=lambda expression: str(expression)[:60],
 )
 def test_what_is_not_computed_so_is_left_to_spark(expression: Expression) -> None:
     assert computed_value(expression) is None

@@ -25,6 +25,9 @@ _OPERATORS = {
     ">": Operator.GT,
     ">=": Operator.GE,
 }
+_CHOSEN = COMPARED | {Kind.DOUBLE}
+MOST = 50
+"""Values of an IN that are compared one by one; Spark has a table for more."""
 
 
 class Value(Protocol):
@@ -117,7 +120,7 @@ def stored_case(expression: Expression, part: Parts) -> StoredCase | None:
     """An expression as CASE of stored values, if it is that."""
     if not isinstance(expression, Call) or expression.function != "case":
         return None
-    values = _all(expression.arguments, part)
+    values = _all(expression.arguments, part) if expression.type.kind in _CHOSEN else None
     if values is None:
         return None
     return StoredCase(tuple(zip(values[0:-1:2], values[1:-1:2], strict=True)), values[-1], expression.type)
@@ -135,7 +138,7 @@ def stored_condition(expression: Expression, part: Parts) -> Condition | None:
         case Call("is_null", (argument,)):
             value = part(argument)
             return None if value is None else Missing(value)
-        case Call("in", (first, *others)):
+        case Call("in", (first, *others)) if len(others) <= MOST:
             equal = tuple(Call("=", (first, other), BOOLEAN) for other in others)
             return stored_condition(Call("or", equal, BOOLEAN), part)
         case Call(function, (left, right)) if function in _OPERATORS:

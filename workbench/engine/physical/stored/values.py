@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
-from workbench.engine.physical.stored.conditions import Condition, StoredCase, stored_case, stored_condition
+from workbench.engine.physical.stored.conditions import Condition, Parts, StoredCase, stored_case, stored_condition
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
 from workbench.engine.physical.stored.expressions import (
     Comparison,
@@ -19,14 +19,7 @@ from workbench.engine.physical.stored.expressions import (
     dates_subtracted,
     substring,
 )
-from workbench.engine.physical.stored.quotients import (
-    AsDouble,
-    AsInteger,
-    DecimalAverage,
-    DoubleArithmetic,
-    Quotient,
-    stored_number,
-)
+from workbench.engine.physical.stored.quotients import StoredNumber, stored_number
 from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.engine.physical.stored.variances import Variance, stored_variance
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
@@ -34,6 +27,8 @@ from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_arrow
 
 _FIRST_YEAR = 1970
+HIGHEST = 100
+"""Operators inside one another that are computed here."""
 _LONGEST = 10**12
 """Seconds: with a longer window microseconds might not fit 64 bits."""
 
@@ -108,18 +103,14 @@ class WindowStart:
 
 
 Computed = (
-    AsDouble
-    | AsInteger
-    | Condition
+    Condition
     | DatePart
     | DaysBetween
-    | DecimalAverage
-    | DoubleArithmetic
-    | Quotient
     | StoredCase
     | StoredColumn
     | StoredConstant
     | StoredDecimal
+    | StoredNumber
     | Substring
     | Variance
     | WindowStart
@@ -147,6 +138,17 @@ StoredExpression = Clipped | Comparison | Derived | Like | Polynomial
 
 def stored_value(expression: Expression) -> StoredValue | None:
     """An expression as aggregates compute it; ``None`` where Spark must evaluate it."""
+    return stored_call(expression) or computed_value(expression)
+
+
+def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | None:
+    """``stored_value`` of an expression that calls no function of the analyst.
+
+    Args:
+        expression: over stored columns.
+        levels: so many operators may be inside one another. Whoever computes them follows them by calls, and a Python
+            worker takes a thousand of these.
+    """
     match expression:
         case Column(name):
             return StoredColumn(name)
@@ -160,14 +162,8 @@ def stored_value(expression: Expression) -> StoredValue | None:
             return WindowStart(name, seconds * 1_000_000) if 0 < seconds < _LONGEST else None
     if (dates := dates_subtracted(expression)) is not None:
         return DaysBetween((dates[0].name, dates[1].name))
-    call = stored_call(expression)
-    return call or stored_decimal(expression) or stored_number(expression, computed_value) or _other(expression)
-
-
-def computed_value(expression: Expression) -> Computed | None:
-    """``stored_value`` of an expression that calls no function of the analyst."""
-    value = stored_value(expression)
-    return None if isinstance(value, StoredCall) else value
+    plain = stored_decimal(expression) or substring(expression)
+    return plain or (_of_parts(expression, lambda part: computed_value(part, levels - 1)) if levels else None)
 
 
 def derived(expression: Expression) -> Derived | None:
@@ -176,8 +172,7 @@ def derived(expression: Expression) -> Derived | None:
     return None if value is None else Derived(value, tuple(sorted({column.name for column in columns(expression)})))
 
 
-def _other(expression: Expression) -> Condition | StoredCase | Substring | Variance | None:
-    if expression.type.kind is Kind.BOOLEAN and (condition := stored_condition(expression, computed_value)) is not None:
+def _of_parts(expression: Expression, part: Parts) -> Condition | StoredCase | StoredNumber | Variance | None:
+    if expression.type.kind is Kind.BOOLEAN and (condition := stored_condition(expression, part)) is not None:
         return condition
-    chosen = stored_case(expression, computed_value)
-    return chosen or stored_variance(expression, computed_value) or substring(expression)
+    return stored_case(expression, part) or stored_number(expression, part) or stored_variance(expression, part)
