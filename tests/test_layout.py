@@ -20,6 +20,7 @@ LONGER = {"workbench/session/session.py": 800}
 """Lines of the one class that an analyst works with: mostly the docstrings of its methods."""
 OF_LIBRARIES = {
     *("_accumulatorServer", "_active_spark_context", "_exit", "_gateway", "_jdf", "_jsc", "_jsparkSession", "_jvm"),
+    "_reserialize",
 }
 """Names of PySpark and of Python that there is no other way to."""
 NOT_YET_PUBLIC = {

@@ -136,9 +136,13 @@ class GroupedPlan:
     @property
     def calls(self) -> tuple[StoredCall, ...]:
         """The calls of the analyst's functions over stored columns, each once."""
+        return tuple(dict.fromkeys(call for at in range(len(self.branches)) for call in self.calls_of(at)))
+
+    def calls_of(self, branch: int) -> tuple[StoredCall, ...]:
+        """The calls over the rows of a branch, by its position: others have not the columns."""
         values = [of.stored for of in self.counted]
         values += [part.stored.value for part in self.parts if part.stored is not None]
-        values += [value for branch in self.branches for groups in branch.stored for value in groups.values()]
+        values += [value for groups in self.branches[branch].stored for value in groups.values()]
         return tuple(dict.fromkeys(value for value in values if isinstance(value, StoredCall)))
 
     @property

@@ -98,7 +98,7 @@ NUMBERS = [
     Call("average", (H, K), DOUBLE),
     Call("average", (W, J), decimal(19, 6)),
     Call("average", (W, J), decimal(38, 6)),
-    Call("average", (M, J), decimal(19, 6)),
+    *(Call("average", (M, J), decimal(precision, 6)) for precision in (7, 19)),
     SQUARE,
     Call("*", (W, Constant(100, decimal(3, 0))), WIDE),
     Call("*", (W, M), decimal(38, 4)),
@@ -111,6 +111,7 @@ NUMBERS = [
     Call("window_start", (T, integer(86_400)), TIMESTAMP),
     Call("window_start", (T, integer(7)), TIMESTAMP),
 ]
+AVERAGES = [Call("average", (W, J), decimal(precision, 6)) for precision in (7, 19, 38)]
 DEVIATIONS = [
     Call(name, (Column("n0", INTEGER), total, squares), DOUBLE)
     for name in ("variance_samp", "variance_pop", "stddev_samp", "stddev_pop")
@@ -169,7 +170,20 @@ def deviating() -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns, pa.schema([Layout(types).arrow.field(name) for name in columns]))
 
 
-@pytest.mark.parametrize("batch, expressions", [(rows(), [*NUMBERS, *CASES]), (deviating(), DEVIATIONS)])
+def averaged() -> pa.RecordBatch:
+    """Sums of a few digits, with ties at the last digit of their averages."""
+    numbers = [0, 1, -1, 5, -5, 25, -25, 10**9 + 1, -(10**9) - 1, None]
+    counts = [0, 1, 2, 3, 7, 16, 160_000, None]
+    pairs = list(itertools.product(numbers, counts))
+    totals = [None if number is None else Decimal(f"{number}e-2") for number, _ in pairs]
+    schema = Layout({"w": WIDE, "j": INTEGER}).arrow
+    columns = {"w": totals, "j": [count for _, count in pairs]}
+    return pa.RecordBatch.from_pydict(columns, pa.schema([schema.field(name) for name in columns]))
+
+
+@pytest.mark.parametrize(
+    "batch, expressions", [(rows(), [*NUMBERS, *CASES]), (averaged(), AVERAGES), (deviating(), DEVIATIONS)]
+)
 def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, expressions: list[Expression]) -> None:
     frame = engine_session(spark).createDataFrame(pa.Table.from_batches([batch]))
     table = frame.coalesce(1).selectExpr(*(f"{over_rows(e)} AS c{at}" for at, e in enumerate(expressions))).toArrow()

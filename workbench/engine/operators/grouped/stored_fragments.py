@@ -82,7 +82,7 @@ class StoredFragments:
             branch: its position.
             number: of the grouping.
         """
-        for call in self.plan.calls:
+        for call in self.plan.calls_of(branch):
             rows = rows.append_column(call.name, call.evaluate(rows, self.functions))
         stored = self.plan.branches[branch].stored[number]
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}

@@ -35,11 +35,7 @@ class StoredDecimal:
         """
         if not self.integers.fits(rows):
             return from_integers(self.integers.exact(rows), self.type)
-        integers = self.integers.values(rows)
-        numbers = integers.fill_null(0).to_numpy(zero_copy_only=False)
-        words = np.stack([numbers, numbers >> 63], axis=1)
-        known = integers.is_valid().buffers()[1] if integers.null_count else None
-        return pa.Array.from_buffers(to_arrow(self.type), len(numbers), [known, pa.py_buffer(words)])
+        return from_64_bits(self.integers.values(rows), self.type)
 
 
 def stored_decimal(expression: Expression) -> StoredDecimal | None:
@@ -61,6 +57,14 @@ def quotients_and_remainders(decimals: pa.Array, unit: int) -> tuple[list[int | 
     numbers = [None if lost else n for lost, n in zip(missing, large_integers(decimals).tolist(), strict=True)]
     high = [None if n is None else (abs(n) // unit) * (-1 if n < 0 else 1) for n in numbers]
     return high, [None if n is None or h is None else n - h * unit for n, h in zip(numbers, high, strict=True)]
+
+
+def from_64_bits(numbers: pa.Int64Array, type_: DataType) -> pa.Array:
+    """Unscaled integers of 64 bits as decimals, which have room for them; NULL as NULL."""
+    known = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    words = np.stack([known, known >> 63], axis=1)
+    valid = numbers.is_valid().buffers()[1] if numbers.null_count else None
+    return pa.Array.from_buffers(to_arrow(type_), len(known), [valid, pa.py_buffer(words)])
 
 
 def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.engine.physical.stored.conditions import Parts, Value
-from workbench.engine.physical.stored.decimals import from_integers
+from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
 from workbench.engine.physical.stored.unscaled import fits_64_bits, integers, large_integers
 from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
@@ -94,6 +94,12 @@ class DecimalAverage:
         """A decimal for each row; NULL of no values, and where the type has no room for it."""
         totals, counts = self.total.values(rows), self.count.values(rows)
         factor, most = 10 ** (self.type.scale - self.scale), 10**self.type.precision
+        if fits_64_bits(totals):
+            number, count = integers(totals.fill_null(0)), integers(counts.fill_null(0))
+            if 2 * factor * _furthest(number) + _furthest(count) < _BEYOND:
+                away = (2 * factor * np.abs(number) + count) // np.maximum(2 * count, 1)
+                missing = np.asarray(totals.is_null()) | (count == 0) | (away >= min(most, _BEYOND - 1))
+                return from_64_bits(pa.array(np.where(number < 0, -away, away), mask=missing), self.type)
         pairs = zip(large_integers(totals).tolist(), counts.to_pylist(), totals.is_valid().to_pylist(), strict=True)
         averages = (_rounded(total * factor, count) if known and count else None for total, count, known in pairs)
         return from_integers((a if a is not None and abs(a) < most else None for a in averages), self.type)
@@ -160,7 +166,7 @@ def as_doubles(numbers: pa.Array) -> pa.Array:
     scale = numbers.type.scale
     if scale <= _EXACT_POWER and fits_64_bits(known):
         whole = integers(known)
-        if np.abs(whole).max(initial=0) <= _EXACT_INTEGER and whole.min(initial=0) > -_BEYOND:
+        if _furthest(whole) <= _EXACT_INTEGER:
             return pa.array(whole / float(10**scale), mask=missing)
     return pa.array([float(number) for number in known.to_pylist()], pa.float64(), mask=missing)
 
@@ -176,6 +182,11 @@ def _quotient(number: Value | None, divisor: Value | None) -> Quotient | None:
 
 def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     return numbers.fill_null(0.0).to_numpy(zero_copy_only=False), np.asarray(numbers.is_null())
+
+
+def _furthest(numbers: npt.NDArray[np.int64]) -> int:
+    """How far the numbers are from 0 at most."""
+    return max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
 
 
 def _rounded(number: int, divisor: int) -> int:
