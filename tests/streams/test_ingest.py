@@ -409,6 +409,13 @@ def test_row_groups_may_have_any_size(tmp_path: Path, monkeypatch: pytest.Monkey
             assert log.read(start, start + 5).equals(table.slice(start, 5)), (size, start)
 
 
+def test_a_file_that_lost_its_rows_is_damaged(tmp_path: Path) -> None:
+    log = ingest("x", numbered(5), tmp_path / "log")
+    pq.ParquetWriter(log.files[0].path, numbered(5).schema).close()
+    with pytest.raises(StreamError, match="stream x: its stored rows cannot be read"):
+        log.read(0, 5)
+
+
 def test_reading_touches_only_the_files_needed(tmp_path: Path) -> None:
     log = ingest("x", numbered(FILE_ROWS + 10), tmp_path / "log")
     log.files[0].path.unlink()

@@ -168,7 +168,7 @@ class StreamLog:
                 groups = list(range(first, -(-stop // size)))
                 table = parquet.read_row_groups(groups, columns=columns, use_threads=False)
             rows = table.slice(start - first * size, stop - start).cast(_of_columns(self.schema, columns))
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, IndexError, pa.ArrowException) as error:  # IndexError: a file without rows
             raise StreamError(damaged, hint=hint) from error
         # No source brings such a time (convert), and Python has none.
         for column, values in zip(rows.column_names, rows.columns, strict=True):
