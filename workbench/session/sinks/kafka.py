@@ -10,7 +10,6 @@ Source: KIP-98, exactly once delivery and transactions.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -19,12 +18,12 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from workbench.session.sinks.rows import Row, typed_changes, upserts
+from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
+from workbench.session.sinks.rows import upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.client_errors import ClientErrors
-from workbench.streams.stored_values import plain
 
 ANSWER = 10.0
 """Seconds that a broker has to answer."""
@@ -75,7 +74,7 @@ class TopicTarget(Target):
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """The batch and its number, in one transaction."""
-        rows = typed_changes(batch, changes, self._types, nan=False)  # which JSON has not
+        rows = json_changes(batch, changes, self._types)
         messages = [*(self._by_key(rows) if self._key else _changes(rows))]
         self._producer.begin_transaction()
         try:
@@ -97,13 +96,13 @@ class TopicTarget(Target):
         for key in found.removed:
             yield self._key_bytes(key), None
         for key, row in [*found.changed.items(), *found.added.items()]:
-            yield self._key_bytes(key), _json(row)
+            yield self._key_bytes(key), to_json(row)
 
     def _key_bytes(self, key: Sequence[object]) -> bytes:
         """One column as it is, several as a JSON object: what ``kafka://…?key=id`` and ``key=*`` read."""
         if len(key) > 1:
-            return _json(dict(zip(self._key, key, strict=True)))
-        return key[0].encode() if isinstance(key[0], str) else json.dumps(plain(key[0])).encode()
+            return to_json(dict(zip(self._key, key, strict=True)))
+        return key[0].encode() if isinstance(key[0], str) else to_json(key[0])
 
     def _produce(self, topic: str, key: bytes | None, value: bytes | None, **more: Any) -> None:
         while True:
@@ -153,10 +152,6 @@ def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
 
     Among partitions there is no order: a reader could see a row go before it came.
     """
-    for row in rows.drop_columns(["batch"]).to_pylist(maps_as_pydicts="strict"):
+    for row in rows_of(rows):
         own = {name: value for name, value in row.items() if name != "weight"}
-        yield sha256(_json(own)).hexdigest()[:16].encode(), _json(row)
-
-
-def _json(row: Row) -> bytes:
-    return json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False).encode()
+        yield sha256(to_json(own)).hexdigest()[:16].encode(), to_json(row)

@@ -6,8 +6,6 @@ the number, and leave out what they had (at least once).
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,13 +19,9 @@ from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
 from workbench.session.sinks.rows import typed_changes
 from workbench.session.sinks.target import Target
-from workbench.sql.algebra.interval_values import interval_text
+from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.sql.algebra.types import DOUBLE, DataType
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
-from workbench.streams.stored_values import plain
-
-TIMEOUT = 10
-"""Seconds that a webhook has to answer."""
 
 
 class CallableTarget(Target):
@@ -81,31 +75,6 @@ class FolderTarget(Target):
             part.unlink(missing_ok=True)
 
 
-class WebhookTarget(Target):
-    """Posts JSON: ``{"query": …, "batch": …, "changes": [{"weight": 1, …}, …]}``."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    @property
-    def description(self) -> str:
-        """The address."""
-        return self._url
-
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
-        """Post the batch; an answer that is no success counts as not taken."""
-        lengths = changes.select_dtypes("timedelta")
-        shown = changes.assign(**{name: lengths[name].map(interval_text, na_action="ignore") for name in lengths})
-        lists = [name for name in shown if shown[name].map(lambda value: isinstance(value, list | dict)).any()]
-        shown = shown.assign(**{name: shown[name].map(plain) for name in lists})
-        rows = json.loads(shown.to_json(orient="records", date_format="iso"))
-        body = json.dumps({"query": query, "batch": batch, "changes": rows}).encode()
-        headers = {"Content-Type": "application/json", "Argus-Batch": str(batch)}
-        request = urllib.request.Request(self._url, body, headers, method="POST")
-        with urllib.request.urlopen(request, timeout=TIMEOUT):
-            pass
-
-
 def target_of(given: object) -> Target:
     """The target that an analyst means.
 
@@ -120,7 +89,7 @@ def target_of(given: object) -> Target:
 
 def _target_of(given: object) -> Target:
     match given:
-        case str() if given.startswith(("http://", "https://")):
+        case str() if given.startswith(WEBHOOKS):
             return WebhookTarget(given)
         case str() if given.startswith(KAFKA):
             return TopicTarget(given)

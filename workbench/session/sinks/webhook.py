@@ -1,0 +1,73 @@
+"""A webhook: each batch is a POST of JSON. Only an answer of success to the POST itself counts."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+import pandas as pd
+
+from workbench.errors import SessionError
+from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
+from workbench.session.sinks.target import Target
+from workbench.sql.algebra.types import DataType
+
+WEBHOOKS = ("http://", "https://")
+TIMEOUT = 10
+"""Seconds that a webhook has to answer."""
+
+
+class WebhookTarget(Target):
+    """Posts JSON: ``{"query": …, "batch": …, "changes": [{"weight": 1, …}, …]}``."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._types = tuple[DataType, ...]()
+
+    @property
+    def description(self) -> str:
+        """The address."""
+        return self._url
+
+    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
+        """It keeps no number."""
+        self._types = tuple(types)
+        return None
+
+    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+        """Post the batch.
+
+        Raises:
+            SessionError: the address sends to another one.
+            OSError: it cannot be reached, or its answer is no success.
+        """
+        rows = rows_of(json_changes(batch, changes, self._types))
+        body = to_json({"query": query, "batch": batch, "changes": rows})
+        headers = {"Content-Type": "application/json", "Argus-Batch": str(batch)}
+        request = urllib.request.Request(self._url, body, headers, method="POST")
+        try:
+            with _opener().open(request, timeout=TIMEOUT):
+                pass
+        except urllib.error.HTTPError as answer:
+            with answer:
+                if 300 <= answer.code < 400:
+                    raise _redirected(self._url, answer) from None
+                raise
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """One that follows no redirect: it would make a GET without rows of the POST, or give rows to somebody else."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler,
+                    urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPErrorProcessor):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
+
+
+def _redirected(url: str, answer: urllib.error.HTTPError) -> SessionError:
+    there = urlsplit(urljoin(url, answer.headers.get("Location", "")))
+    address = urlunsplit((there.scheme, there.netloc.rpartition("@")[2], there.path, "", ""))
+    hint = f"rows are posted only to the address that was given; give {address} if it is to have them"
+    return SessionError(f"the answer is {answer.code}, a redirect to {address}", hint=hint)
