@@ -23,10 +23,9 @@ from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan, check_number
-from workbench.network.nodes import Window
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
-from workbench.session.query_windows import time_at
+from workbench.session.query_windows import as_of
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
@@ -183,10 +182,11 @@ class AnswerReader:
         stands_at = state.answered_at(query)
         clock = state.engine.clock if stands_at == state.batch else state.engine.clock.until(stands_at)
         if at is not None:
-            clock = clock.standing(time_at(query.windows, clock, at, query.name))
+            asked, moment = as_of(query.logical, query.windows, clock, at, state.schema, query.name)
+            query, clock = replace(query, logical=asked), clock.standing(moment)
         moment = clock.now if after is None else clock.after_batch(after)
         plan = state.network.queries.get(query.name)
-        if plan is not None and (at is None or not _has_windows(state.network, plan)) and _keeps(state, plan, moment):
+        if at is None and plan is not None and _keeps(state, plan, moment):
             yield Answers(plan, state.engine.by_root[plan.read.root], query.registered, clock, self._spark)
         else:
             # From the rows of the streams as they are, so that of a suspended query this is newer than what it has.
@@ -215,11 +215,6 @@ class AnswerReader:
 def _check_status(query: QueryRecord, status: str) -> None:
     if status != ACTIVE:
         raise QueryError(f"query {query.name} does not run: {status}", hint="register it again under any name")
-
-
-def _has_windows(network: Network, plan: QueryPlan) -> bool:
-    """Whether a query's rows are kept as they are now, and not for every moment."""
-    return any(isinstance(network.nodes[node], Window) for node in network.ancestors(plan.nodes))
 
 
 def _keeps(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:

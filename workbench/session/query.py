@@ -125,11 +125,15 @@ class Query:
         """The answer over all data so far, in the order of its ORDER BY if it has one.
 
         Args:
-            at: the set of one instant of a windowed query, instead of the latest; ``windows()`` lists the instants.
+            at: an instant, instead of the latest: one of ``windows()`` where the query has a loop, else any time of the
+                type of the event times. The answer is that of the rows up to then, with now at it.
 
         Raises:
             QueryError: the query was dropped or disabled, or has no such instant.
             EngineError: Spark could not read it.
+
+        Example:
+            >>> session.query("last_days").result(at="2002-11-20")  # doctest: +SKIP
         """
         return self._fetched("result", lambda answers: fetch_results([answers])[0], at=at)
 

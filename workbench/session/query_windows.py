@@ -6,22 +6,29 @@ Source: TelegraphCQ 4.1.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from workbench.errors import QueryError
-from workbench.sql.algebra.expressions import Call, Column, Expression, Value, walk
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
+from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import Kind
-from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of
-from workbench.sql.predicates.cnf import Operator
+from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of, streams_of, with_blocks
+from workbench.sql.predicates.cnf import Operator, conjunction
+from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.evaluation import sequence, value_at
-from workbench.sql.windows.stream_time import INSTANT, NOW, EventTimeVector
+from workbench.sql.windows.stream_time import INSTANT, NOW, ROW, EventTimeVector, common_time, rows_of
 
 if TYPE_CHECKING:
     from workbench.engine.event_time import EventTimeClock
+
+_ANSWER = "result() is the answer"
 
 COLUMNS = ("instant", "stream", "begin", "end")
 
@@ -76,28 +83,61 @@ def instants(
         before = value
 
 
-def time_at(windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, name: str) -> EventTimeVector:
-    """The moment of one instant.
+def as_of(
+    query: LogicalQuery, windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, schema: Schema, name: str
+) -> tuple[LogicalQuery, EventTimeVector]:
+    """What a query asks at one instant, and the event times that it sees there.
+
+    The set of an instant of a loop is told by its windows alone. At any other instant now is that instant, and the
+    query is asked of the rows up to then: those whose event time is not later, or that have none.
 
     Raises:
-        QueryError: the query has no windows, or there is no such instant (yet).
+        QueryError: there is no such instant (yet), or times of the streams do not compare.
     """
-    loop, now = _loop(windows), _now(windows)
-    kind = loop.type.kind if loop is not None else None if now is None else now.type.kind
-    if kind is None:
-        raise QueryError(
-            f"{name} has no instants", hint="a query with now or a window clause has; result() is the answer"
-        )
-    wanted = _as(at, kind)
-    if wanted is None:
-        raise QueryError(f"{at!r} is no instant of {name}, which are {kind.value}s", hint="windows() lists them")
+    loop = _loop(windows)
     if loop is not None:
-        due = sequence(loop).due(clock.now)
+        wanted, due = _as(at, loop.type.kind, name), sequence(loop).due(clock.now)
         if wanted not in due:
             last = f"the last is {due[-1]}" if due else "there is none yet"
             raise QueryError(f"{at} is no instant of {name} so far", hint=f"windows() lists them; {last}")
-        return {**clock.now, INSTANT: wanted}
-    return dict.fromkeys(clock.now, wanted)
+        return query, {**clock.now, INSTANT: wanted}
+    times = _times(query, schema, name)
+    type_ = common_time(time.type for time in times.values())
+    if type_ is None:
+        clashing = ", ".join(f"{stream} {time.type}" for stream, time in sorted(times.items()))
+        raise QueryError(f"{name} has no instants: {clashing or 'it reads no stream'}", hint=_ANSWER)
+    wanted = _as(at, type_.kind, name)
+    keys = {rows_of(stream) if time == ROW else stream.lower() for stream, time in times.items()}
+    return _up_to(query, times, Constant(wanted, type_)), {**clock.now, **dict.fromkeys(keys, wanted)}
+
+
+def _times(query: LogicalQuery, schema: Schema, name: str) -> dict[str, Column]:
+    """The time of each stream that a query reads: its event times, or the numbers of its rows."""
+    times = {stream: schema.time(stream) or ROW for stream in streams_of(query) - schema.tables}
+    counted = sorted(stream for stream, time in times.items() if time == ROW)
+    if counted and len(counted) < len(times):
+        other = min(times.keys() - counted)
+        message = f"{name} has no instants: {other} has event times, and the rows of {counted[0]} are only counted"
+        raise QueryError(message, hint=f"add {counted[0]} with time=…, the column that has its event times")
+    if taken_back := sorted(schema.corrected.intersection(counted)):
+        message = f"{name} has no instants: {taken_back[0]} has no event times, and takes rows back"
+        raise QueryError(message, hint=f"add {taken_back[0]} with time=…, the column that has its event times")
+    return times
+
+
+def _up_to(query: LogicalQuery, times: Mapping[str, Column], instant: Constant) -> LogicalQuery:
+    """A query over the rows of each stream that are not later than an instant."""
+
+    def change(block: Block) -> Block:
+        conditions = [block.where]
+        for source, item in enumerate(block.inputs):
+            if isinstance(item, StreamInput) and item.stream in times:
+                time = replace(times[item.stream], source=source)
+                there = call("or", call("is_null", time), call("<=", time, instant))
+                conditions.append(normal_form(there))
+        return replace(block, where=conjunction(*conditions))
+
+    return with_blocks(query, change)
 
 
 def _loop(windows: Sequence[StreamWindow]) -> Call | None:
@@ -109,26 +149,34 @@ def _now(windows: Sequence[StreamWindow]) -> Expression | None:
     return next((p for end in ends for p in walk(end) if isinstance(p, Call) and p.function == NOW), None)
 
 
-def _as(at: object, kind: Kind) -> Value:
-    """What was given as an instant, of the kind that instants are of."""
+def _as(at: object, kind: Kind, name: str) -> Value:
+    """What was given as an instant, of the kind that instants are of.
+
+    Raises:
+        QueryError: it is of another kind.
+    """
+    given = at.item() if isinstance(at, np.integer) else at
     try:
-        if isinstance(at, str):
-            at = dt.datetime.fromisoformat(at) if kind is not Kind.INTEGER else int(at)
-        if isinstance(at, pd.Timestamp):
-            at = at.to_pydatetime()
+        if isinstance(given, str):
+            given = int(given) if kind is Kind.INTEGER else dt.datetime.fromisoformat(given)
+        if isinstance(given, pd.Timestamp | np.datetime64) or given is pd.NaT:
+            moment = pd.Timestamp(given).floor("us")
+            given = None if moment is pd.NaT else moment.to_pydatetime()
     except ValueError:
-        return None
-    match at, kind:
+        given = None
+    match given, kind:
         case bool(), _:
-            return None
+            pass
         case int(), Kind.INTEGER:
-            return at
-        case dt.datetime(), Kind.DATE:
-            return at.date() if at.time() == dt.time() else None
-        case dt.datetime(), Kind.TIMESTAMP:
-            return at
+            return given
+        case dt.datetime(tzinfo=None), Kind.DATE if given.time() == dt.time():
+            return given.date()
+        case dt.datetime(tzinfo=None), Kind.TIMESTAMP:
+            return given
+        case dt.datetime(), _:
+            pass
         case dt.date(), Kind.DATE:
-            return at
+            return given
         case dt.date(), Kind.TIMESTAMP:
-            return dt.datetime.combine(at, dt.time())
-    return None
+            return dt.datetime.combine(given, dt.time())
+    raise QueryError(f"{at!r} is no instant of {name}, which are {kind.value}s", hint="windows() lists them")

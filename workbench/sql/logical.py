@@ -7,6 +7,7 @@ operator. The order of a query inside another has no meaning, so only the outerm
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from workbench.sql.algebra.analytic import AnalyticCall
@@ -171,6 +172,34 @@ def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
             part = waiting.pop()
             parts[id(part)] = part
     return tuple(parts.values())
+
+
+def with_blocks(
+    query: LogicalQuery, change: Callable[[Block], Block], _changed: dict[int, Input] | None = None
+) -> LogicalQuery:
+    """A query whose SELECTs are changed, each once, inner ones first."""
+    changed = {} if _changed is None else _changed
+    for part in parts_of(query):
+        if id(part) in changed:
+            continue
+        match part:
+            case StreamInput():
+                changed[id(part)] = part
+            case Block():
+                inputs = tuple(changed[id(item)] for item in part.inputs)
+                changed[id(part)] = change(replace(part, inputs=inputs))
+            case SetOperation():
+                branches = tuple(_query(changed[id(branch)]) for branch in part.branches)
+                beyond = None if part.beyond is None else with_blocks(part.beyond, change, changed)
+                changed[id(part)] = replace(part, branches=branches, beyond=beyond)
+            case Ordered():
+                changed[id(part)] = replace(part, query=_query(changed[id(part.query)]))
+    return _query(changed[id(query)])
+
+
+def _query(part: Input) -> LogicalQuery:
+    assert not isinstance(part, StreamInput)
+    return part
 
 
 def _inner(query: Input) -> tuple[Input, ...]:

@@ -177,17 +177,16 @@ def _exact_side(side: Expression, lead: Expression) -> Expression:
 
 
 def _comparison_type(kinds: set[Kind]) -> DataType | None:
-    """The one type to compare in; ``None`` when exact numbers compare as they are."""
+    """The one type to compare in, if any is; ``None`` when exact numbers compare as they are."""
     if kinds <= {Kind.INTEGER, Kind.DECIMAL}:
         return None
     if kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
         return DOUBLE
-    if Kind.TIMESTAMP in kinds and kinds <= {Kind.DATE, Kind.TIMESTAMP}:
-        return TIMESTAMP
-    for kind, type_ in ((Kind.DATE, DATE), (Kind.STRING, STRING), (Kind.BOOLEAN, BOOLEAN), (Kind.BINARY, BINARY)):
-        if kind in kinds:
-            return type_
-    return None
+    return next(type_ for type_ in _OTHERS if type_.kind in kinds)
+
+
+_OTHERS = (TIMESTAMP, DATE, STRING, BOOLEAN, BINARY)
+"""The types of all values but numbers that have an order, one that takes another's values before it."""
 
 
 def _clash(left: Expression, right: Expression) -> TypeClash:

@@ -315,7 +315,7 @@ class SelectBinder:
         try:
             return split(predicates)
         except NoWindow as why:
-            self._source.refuse(why.what, next(filter(is_now, self._select.walk())), why.hint)
+            self._source.refuse(why.what, next(filter(is_now, self._select.walk()), self._select), why.hint)
 
     def _name(self, node: exp.Expr) -> str:
         if isinstance(node, exp.Alias):

@@ -23,6 +23,7 @@ from workbench.sql.binder.scope import Item, scope_of
 from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.source_text import Place
 from workbench.sql.syntax.window_clause import BeginEnd, Clause, ForLoop, Part, WindowIs
 from workbench.sql.windows.evaluation import MAX_DUE, Endless, computable, sequence, value_at
 from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, now_of, rows_of, variable
@@ -90,16 +91,19 @@ class StreamWindows:
             # Where rows are taken back, "the last 100" would need those that had left the window already.
             message = f"{stream} takes rows back, so its rows cannot be counted by a window"
             hint = "give the stream event times (time=…), and write the window over them"
-            where = self.clause.begin if isinstance(self.clause, BeginEnd) else window
-            assert where is not None
-            raise SqlError(message, **where.place, hint=hint)
+            raise SqlError(message, **self._place(window), hint=hint)
+        other = next((name for name in sorted(self.context.streams) if self.context.schema.time(name)), None)
+        if event_time is None and other is not None:
+            # One number for both would be a time there and a row's number here.
+            message = f"the rows of {stream} are counted, and {other} has event times: a window has one notion of time"
+            hint = f"add {stream} with time=…, the column that has its event times"
+            raise SqlError(message, **self._place(window), hint=hint)
         time = event_time or ROW
         column = Column(time.name, time.type, position)
         loop = None
         if isinstance(self.clause, BeginEnd):
             parts, name = (self.clause.begin, self.clause.end), item.alias
-            rows = now_of([rows_of(stream)], INTEGER)
-            now = self.context.now if self.context.now is not None and event_time is not None else rows
+            now = now_of([rows_of(stream)], INTEGER) if event_time is None else self._clock
             ends = [self._bind(part, {}, now) for part in parts]
         else:
             assert window is not None
@@ -115,6 +119,13 @@ class StreamWindows:
         left, right = (t.arguments[1] if isinstance(t, Call) else e for t, e in zip(tests, ends, strict=True))
         self.declared.append(StreamWindow(name, left, right, loop))
         return normal_form(call("and", *tests))
+
+    def _place(self, window: WindowIs | None) -> Place:
+        """Where the window of a stream stands in the text."""
+        if isinstance(self.clause, BeginEnd):
+            return self.clause.begin.place
+        assert window is not None
+        return window.place
 
     @cached_property
     def _loop(self) -> Call:

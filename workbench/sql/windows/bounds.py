@@ -114,6 +114,8 @@ def intervals(window: PredSet, event_times: EventTimeVector) -> Mapping[Expressi
 def without_trivial_bounds(window: PredSet, owners: Mapping[Expression, frozenset[str]], plain: PredSet) -> PredSet:
     """A window without an end that says only that an event is not later than the latest event.
 
+    It is true of every row today. Who asks for a past instant gets the rows up to it, without this end.
+
     Args:
         window: of a SELECT.
         owners: the event times of its streams, each with the name of the stream in a set.
