@@ -26,6 +26,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 from workbench.sql.algebra.planning_cache import cached
+from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.windows.bounds import time_and_end
@@ -48,6 +49,7 @@ INFIX = {
 }
 """Operators written between their operands: how strongly they bind."""
 ASSOCIATIVE = {"or", "and", "||", "+", "*"}
+_INTEGERS = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
 EXACT = 1e15
 """Up to here a DOUBLE has all the digits that it is written with."""
 NOT, TEST, NEGATIVE = 3, 4, 8
@@ -243,7 +245,8 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             whens = (f"WHEN {sql(c)} THEN {sql(v)} " for c, v in zip(pairs[::2], pairs[1::2], strict=True))
             return f"CASE {''.join(whens)}ELSE {sql(otherwise)} END", NEGATIVE
         case "cast", (value,):
-            return f"CAST({sql(value)} AS {str(call.type).upper()})", NEGATIVE
+            of_bits = _INTEGERS[call.type.bits] if call.type.kind is Kind.INTEGER else str(call.type).upper()
+            return f"CAST({sql(value)} AS {of_bits})", NEGATIVE
         case "variable", _:
             return text(call), NEGATIVE
         case "lambda", (*variables, body):

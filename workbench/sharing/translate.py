@@ -23,6 +23,7 @@ from workbench.sharing.join_parts import Input, restricted
 from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
 from workbench.sql.algebra.analytic import ANALYTIC, Over
+from workbench.sql.algebra.coercion import is_integer_of
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -224,7 +225,7 @@ class _Translator:
         inner = self.query(query)
         read = windowed(self.draft, inner.read, inner.window)
         values = zip((o.expression for o in inner.outputs), around.types, strict=True)
-        cast = (v if v.type == t else Call("cast", (v,), t) for v, t in values)
+        cast = (v if v.type == t or is_integer_of(v.type, t) else Call("cast", (v,), t) for v, t in values)
         return Branch(read, tuple(map(self.draft.stored_expression, cast)))
 
 

@@ -59,7 +59,7 @@ date_trunc('week', ts);
 trunc_timestamp(ts, 'WEEK');
 
 cast(m as int);
-cast(round(m) as integer);
+cast(round(m) as integer(32));
 
 x::bigint;
 cast(rint(x) as integer);

@@ -198,7 +198,7 @@ def holistic(statistic: AggregateCall, over: str = "") -> str:
     arguments = [over_rows(a) for a in statistic.arguments]
     if statistic.function == "total":
         return f"cast(coalesce(sum({arguments[0]}){over}, 0L) AS {statistic.type.spark})"
-    if statistic.function == "sum" and statistic.arguments[0].type == INTEGER:
+    if statistic.function == "sum" and statistic.arguments[0].type.kind is Kind.INTEGER:
         # Spark's sum of 64 bits wraps around, before it is cast to the digits in which it is kept.
         arguments = [f"cast({arguments[0]} AS decimal({MAX_PRECISION},0))"]
     value = holistic_sql(statistic.function, statistic.distinct, arguments, statistic.type, over)

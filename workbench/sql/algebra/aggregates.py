@@ -122,7 +122,7 @@ def expand(name: str, arguments: tuple[Expression, ...], distinct: bool, keep: K
         return _algebraic(name, arguments[0], distinct, statistic)
     if name == "sum":
         total = statistic(_sum(arguments[0], distinct))
-        return functions.cast(total, INTEGER) if arguments[0].type == INTEGER else total
+        return functions.cast(total, INTEGER) if arguments[0].type.kind is Kind.INTEGER else total
     return statistic(_basic(name, arguments, distinct))
 
 
@@ -248,5 +248,5 @@ def _algebraic(
 
 def _square(argument: Expression) -> Expression:
     """x*x without loss: integers are squared as decimals, where they cannot overflow."""
-    wide = functions.cast(argument, decimal(19, 0)) if argument.type == INTEGER else argument
+    wide = functions.cast(argument, decimal(19, 0)) if argument.type.kind is Kind.INTEGER else argument
     return functions.call("*", wide, wide)

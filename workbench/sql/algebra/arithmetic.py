@@ -34,7 +34,7 @@ def number(value: int | Decimal) -> Constant:
 def fits(value: int | Decimal, type_: DataType) -> bool:
     """Whether an exact number can be held by an INTEGER or DECIMAL type without rounding."""
     if type_.kind is Kind.INTEGER:
-        return value == int(value) and BIGINT_MIN <= value <= BIGINT_MAX
+        return value == int(value) and -(2 ** (type_.bits - 1)) <= value < 2 ** (type_.bits - 1)
     scaled = EXACT.scaleb(Decimal(value), type_.scale)
     return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** type_.precision
 
@@ -42,7 +42,7 @@ def fits(value: int | Decimal, type_: DataType) -> bool:
 def exact_constant(value: int | Decimal, type_: DataType) -> Constant:
     """An exact number that fits a type, as a constant of just that type (with its number of digits)."""
     if type_.kind is Kind.INTEGER:
-        return Constant(int(value), INTEGER)
+        return Constant(int(value), type_)
     return Constant(EXACT.quantize(Decimal(value), Decimal(1).scaleb(-type_.scale)), type_)
 
 

@@ -89,6 +89,11 @@ def _is_untyped(expression: Expression) -> bool:
     return is_null(expression) or (isinstance(expression, Call) and expression == empty_array(expression.type))
 
 
+def is_integer_of(have: DataType, type_: DataType) -> bool:
+    """Whether every integer of a type is one of another, as it is."""
+    return have.kind is type_.kind is Kind.INTEGER and have.bits < type_.bits
+
+
 def coerce(expression: Expression, type_: DataType) -> Expression:
     """The expression as an argument of a type: unchanged, a converted constant, or under a lossless cast.
 
@@ -96,7 +101,7 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         TypeClash: it is of another kind.
     """
     have = expression.type
-    if have == type_:
+    if have == type_ or (is_integer_of(have, type_) and not isinstance(expression, Constant)):
         return expression
     if have.kind is type_.kind and have.element is not None and _is_untyped(expression):
         return empty_array(type_)
@@ -166,7 +171,9 @@ def _whole(side: Expression, lead: Expression) -> Expression:
 
 
 def _exact_side(side: Expression, lead: Expression) -> Expression:
-    """A side of a comparison of integers and decimals."""
+    """A side of a comparison of integers and decimals; an integer of more bits compares as itself."""
+    while isinstance(side, Call) and side.function == "cast" and is_integer_of(side.arguments[0].type, side.type):
+        side = side.arguments[0]
     if not isinstance(side, Constant):
         return side
     if side.value is None:
@@ -254,7 +261,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
 
 
 def _widened(argument: Expression, type_: DataType) -> Expression:
-    if argument.type == type_:
+    if argument.type == type_ or (is_integer_of(argument.type, type_) and not isinstance(argument, Constant)):
         return argument
     if isinstance(argument, Constant):
         converted = constant_as(argument, type_)

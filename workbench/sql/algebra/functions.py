@@ -27,6 +27,7 @@ from workbench.sql.algebra.types import (
     Kind,
     array_of,
     decimal,
+    of_any_bits,
     struct_of,
 )
 
@@ -112,6 +113,8 @@ def _arithmetic(operator: str) -> Rule:
             raise TypeClash("integer division needs exact numbers", right, "FLOOR(x / y) rounds the quotient down")
         if type_ == DOUBLE:
             left, right = coerce(left, DOUBLE), coerce(right, DOUBLE)
+        elif type_ == INTEGER:
+            left, right = (coerce(side, INTEGER) if side.type.kind is Kind.INTEGER else side for side in (left, right))
         return (left, right), type_
 
     return rule
@@ -218,7 +221,7 @@ def _rounded(first: Expression, rest: Arguments) -> DataType:
     digits = rest[0].value if rest and isinstance(rest[0], Constant) else None if rest else 0
     if not isinstance(digits, int):
         raise TypeClash("the number of digits must be a constant whole number", rest[0])
-    type_ = first.type
+    type_ = of_any_bits(first.type)
     if type_.kind is not Kind.DECIMAL:
         return type_
     whole, scale = type_.precision - type_.scale + 1, min(max(digits, 0), type_.scale)
@@ -284,7 +287,7 @@ JSON: dict[str, Plain] = {
 _MANY = 10_000
 _DOUBLE = Function(1, 1, _fixed(DOUBLE, DOUBLE))
 _STRING = Function(1, 1, _fixed(STRING, STRING))
-_SAME = Function(1, 1, _numeric(lambda first, rest: first.type))
+_SAME = Function(1, 1, _numeric(lambda first, rest: of_any_bits(first.type)))
 _PATTERN = Function(2, 2, _fixed(BOOLEAN, STRING))  # the pattern is a constant with backslash as its escape
 _PAD = Function(3, 3, _fixed(STRING, STRING, INTEGER, STRING))
 _PART = Function(1, 1, _of_time(INTEGER))

@@ -1,7 +1,8 @@
 """The kinds of value a query can compute with, and how they combine.
 
-Few kinds on purpose: every integer is 64 bit and every binary float a DOUBLE, so that shared expressions do not differ
-by width, and overflow is as late as it can be. Exactness of rewrites depends on the kind.
+Few kinds on purpose: every binary float is a DOUBLE, and every integer is computed and stored with 64 bits. The type of
+an integer that a cast keeps within fewer bits says how many (``integer(16)``), which is a promise about its values:
+wherever an INTEGER is needed it is one. Exactness of rewrites depends on the kind.
 
 ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``render/stored_values``). Arrays and
 structs have no order; that of BINARY is its texts', which are hexadecimal. A MAP is computed and stored as the array of
@@ -42,8 +43,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class DataType(Interned):
-    """A kind, with precision and scale for decimals, the type of an array's elements or a map's entries, names and
-    types of a struct's fields.
+    """A kind, with precision and scale for decimals, bits for narrow integers, the type of an array's elements or a
+    map's entries, names and types of a struct's fields.
 
     Example:
         >>> str(DataType(Kind.DECIMAL, 15, 2))
@@ -67,12 +68,19 @@ class DataType(Interned):
             return f"array<{self.element}>"
         if self.fields:
             return f"struct<{','.join(f'{_quoted(name)}:{type_}' for name, type_ in self.fields)}>"
+        if self.kind is Kind.INTEGER and self.precision:
+            return f"integer({self.precision})"
         return f"decimal({self.precision},{self.scale})" if self.kind is Kind.DECIMAL else self.kind.value
 
     @property
     def numeric(self) -> bool:
         """Whether arithmetic applies."""
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
+
+    @property
+    def bits(self) -> int:
+        """Those of an integer."""
+        return self.precision or 64
 
     @property
     def temporal(self) -> bool:
@@ -158,6 +166,25 @@ def decimal(precision: int, scale: int) -> DataType:
     return DataType(Kind.DECIMAL, min(precision, MAX_PRECISION), min(scale, MAX_PRECISION))
 
 
+NARROW = (8, 16, 32)
+"""Bits of the integers that have fewer than 64."""
+
+
+def integer(bits: int) -> DataType:
+    """The type of integers of so many bits.
+
+    Example:
+        >>> str(integer(16)), str(integer(64))
+        ('integer(16)', 'integer')
+    """
+    return DataType(Kind.INTEGER, bits) if bits in NARROW else INTEGER
+
+
+def of_any_bits(type_: DataType) -> DataType:
+    """The type without a promise about the bits of an integer, as for parts of values and columns of set operators."""
+    return INTEGER if type_.kind is Kind.INTEGER else type_
+
+
 def array_of(element: DataType) -> DataType:
     """The type of arrays of a type.
 
@@ -165,7 +192,7 @@ def array_of(element: DataType) -> DataType:
         >>> str(array_of(array_of(INTEGER)))
         'array<array<integer>>'
     """
-    return DataType(Kind.ARRAY, element=element)
+    return DataType(Kind.ARRAY, element=of_any_bits(element))
 
 
 def struct_of(fields: Sequence[tuple[str, DataType]]) -> DataType:
@@ -178,7 +205,7 @@ def struct_of(fields: Sequence[tuple[str, DataType]]) -> DataType:
         >>> str(struct_of([("a", INTEGER), ("B c", array_of(STRING))]))
         'struct<a:integer,`b c`:array<string>>'
     """
-    named = tuple((name.lower(), type_) for name, type_ in fields)
+    named = tuple((name.lower(), of_any_bits(type_)) for name, type_ in fields)
     if not named:
         raise SqlError("a struct without fields", hint="as in STRUCT(a AS x, b AS y)")
     if len(dict(named)) < len(named):
@@ -207,7 +234,7 @@ def map_of(key: DataType, value: DataType) -> DataType:
 
 
 def as_decimal(type_: DataType) -> DataType:
-    """The decimal type that holds every value of an integer or decimal type."""
+    """The decimal type that holds every value of an integer or decimal type, an integer of any bits."""
     return decimal(19, 0) if type_.kind is Kind.INTEGER else type_
 
 
@@ -220,6 +247,8 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
     """
     if left == right:
         return left
+    if left.kind is right.kind is Kind.INTEGER:
+        return integer(max(left.bits, right.bits))
     if left.numeric and right.numeric:
         if Kind.DOUBLE in (left.kind, right.kind):
             return DOUBLE
@@ -244,7 +273,7 @@ _TYPE_TEXT = re.compile(r"\s*([a-z_0-9 ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\
 
 
 def parse_type(text: str) -> DataType:
-    """The type a SQL type name means: every integer width is INTEGER, every binary float DOUBLE.
+    """The type a name means: every integer width is INTEGER, unless it says its bits, and every binary float DOUBLE.
 
     ``decimal`` alone is decimal(38,0), as in Oracle and the SQL standard a decimal without scale has none.
 
@@ -265,6 +294,8 @@ def parse_type(text: str) -> DataType:
                 f"{text} is not a decimal type", hint="decimal(15,2): at most 38 digits, 2 of them fractional"
             )
         return DataType(Kind.DECIMAL, precision, scale)
+    if match and name == "integer" and match[2] and int(match[2]) in NARROW and match[3] is None:
+        return integer(int(match[2]))
     if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP)):
         return _NAMES[name]
     known = [*_NAMES, *_DECIMAL_NAMES]

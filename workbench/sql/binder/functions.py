@@ -22,6 +22,7 @@ from workbench.sql.algebra.types import (
     DataType,
     Kind,
     decimal,
+    integer,
     parse_type,
 )
 from workbench.sql.binder.operators import as_text
@@ -32,6 +33,8 @@ from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
              "nvarchar": "varchar"}  # fmt: skip
+_BITS = {"tinyint": 8, "smallint": 16, "int": 32}
+"""Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
 _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
 """What text is a number in PostgreSQL, but for NaN, infinities and other bases."""
 _TRUTH = {
@@ -71,7 +74,7 @@ PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "find_in_set", "luhn_ch
 OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_timestamp", "try_mod": "%",
                "try_make_timestamp_ntz": "make_timestamp", "try_make_timestamp": "make_timestamp"}  # fmt: skip
 """Names of functions that are called otherwise here."""
-CASTS = {"bigint": INTEGER, "smallint": INTEGER, "tinyint": INTEGER, "binary": BINARY, "decimal": decimal(10, 0),
+CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
          "try_to_date": DATE, "try_to_timestamp": TIMESTAMP, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
 _SAME = (
@@ -173,14 +176,14 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     length = node.args["to"].expressions
     if type_.temporal:
         return cast_to_time(b, value, type_, node)
-    if type_ == INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+    if type_.kind is Kind.INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds
-    if type_ == INTEGER and b.dialect in DATABASES and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+    if type_.kind is Kind.INTEGER and b.dialect in DATABASES and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = call("round" if value.type.kind is Kind.DECIMAL else "rint", value)
-    if type_ == INTEGER and b.dialect == "postgres" and value.type == STRING and not is_null(value):
+    if type_.kind is Kind.INTEGER and b.dialect == "postgres" and value.type == STRING and not is_null(value):
         whole = call("rlike", value, Constant(r"\A\s*[+-]?[0-9]+\s*\z", STRING))
         number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
-        return call("case", whole, number, Constant(None, INTEGER))
+        return call("case", whole, number, Constant(None, type_))
     if type_.numeric and b.dialect == "postgres" and value.type == STRING and not is_null(value):
         written = call("rlike", value, Constant(_NUMBER, STRING))
         number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
@@ -217,6 +220,8 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         if b.dialect not in SPARK_FAMILY:
             b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")
         return BINARY
+    if name in _BITS and b.dialect not in ("oracle", "bigquery"):
+        return integer(_BITS[name])
     try:
         return parse_type(name)
     except SqlError:

@@ -38,7 +38,7 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
                 return interval_arithmetic.plus_minus_parts(b, moved, parts, sign, node)
             return add_interval(b, moved, parts, sign, node)
     left, right = b.bind(node.this), b.bind(node.expression)
-    if left.type == TIMESTAMP and right.type == INTEGER:
+    if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
     interval = interval_arithmetic.plus_minus(left, right, sign)
     return interval or call("+" if sign == 1 else "-", left, right)
@@ -81,7 +81,7 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     exact = {left.type.kind, right.type.kind} <= {Kind.INTEGER, Kind.DECIMAL}
     if b.dialect == "postgres" and exact and Kind.DECIMAL in (left.type.kind, right.type.kind):
         return numeric_quotient(left, right)
-    whole = node.args.get("typed") and left.type == INTEGER and right.type == INTEGER
+    whole = node.args.get("typed") and left.type.kind is Kind.INTEGER and right.type.kind is Kind.INTEGER
     return call("div" if whole else "/", left, right)
 
 

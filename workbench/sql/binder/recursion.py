@@ -24,6 +24,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.types import DataType, of_any_bits
 from workbench.sql.binder.set_operations import with_column_names
 from workbench.sql.logical import (
     Block,
@@ -121,7 +122,7 @@ def _distinct(step: Block, body: exp.Union) -> Block:
 
 def _union(steps: Sequence[Block], body: exp.Union) -> SetOperation:
     columns = output_columns(steps[0])
-    names, types = tuple(name for name, _ in columns), tuple(type_ for _, type_ in columns)
+    names, types = tuple(name for name, _ in columns), tuple(of_any_bits(type_) for _, type_ in columns)
     return SetOperation("union", not body.args.get("distinct"), tuple(steps), names, types)
 
 
@@ -184,8 +185,8 @@ def _constant(query: Input, at: int) -> Constant | None:
 
 
 def _check_columns(
-    first: Sequence[tuple[str, object]],
-    following: Sequence[tuple[str, object]],
+    first: Sequence[tuple[str, DataType]],
+    following: Sequence[tuple[str, DataType]],
     name: str,
     body: exp.Expr,
     source: SourceText,
@@ -195,6 +196,6 @@ def _check_columns(
         message = f"the parts of {name} have {len(first)} and {len(following)} columns"
         raise source.error(message, body.expression, "select as many columns in each")
     for (column, type_), (_, other) in zip(first, following, strict=True):
-        if type_ != other:
+        if of_any_bits(type_) != of_any_bits(other):
             message = f"column {column} of {name} is {type_} in the first part, and {other} in the next"
             raise source.error(message, body.expression, f"cast it in both, as in CAST(... AS {other})")

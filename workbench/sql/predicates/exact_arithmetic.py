@@ -181,6 +181,6 @@ def exact_call(operator: str, left: Expression, right: Expression) -> Expression
 
 
 def _operand(expression: Expression) -> Expression:
-    if expression.type == INTEGER and not isinstance(expression, Constant):
+    if expression.type.kind is Kind.INTEGER and not isinstance(expression, Constant):
         return Call("cast", (expression,), as_decimal(INTEGER))
     return expression

@@ -279,7 +279,7 @@ def domain(type_: DataType) -> Domain:
         case Kind.DOUBLE:
             return _Floats()
         case Kind.INTEGER:
-            return _Grid(type_, BIGINT_MIN, BIGINT_MAX)
+            return _Grid(INTEGER, BIGINT_MIN, BIGINT_MAX)
         case Kind.DECIMAL:
             return _Grid(type_, 1 - 10**type_.precision, 10**type_.precision - 1)
         case Kind.BOOLEAN:

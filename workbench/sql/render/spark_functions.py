@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from workbench.sql.algebra import arithmetic
+from workbench.sql.algebra.coercion import is_integer_of
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
@@ -23,6 +24,7 @@ from workbench.sql.render.variances import variance
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the text of a call from the call and the texts of its arguments."""
 
+_OF_BITS = {8: "tinyint", 16: "smallint", 32: "int"}
 _NEGATED_EXACTLY = 34
 """Digits of Java's DECIMAL128, in which Spark negates."""
 
@@ -33,7 +35,7 @@ def arithmetic_operator(symbol: str, total: str) -> Render:
     def render(expression: Call, arguments: Sequence[str]) -> str:
         kinds = {a.type.kind for a in expression.arguments}
         if Kind.DATE in kinds:
-            if expression.type == INTEGER:
+            if expression.type.kind is Kind.INTEGER:
                 return f"cast(datediff({arguments[0]}, {arguments[1]}) as bigint)"
             return f"{total}({arguments[0]}, try_cast({arguments[1]} as int))"
         if expression.type.kind is Kind.DECIMAL:
@@ -55,7 +57,7 @@ def decimal_operand(expression: Expression, rendered: str) -> str:
 def integer_division(expression: Call, arguments: Sequence[str]) -> str:
     """DIV, toward zero; NULL by zero, and where the quotient has more than 64 bits."""
     a, b = arguments
-    if expression.arguments[0].type == expression.arguments[1].type == INTEGER:  # only the smallest one by -1 overflows
+    if {argument.type.kind for argument in expression.arguments} == {Kind.INTEGER}:  # only the smallest by -1 overflows
         return f"(case when {b} = 0 then null when {b} = -1 then try_subtract(0L, {a}) else {a} div {b} end)"
     # Beyond 64 bits Spark would keep the lowest ones.
     within = f"abs(cast({a} as double)) < 9.2e18D * abs(cast({b} as double))"
@@ -65,7 +67,9 @@ def integer_division(expression: Call, arguments: Sequence[str]) -> str:
 
 def minus_sign(expression: Call, arguments: Sequence[str]) -> str:
     """A minus sign."""
-    return f"try_subtract(0L, {arguments[0]})" if expression.type == INTEGER else negated(arguments[0], expression.type)
+    if expression.type.kind is Kind.INTEGER:
+        return f"try_subtract(0L, {arguments[0]})"
+    return negated(arguments[0], expression.type)
 
 
 def negated(value: str, type_: DataType, digits: int | None = None) -> str:
@@ -123,7 +127,7 @@ def whole(name: str) -> Render:
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
         (a,) = arguments
-        if expression.arguments[0].type == INTEGER:
+        if expression.arguments[0].type.kind is Kind.INTEGER:
             return a
         # floor of a DOUBLE beyond 64 bits would silently give the largest bigint.
         in_range = f"(case when abs({a}) < 9.2e18D then {name}({a}) end)"
@@ -135,9 +139,13 @@ def whole(name: str) -> Render:
 def cast(expression: Call, arguments: Sequence[str]) -> str:
     """CAST, which is NULL where the type has no such value."""
     value = arguments[0]
+    if is_integer_of(expression.arguments[0].type, expression.type):
+        return value
     if expression.type == INTEGER and expression.arguments[0].type == DOUBLE:
         # Spark compares with the DOUBLE next to 2^63 - 1, which is 2^63, and makes 2^63 - 1 of it.
         value = f"nullif({value}, 9.223372036854775808E18D)"
+    if expression.type.kind is Kind.INTEGER and expression.type.bits < 64:
+        return f"cast(try_cast({value} as {_OF_BITS[expression.type.bits]}) as bigint)"
     if expression.arguments[0].type == BINARY and expression.type == STRING:
         return f"try_validate_utf8(cast({value} as string))"  # bytes that are no text are NULL
     return f"try_cast({value} as {expression.type.spark})"
@@ -154,7 +162,7 @@ def with_int_arguments(name: str) -> Render:
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
         pairs = zip(expression.arguments, arguments, strict=True)
-        return f"{name}({', '.join(f'try_cast({a} as int)' if e.type == INTEGER else a for e, a in pairs)})"
+        return f"{name}({', '.join(f'try_cast({a} as int)' if e.type.kind is Kind.INTEGER else a for e, a in pairs)})"
 
     return render
 

@@ -219,7 +219,9 @@ def _solved(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
 def _unwidened(expression: Expression, of: type[Column] | type[Call]) -> Expression:
     """An INTEGER column, or now, that was widened to a DECIMAL for arithmetic, as it was."""
     match expression:
-        case Call("cast", (inner,), DataType(Kind.DECIMAL)) if inner.type == INTEGER and isinstance(inner, of):
+        case Call("cast", (inner,), DataType(Kind.DECIMAL)) if (
+            isinstance(inner, of) and inner.type.kind is Kind.INTEGER
+        ):
             return inner
     return expression
 

@@ -17,7 +17,7 @@ from workbench.sql.algebra.aggregates import HOLISTIC
 from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
-from workbench.sql.algebra.types import INTEGER
+from workbench.sql.algebra.types import Kind
 
 NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 """Functions whose value is a mark of the row."""
@@ -53,7 +53,7 @@ def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> 
 
 def _exact(value: Expression) -> str:
     """A whole number with as many digits as its sums may need."""
-    return f"cast({over_rows(value)} AS decimal(19,0))" if value.type == INTEGER else over_rows(value)
+    return f"cast({over_rows(value)} AS decimal(19,0))" if value.type.kind is Kind.INTEGER else over_rows(value)
 
 
 def _value(function: AnalyticCall) -> str:

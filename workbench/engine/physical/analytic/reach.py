@@ -12,7 +12,7 @@ from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.indexes.order_index import DIGITS
 from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANK, RANKS, ROW_NUMBER, AnalyticCall, FrameEnd
 from workbench.sql.algebra.expressions import Constant, Expression, calls
-from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 
 
@@ -82,7 +82,7 @@ def summed(function: AnalyticCall) -> Expression | None:
 
 
 def _is_whole(type_: DataType) -> bool:
-    return type_ == INTEGER or (type_.kind is Kind.DECIMAL and type_.precision <= DIGITS)
+    return type_.kind is Kind.INTEGER or (type_.kind is Kind.DECIMAL and type_.precision <= DIGITS)
 
 
 def in_range(functions: Collection[AnalyticCall]) -> bool:

@@ -150,7 +150,8 @@ def stored_number(expression: Expression, part: Parts) -> StoredNumber | None:
 
 def _average(total: Expression, count: Expression, type_: DataType, part: Parts) -> DecimalAverage | None:
     values = part(total), part(count)
-    if values[0] is None or values[1] is None or total.type.kind is not Kind.DECIMAL or count.type != INTEGER:
+    kinds = total.type.kind, count.type.kind
+    if values[0] is None or values[1] is None or kinds != (Kind.DECIMAL, Kind.INTEGER):
         return None
     return DecimalAverage(values[0], values[1], total.type.scale, type_)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from workbench.engine.physical.stored.conditions import Parts, Value
 from workbench.engine.physical.stored.unscaled import large_integers
 from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind
+from workbench.sql.algebra.types import MAX_PRECISION, Kind
 
 _FUNCTIONS = {
     "variance_samp": (True, False),
@@ -74,7 +74,7 @@ def stored_variance(expression: Expression, part: Parts) -> Variance | None:
         return None
     count, total, squares = expression.arguments
     values = part(count), part(total), part(squares)
-    plain = count.type == INTEGER and total.type.kind is squares.type.kind is Kind.DECIMAL
+    plain = count.type.kind is Kind.INTEGER and total.type.kind is squares.type.kind is Kind.DECIMAL
     if not plain or squares.type.scale != 2 * total.type.scale:
         return None
     if values[0] is None or values[1] is None or values[2] is None:

@@ -265,7 +265,7 @@ def over_groups(
         return Column(column_name(expression), expression.type)
     if expression in listed:
         return Constant(None, expression.type)
-    if expression.type == INTEGER and (interval := interval_of(expression)) in (*groups, *listed):
+    if expression.type.kind is Kind.INTEGER and (interval := interval_of(expression)) in (*groups, *listed):
         # The microseconds of an interval that is grouped by.
         return micros_of(over_groups(interval, groups, listed, missing))
     match expression:

@@ -18,7 +18,7 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import coerce
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
-from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
+from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
@@ -93,7 +93,7 @@ def _is_called_here(node: exp.GenerateSeries, b: ExpressionBinder) -> bool:
 
 def _integer(value: Expression) -> int | None:
     """The number that a constant is."""
-    number = value.value if isinstance(value, Constant) and value.type == INTEGER else None
+    number = value.value if isinstance(value, Constant) and value.type.kind is Kind.INTEGER else None
     return number if isinstance(number, int) else None
 
 

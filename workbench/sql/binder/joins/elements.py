@@ -210,7 +210,7 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
 def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Expression:
     """Numbers from one to another, none where the step leads away; SEQUENCE without a step would go down by itself."""
     start, end, *steps = b.parts(node, "start", "end", "step")
-    if any(part.type != INTEGER and not is_null(part) for part in (start, end, *steps)):
+    if any(part.type.kind is not Kind.INTEGER and not is_null(part) for part in (start, end, *steps)):
         source.refuse("GENERATE_SERIES of other values than integers", node, "make times of numbers")
     step = steps[0] if steps else Constant(1, INTEGER)
     if not isinstance(step, Constant) or not isinstance(step.value, int) or step.value == 0:

@@ -30,7 +30,7 @@ from workbench.sql.algebra.expressions import Column, Constant, Expression, colu
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.ordering import without_repetition
-from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
+from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind, of_any_bits
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
@@ -253,8 +253,9 @@ class Analytics:
             offset = node.args.get("offset")
             by = Constant(1, INTEGER) if offset is None else self._whole(offset, name.upper(), 0, b)
             default = node.args.get("default")
-            arguments = (value, by) if default is None else (value, by, self._default(default, value.type, b))
-            return AnalyticCall(name, arguments, value.type, over, None, ignore_nulls)
+            type_ = value.type if default is None else of_any_bits(value.type)
+            arguments = (value, by) if default is None else (value, by, self._default(default, type_, b))
+            return AnalyticCall(name, arguments, type_, over, None, ignore_nulls)
         if name == "nth_value":
             b.source.refuse_others(node, {"this", "offset"}, "NTH_VALUE")
             if frame is not None and frame.start is not None and frame.unit != "rows":

@@ -16,7 +16,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
-from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP
+from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import IntervalPart, interval_parts
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -163,7 +163,7 @@ def _typed(side: Expression) -> Expression:
 
 
 def _whole(b: ExpressionBinder, number: Expression, node: exp.Expr) -> Expression:
-    if number.type != INTEGER and not coercion.is_null(number):
+    if number.type.kind is not Kind.INTEGER and not coercion.is_null(number):
         b.source.refuse("an interval times or by what is no INTEGER", node, "CAST(x AS INTEGER)")
     return coercion.coerce(number, INTEGER)
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
-from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP
+from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
@@ -162,6 +162,6 @@ def _value(argument: exp.Expr) -> exp.Expr:
 
 def _integer(b: ExpressionBinder, many: exp.Expr) -> Expression:
     bound = b.bind(many)
-    if bound.type != INTEGER:
+    if bound.type.kind is not Kind.INTEGER:
         b.source.refuse("an interval times what is no INTEGER", many, "CAST(x AS INTEGER)")
     return bound

@@ -15,7 +15,7 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import micros_of
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
@@ -142,7 +142,7 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     value = b.bind(node.this)
     if node.args.get("scale") is None or node.args["scale"].name != "3":
         b.source.refuse((b.source.called(node) or "this function").upper(), node)
-    if value.type == INTEGER:
+    if value.type.kind is Kind.INTEGER:
         return call("timestamp_millis", value)
     micros = call("unix_micros", _time(value))
     half = call("case", call("<", micros, Constant(0, INTEGER)), Constant(-500, INTEGER), Constant(500, INTEGER))
