@@ -32,7 +32,7 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DOUBLE, Kind
+from workbench.sql.algebra.types import DOUBLE, DataType, Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 from workbench.streams.stored_values import as_python, as_shown
 
@@ -116,20 +116,30 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = (), exac
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
     """
     names = unique_names([*first, *(output.name for output in plan.outputs)])
-    for i, output in enumerate(plan.outputs, start=len(first)):
-        rows = rows.set_column(i, rows.column_names[i], as_shown(rows.column(i), output.type))
     try:
-        frame = rows.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+        return frame_of(rows, names, [output.type for output in plan.outputs], exact)
     except ValueError as problem:
         raise QueryError(
             f"the answer of {plan.name} cannot be shown: {problem}",
             hint="a date is beyond the years 1 to 9999; select it as text, CAST(... AS STRING)",
         ) from problem
-    for i, output in enumerate(plan.outputs, start=len(first)):
-        if output.type.kind is Kind.INTEGER and rows.column(i).null_count:
+
+
+def frame_of(rows: pa.Table, names: Sequence[str], types: Sequence[DataType], exact: bool) -> pd.DataFrame:
+    """Rows as pandas, as ``to_pandas``; their last columns are of these types, as they are stored.
+
+    Raises:
+        ValueError: a date is beyond what Python can hold.
+    """
+    columns = range(len(names) - len(types), len(names))
+    for i, type_ in zip(columns, types, strict=True):
+        rows = rows.set_column(i, rows.column_names[i], as_shown(rows.column(i), type_))
+    frame = rows.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
+    for i, type_ in zip(columns, types, strict=True):
+        if type_.kind is Kind.INTEGER and rows.column(i).null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
-        has_nan = exact and output.type == DOUBLE and pc.any(pc.is_nan(rows.column(i))).as_py()
-        if output.type.is_text_when_stored or has_nan:
+        has_nan = exact and type_ == DOUBLE and pc.any(pc.is_nan(rows.column(i))).as_py()
+        if type_.is_text_when_stored or has_nan:
             frame[f"_{i}"] = pd.Series(as_python(rows.column(i)), dtype=object)
     frame.columns = pd.Index(names, dtype=object)
     return frame

@@ -105,6 +105,7 @@ class BatchRunner:
             change.state = transitions.seek(self._parts.runtime, change.state, batch, on_report)
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
+        self._parts.sinks.notify()
 
     def _run_batch(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
         with self._parts.exclusively(), self._parts.store.changing() as change:

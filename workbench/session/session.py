@@ -566,7 +566,8 @@ class Session(SessionContents):
         """Send the changes of a query on, batch by batch, beginning with its answer as it was at registration.
 
         A sink has its own pace: one that is slow or down stops nobody, and catches up later. A sink of the same name
-        goes on where it was, also in a session that is opened again. Going back sends nothing again.
+        goes on where it was, also in a session that is opened again. Where the session goes back, the target is taken
+        along: it is sent what takes its rows to the answer as it is, under a number that counts on.
 
         Args:
             query: whose changes.
@@ -756,7 +757,8 @@ class Session(SessionContents):
             raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
         handle = self._handle(record)
         types = tuple(type_ for _, type_ in handle.columns)
-        return Source(record.id, types, handle.exact_changes, latest=lambda: handle.batch)
+        store = self.parts.store
+        return Source(record.id, types, handle.exact_changes, lambda: handle.batch, line=lambda: store.last.line)
 
     def _check_during_batch(self, sql: str, dialect: str) -> None:
         """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""

@@ -74,6 +74,8 @@ class State:
         engine: the engine's state: all rows.
         named: how many queries got their name from the session.
         hydrations: what the last hydrations took, for predicting the next ones.
+        line: the line of history, a number that counts on whenever batches that were run are not what they were: the
+            session has gone back, or was repaired or planned anew as it was opened.
     """
 
     network: Network = field(default_factory=Network)
@@ -87,6 +89,7 @@ class State:
     engine: EngineState = field(default_factory=EngineState)
     named: int = 0
     hydrations: tuple[PastHydration, ...] = ()
+    line: int = 0
 
     @property
     def schema(self) -> Schema:

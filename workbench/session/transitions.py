@@ -231,7 +231,7 @@ def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchRe
     queries = {
         name: replace(query, registered=0, suspended=None, by_load=False) for name, query in state.queries.items()
     }
-    again = replace(state, streams={}, reports=(), queries=queries)
+    again = replace(state, streams={}, reports=(), queries=queries, line=state.line + 1)
     for stream in state.streams.values():
         again = add_stream(runtime, again, stream.rewound())
     again = _adopt(runtime, again, state.network)

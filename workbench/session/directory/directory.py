@@ -36,7 +36,7 @@ PREFIX = "argus-session-"
 CATALOG = "catalog.sqlite"
 WRITER = "writer.lock"
 READERS = "readers.lock"
-STATE, STREAMS, SINKS, SPOOLED = "state", "streams", "sinks", "spooled"
+STATE, STREAMS, SINKS, SENT, SPOOLED = "state", "streams", "sinks", "sent", "spooled"
 
 
 @dataclass
@@ -286,7 +286,7 @@ def _check_remains(folder: Path) -> None:
 def _parts(folder: Path) -> Iterator[Path]:
     """All that a session has in its folder; other files of the analyst may be there too."""
     yield from (*folder.glob(f"{CATALOG}*"), *folder.glob("*.lock"), *folder.glob(IDENTITY))
-    for part in (folder / name for name in (STATE, STREAMS, LEFTOVERS, SINKS, SPOOLED)):
+    for part in (folder / name for name in (STATE, STREAMS, LEFTOVERS, SINKS, SENT, SPOOLED)):
         if part.is_dir():
             yield from (part, *part.rglob("*"))
 

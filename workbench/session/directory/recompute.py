@@ -45,7 +45,7 @@ def repaired(engine: Engine, state: State, damage: Damage) -> State:
             registered=state.batch if changes_anew else query.registered,
             status=ACTIVE if name in unreadable else query.status,
         )
-    return replace(state, queries=queries)
+    return replace(state, queries=queries, line=state.line + 1)
 
 
 def _with_dependents(network: Network, nodes: Iterable[NodeId]) -> set[NodeId]:
@@ -80,8 +80,9 @@ def upgraded(runtime: Runtime, state: State) -> State:
     again = register(runtime, empty, texts)
     for report in state.reports:
         again, _ = run(runtime, again, report.taken)
-    queries = {name: again.queries.get(name, query) for name, query in state.queries.items()}
-    return replace(again, queries=queries).disabled(reasons)
+    # Their registrations stay what they were, so sinks go on.
+    queries = {name: replace(again.queries.get(name, query), id=query.id) for name, query in state.queries.items()}
+    return replace(again, queries=queries, line=state.line + 1).disabled(reasons)
 
 
 def _bound_again(empty: State, state: State) -> tuple[Mapping[str, BoundText], dict[str, str]]:

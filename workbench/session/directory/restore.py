@@ -192,6 +192,7 @@ def restored_state(
         engine=_engine_state(directory, stored, engine, network, streams, damage, [r.batch for r in reports]),
         named=int(stored.settings.get("named", 0)),
         hydrations=stored.hydrations(),
+        line=int(stored.settings.get("line", 0)),
     )
     return state.disabled(missing | damage.unreadable(network))
 

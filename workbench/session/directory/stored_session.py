@@ -168,6 +168,7 @@ class StoredSession:
         self.manifest.write(before.engine, after.engine)
         self.settings.put("commits", self._catalog.commits + 1)
         self.settings.put("named", after.named)
+        self.settings.put("line", after.line)
         if after.hydrations != before.hydrations:
             self.settings.put("hydrations", [(p.work.operators, p.work.rows, p.seconds) for p in after.hydrations])
 

@@ -36,6 +36,8 @@ class DeltaTarget(Target):
         SessionError: deltalake is not installed.
     """
 
+    keeps_numbers = True
+
     def __init__(self, folder: Path) -> None:
         _deltalake()
         self._folder = folder

@@ -41,6 +41,8 @@ class TopicTarget(Target):
         StreamError: confluent-kafka is not installed, or the address cannot be followed.
     """
 
+    keeps_numbers = True
+
     def __init__(self, given: str) -> None:
         kafka_client()
         self._given, self._address = given, parse_address(given, ["key"])

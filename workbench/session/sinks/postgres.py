@@ -50,6 +50,8 @@ class PostgresTarget(Target):
         SessionError: psycopg is not installed, or a password stands in the address.
     """
 
+    keeps_numbers = True
+
     def __init__(self, url: str) -> None:
         _psycopg()
         parts = urlsplit(url)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from workbench.errors import SessionError, nearest
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType
-from workbench.streams.arrow_types import to_data_type, to_shown
+from workbench.streams.arrow_types import to_arrow, to_data_type, to_shown
+from workbench.streams.stored_values import to_texts
 
 Row = Mapping[str, object]
 Key = tuple[object, ...]
@@ -31,6 +32,19 @@ def typed_changes(batch: int, changes: pd.DataFrame, types: Sequence[DataType], 
     ]
     numbers = pa.array([batch] * len(changes), pa.int64())
     return pa.Table.from_arrays([numbers, *arrays], names=["batch", *changes.columns])
+
+
+def stored_changes(changes: pd.DataFrame, types: Sequence[DataType]) -> pa.Table:
+    """The weight and the query's columns of changes as a session stores them: equal rows have equal values there."""
+    rows = typed_changes(0, changes, types).drop_columns(["batch"])
+    arrays = [rows.column(0), *(_stored(rows.column(i), type_) for i, type_ in enumerate(types, start=1))]
+    return pa.Table.from_arrays(arrays, names=rows.column_names)
+
+
+def _stored(column: pa.ChunkedArray, type_: DataType) -> pa.Array | pa.ChunkedArray:
+    if type_.is_text_when_stored:
+        return to_texts(column.combine_chunks(), type_)
+    return column.cast(to_arrow(type_))
 
 
 def _has_nulls_as_none(column: pd.Series, type_: DataType) -> bool:

@@ -1,21 +1,27 @@
 """One sink: a query, a target, and how far the target has come in the query's changes.
 
-A sink has a thread and a place of its own, so one that is slow or down stops nobody. Its place is a file in the session
-directory, written after the target has taken a batch; opened again, the sink goes on there. A target that keeps the
-number of the batch with the rows is asked for it first: it has a batch that it took just before a crash.
+A sink has a thread and a place of its own, so one that is slow or down stops nobody. Its place is a batch of a line of
+history. Where the session has another line by now, as after going back, behind that number are other batches: the
+target is taken along by the difference of what it was given and the answer as it is. Deliveries are numbered, and the
+numbers count on, since a target leaves out what it has by them. What a target is to get is written down before
+(``Sent``), and the place after it was taken; a target that keeps numbers is asked for its last one in between.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
-from workbench.errors import WorkbenchError
+import pandas as pd
+
+from workbench.errors import SessionError, WorkbenchError
 from workbench.files.writing import replacing
 from workbench.session.events import log_problem
+from workbench.session.sinks.sent import Delivery, Sent
 from workbench.session.sinks.target import Source, Target
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
@@ -32,6 +38,8 @@ class Place:
         target: what was given, where it can be written down.
         batch: the last batch that the target has; -1 before the answer at registration.
         id: by which the target knows the sink; another one when it was dropped and added again.
+        line: the line of history that the batch is of; ``None``: it was written when there was only one.
+        ahead: by how much the number of the delivery of a batch is larger than the batch's.
     """
 
     query: str
@@ -39,6 +47,17 @@ class Place:
     target: str | None
     batch: int = -1
     id: str = field(default_factory=lambda: uuid4().hex)
+    line: int | None = None
+    ahead: int = 0
+
+    @property
+    def number(self) -> int:
+        """That of a delivery of this batch."""
+        return self.batch + self.ahead
+
+    def after(self, delivery: Delivery) -> Place:
+        """The place of a target that has taken a delivery."""
+        return replace(self, line=delivery.line, batch=delivery.batch, ahead=delivery.number - delivery.batch)
 
 
 @dataclass(frozen=True)
@@ -68,6 +87,7 @@ class Sink:
         place: where it goes on.
         target: what takes the changes.
         source: the query's changes.
+        sent: folder of what the target was given.
     """
 
     def __init__(
@@ -76,8 +96,10 @@ class Sink:
         place: Place,
         target: Target,
         source: Source,
+        sent: Path,
     ) -> None:
         self._path, self._place, self._target, self._source = path, place, target, source
+        self._folder_of_sent = sent
         self._begun = False
         self._problem = ""
         self._due = threading.Event()
@@ -90,9 +112,11 @@ class Sink:
     @property
     def status(self) -> SinkStatus:
         """How it is."""
-        batch = self._place.batch
-        behind = max(0, self._source.latest() - max(batch, 0)) + (batch < 0)
-        return SinkStatus(self._place.query, self._target.description, batch, behind, self._problem)
+        place, latest = self._place, self._source.latest()
+        behind = max(0, latest - max(place.batch, 0)) + (place.batch < 0)
+        if self._is_elsewhere(place, latest):
+            behind = max(behind, 1)
+        return SinkStatus(place.query, self._target.description, place.batch, behind, self._problem)
 
     def notify(self) -> None:
         """There may be more."""
@@ -125,23 +149,80 @@ class Sink:
 
     def _bring(self) -> None:
         """Everything up to the last batch, batch by batch."""
-        latest = self._source.latest()
-        if latest <= self._place.batch:
-            return
-        if not self._begun:
-            known = self._target.begin(self._place.id, self._source.types)
-            if known is not None and known > self._place.batch:
-                self._save(replace(self._place, batch=known))
-            self._begun = True
-        since = self._place.batch
-        changes = self._source.changes(None if since < 0 else since)
-        for batch, rows in changes.groupby("batch", sort=True):
-            self._target.write(self._place.query, int(batch), rows.drop(columns="batch").reset_index(drop=True))
+        while True:
+            line, latest = self._source.line(), self._source.latest()
+            if latest <= self._place.batch and not self._is_elsewhere(self._place, latest):
+                return
+            if not self._begun:
+                self._begin(line)
+                self._begun = True
+            deliveries = [*self._due_deliveries(line, latest)]
+            if self._source.line() != line:
+                continue  # it went back while they were read
+            for delivery, changes in deliveries:
+                self._deliver(delivery, changes)
             self._problem = ""
-            self._save(replace(self._place, batch=int(batch)))
+            # Batches that changed nothing were not sent, and are done, too.
+            self._save(replace(self._place, batch=max(latest, self._place.batch)))
+
+    def _is_elsewhere(self, place: Place, latest: int) -> bool:
+        """Whether a place is none of the line of history that the session has now."""
+        return place.line not in (None, self._source.line()) or place.batch > latest
+
+    def _begin(self, line: int) -> None:
+        """Know what the target has of what was last given to it."""
+        self._sent = Sent(self._folder_of_sent, self._source.types)
+        known = self._target.begin(self._place.id, self._source.types)
+        if self._place.line is None:
+            self._begin_record(line, known)
+        last, place = self._sent.last, self._place
+        number = -1 if last is None else last.number
+        if known is not None and known > max(number, place.number):
+            hint = "one that was dropped, or another copy of this session, sent it; take another target"
+            raise SessionError(f"the target has batch {known}, which this sink has not sent", hint=hint)
+        if last is None or number <= place.number:
+            return
+        if known is not None and known >= number:
+            self._arrived(last)
+        elif self._target.keeps_numbers:
+            self._sent.take_back()
+        else:
+            self._target.write(place.query, number, self._sent.changes())
+            self._arrived(last)
+
+    def _begin_record(self, line: int, known: int | None) -> None:
+        """Write down what the target of a sink of an earlier version has: its batches are those of the only line."""
+        batch = max(self._place.batch, -1 if known is None else known)
+        if batch >= 0 and self._sent.last is None:
+            changes = self._source.changes(None)
+            before = changes[changes["batch"] <= batch].drop(columns="batch")
+            self._sent.add(Delivery(batch, line, batch), before)
+        self._save(replace(self._place, line=line, batch=batch))
+
+    def _due_deliveries(self, line: int, latest: int) -> Iterator[tuple[Delivery, pd.DataFrame]]:
+        """What the target lacks."""
+        place = self._place
+        if self._is_elsewhere(place, latest):
+            changes = self._source.changes(None)
+            answer = changes[changes["batch"] <= latest].drop(columns="batch")
+            number = max(place.number + 1, latest)
+            yield Delivery(number, line, latest), self._sent.way_to(answer)
+            return
+        changes = self._source.changes(None if place.batch < 0 else place.batch)
+        for batch, rows in changes.groupby("batch", sort=True):
+            delivery = Delivery(int(batch) + place.ahead, line, int(batch))
+            yield delivery, rows.drop(columns="batch").reset_index(drop=True)
+
+    def _deliver(self, delivery: Delivery, changes: pd.DataFrame) -> None:
+        if len(changes):
+            self._sent.add(delivery, changes)
+            self._target.write(self._place.query, delivery.number, changes)
+        self._arrived(delivery)
+
+    def _arrived(self, delivery: Delivery) -> None:
         self._problem = ""
-        # Batches that changed nothing were not sent, and are done, too.
-        self._save(replace(self._place, batch=max(latest, self._place.batch)))
+        self._save(self._place.after(delivery))
+        self._sent.settle()
 
     def _save(self, place: Place) -> None:
         with replacing(self._path) as file:

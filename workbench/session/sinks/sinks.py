@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 
 from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
 from workbench.files.writing import make_folder
+from workbench.session.directory.directory import SENT
 from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place
 from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import target_of
@@ -23,7 +25,7 @@ class Sinks:
     """Sinks by their names.
 
     Args:
-        folder: of their files, in the session directory.
+        folder: of the files with their places, in the session directory; what they sent is beside it.
         source_of: gives the changes of a query by its name.
         latest: the number of the last batch.
     """
@@ -47,14 +49,14 @@ class Sinks:
         make_folder(self._folder)
         path = self._folder / f"{name}.json"
         written = str(given) if isinstance(given, str | Path) else None
-        place = Place(query, source.registration, written)
+        place = Place(query, source.registration, written, line=source.line())
         if path.exists():
             stored = read_place(path)
             if (stored.query, stored.registration) != (query, source.registration):
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
             place = replace(stored, target=written)
-        self._sinks[name] = Sink(path, place, target, source)
+        self._sinks[name] = Sink(path, place, target, source, self._sent(name))
         self._stopped.pop(name, None)
         return self._sinks[name].status
 
@@ -85,6 +87,10 @@ class Sinks:
             sink.close(PATIENCE)
         self._stopped.pop(name, None)
         path.unlink(missing_ok=True)
+        rmtree(self._sent(name), ignore_errors=True)
+
+    def _sent(self, name: str) -> Path:
+        return self._folder.with_name(SENT) / name
 
     @property
     def statuses(self) -> Mapping[str, SinkStatus]:

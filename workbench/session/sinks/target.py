@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import pandas as pd
 
@@ -20,16 +20,24 @@ class Source:
         types: of its columns.
         changes: gives its changes after a batch; ``None``: all.
         latest: the batch that its answer is of.
+        line: the line of history that the session has; another one from when on batches are not what they were.
     """
 
     registration: str
     types: tuple[DataType, ...]
     changes: Callable[[int | None], pd.DataFrame]
     latest: Callable[[], int]
+    line: Callable[[], int] = lambda: 0
 
 
 class Target(Protocol):
-    """Takes the changes of one batch after the other, all in one thread."""
+    """Takes the changes of one batch after the other, all in one thread.
+
+    Attributes:
+        keeps_numbers: whether it keeps the number of a batch with its rows, so that it has both or none.
+    """
+
+    keeps_numbers: ClassVar[bool] = False
 
     @property
     def description(self) -> str:
@@ -43,7 +51,7 @@ class Target(Protocol):
             types: of the query's columns.
 
         Returns:
-            The last batch of this sink that it has, where it keeps that with the rows.
+            The number of the last batch of this sink that it has, where it is known.
 
         Raises:
             Exception: it cannot be reached; it is tried again later.
@@ -55,7 +63,7 @@ class Target(Protocol):
 
         Args:
             query: its name.
-            batch: its number.
+            batch: its number, which grows from one to the next, also where the session has gone back.
             changes: the column ``weight``, then the query's.
 
         Raises:

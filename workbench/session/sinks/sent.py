@@ -1,0 +1,150 @@
+"""What the target of a sink was given: the sum of all deliveries, and the last of them as it was sent.
+
+A delivery is written here, and forced to the disk, before the target gets it. So one of which nobody knows whether the
+target took it is sent again with the same rows, whatever the session has done since; and where the session has gone
+back, what the target has beyond the present answer is known without asking anybody. Files of like sizes are put
+together, equal rows summed, so that there are few of them and no more rows than the answer has, twice over.
+Source: Bentley and Saxe 1980, the logarithmic method.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.fetching import frame_of
+from workbench.engine.selection import summed
+from workbench.files.durable import force_to_disk
+from workbench.files.writing import make_folder, replacing
+from workbench.session.sinks.rows import stored_changes
+from workbench.sql.algebra.types import DataType
+
+MOST = 32
+"""So many files there are at most; then some are put together."""
+_DELIVERY = b"argus.delivery"
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What is given to a target at once.
+
+    Attributes:
+        number: counts on, also where the session has gone back; the target knows the delivery by it.
+        line, batch: the target has the answer of this batch of this line of history then.
+    """
+
+    number: int
+    line: int
+    batch: int
+
+
+@dataclass(frozen=True)
+class _File:
+    first: int
+    last: int
+    rows: int
+    path: Path
+
+    @staticmethod
+    def of(path: Path) -> _File:
+        first, _, last = path.stem.partition("-")
+        return _File(int(first), int(last), _read(path).num_rows, path)
+
+
+class Sent:
+    """The deliveries of one sink.
+
+    Args:
+        folder: with their files; it is made when there is one.
+        types: of the query's columns.
+
+    Attributes:
+        last: the last delivery, whether or not the target took it.
+    """
+
+    def __init__(self, folder: Path, types: Sequence[DataType]) -> None:
+        self._folder, self._types = folder, tuple(types)
+        self._files: list[_File] = []
+        self.last: Delivery | None = None
+        found = [_File.of(path) for path in folder.glob("*.arrow")]
+        for file in sorted(found, key=lambda file: (file.last, -file.first), reverse=True):
+            if self._files and file.first >= self._files[-1].first:
+                file.path.unlink()  # it was put together with others when the process ended
+            else:
+                self._files.append(file)
+        self._files.reverse()
+        self._read_last()
+
+    def add(self, delivery: Delivery, changes: pd.DataFrame) -> None:
+        """Write down what the target is to get: the column ``weight``, then the query's."""
+        rows = stored_changes(changes, self._types)
+        self._write(delivery.number, delivery, rows)
+        self.last = delivery
+
+    def take_back(self) -> None:
+        """The target has not got the last delivery, and is not to get it."""
+        self._files.pop().path.unlink()
+        self._read_last()
+
+    def changes(self) -> pd.DataFrame:
+        """The last delivery, as it was given; it belongs before ``settle``."""
+        rows = _read(self._files[-1].path)
+        return frame_of(rows, rows.column_names, self._types, exact=True)
+
+    def settle(self) -> None:
+        """The target has got all of it: put files together if there are many."""
+        if len(self._files) < MOST:
+            return
+        begin = len(self._files) - 2
+        while begin and self._files[begin - 1].rows <= 2 * sum(file.rows for file in self._files[begin:]):
+            begin -= 1
+        together, self._files = self._files[begin:], self._files[:begin]
+        assert self.last is not None
+        self._write(together[0].first, self.last, _sum([_read(file.path) for file in together]))
+        for file in together:
+            file.path.unlink()
+
+    def way_to(self, answer: pd.DataFrame) -> pd.DataFrame:
+        """The changes from all that was delivered to an answer, given as the changes that accumulate to it."""
+        there = [_negated(_read(file.path)) for file in self._files]
+        rows = _sum([stored_changes(answer, self._types), *there])
+        return frame_of(rows, rows.column_names, self._types, exact=True)
+
+    def _write(self, first: int, last: Delivery, rows: pa.Table) -> None:
+        make_folder(self._folder)
+        path = self._folder / f"{first:012d}-{last.number:012d}.arrow"
+        rows = rows.replace_schema_metadata({_DELIVERY: json.dumps(asdict(last))})
+        with replacing(path) as file, pa.ipc.new_file(file, rows.schema) as writer:
+            writer.write_table(rows)
+        force_to_disk([str(path)])
+        self._files.append(_File(first, last.number, rows.num_rows, path))
+
+    def _read_last(self) -> None:
+        self.last = None
+        if self._files:
+            metadata = _read(self._files[-1].path).schema.metadata
+            self.last = Delivery(**json.loads(metadata[_DELIVERY]))
+
+
+def _read(path: Path) -> pa.Table:
+    with pa.OSFile(str(path)) as file:
+        return pa.ipc.open_file(file).read_all()
+
+
+def _negated(rows: pa.Table) -> pa.Table:
+    return rows.set_column(0, rows.schema.field(0), pc.negate(rows.column(0)))
+
+
+def _sum(parts: Sequence[pa.Table]) -> pa.Table:
+    """Rows with the sums of their weights; none has the weight 0."""
+    schema = parts[0].schema.remove_metadata()
+    rows = pa.concat_tables([part.cast(schema) for part in parts]).combine_chunks()
+    weights, *values = [column.combine_chunks() for column in rows.columns]
+    values, weights = summed(values, weights)
+    return pa.Table.from_arrays([weights, *values], schema=schema)
