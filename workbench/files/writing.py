@@ -18,6 +18,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sys import maxsize
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -84,16 +85,18 @@ class NewFile(io.RawIOBase):
                 super().close()
 
 
-def checksum_of(path: str | Path) -> int:
-    """The checksum of a file's bytes.
+def checksum_of(path: str | Path, size: int | None = None) -> int:
+    """The checksum of a file's bytes, or of its first ones.
 
     Raises:
         OSError: it cannot be read.
     """
     checksum, buffer = 0, memoryview(bytearray(_AT_A_TIME))
     with open(path, "rb", buffering=0) as file:
-        while size := file.readinto(buffer):
-            checksum = crc32(buffer[:size], checksum)
+        left = maxsize if size is None else size
+        while count := file.readinto(buffer[:left]):
+            checksum = crc32(buffer[:count], checksum)
+            left -= count
     return checksum
 
 

@@ -18,7 +18,7 @@ from workbench.errors import StreamError, with_article
 from workbench.session import transitions
 from workbench.session.changes import Change
 from workbench.session.directory.directory import SPOOLED
-from workbench.session.live.sources import begin_live
+from workbench.session.live.sources import begin_live, stored_schema
 from workbench.session.parts import Parts
 from workbench.session.state import State
 from workbench.sql.algebra.column_names import stored_name
@@ -68,7 +68,7 @@ class StreamRegistry:
     def attach(self, name: str, source: object) -> None:
         """Go on with another live source; see ``Session.attach``."""
         stream = self._state.stream(name)
-        reader = open_live(source, folder=self._spooled(stream.name))
+        reader = open_live(source, stored_schema(stream.log.tail), self._spooled(stream.name))
         if reader is None or stream.table or stream.log.tail is None:
             what = with_article(type(source).__name__) if reader is None else stream.name
             raise StreamError(

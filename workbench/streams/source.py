@@ -15,10 +15,15 @@ from numpy.typing import NDArray
 
 from workbench.sql.algebra.types import DataType
 
+_TEXT_LENGTH, _REASON_LENGTH = 200, 1_000
+"""Characters that are kept of a quarantined row, and of the reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedRow:
     """A row that no query sees: it does not fit the stream's columns, or it is a late row.
+
+    Its texts can always be stored: they are cut, and half a surrogate pair, which UTF-8 lacks, is written as an escape.
 
     Attributes:
         line: its 1-based line (CSV) or row number in the source.
@@ -31,6 +36,14 @@ class QuarantinedRow:
     text: str
     reason: str
     row: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _storable(self.text, _TEXT_LENGTH))
+        object.__setattr__(self, "reason", _storable(self.reason, _REASON_LENGTH))
+
+
+def _storable(text: str, most: int) -> str:
+    return text[:most].encode(errors="backslashreplace").decode()
 
 
 @dataclass(frozen=True)

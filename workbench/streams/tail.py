@@ -30,7 +30,6 @@ CREATE TABLE IF NOT EXISTS offsets (place TEXT PRIMARY KEY, next TEXT NOT NULL) 
 CREATE TABLE IF NOT EXISTS quarantined (line INTEGER NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL);
 {CREATE};
 """
-_TEXT_LENGTH = 200
 
 
 class Tail:
@@ -102,7 +101,7 @@ class Tail:
             content = _content(part)
             values = (start + first, part.num_rows, crc32(content), content)
             self._database.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
-        entries = ((entry.line, entry.text[:_TEXT_LENGTH], entry.reason) for entry in quarantined)
+        entries = ((entry.line, entry.text, entry.reason) for entry in quarantined)
         self._database.executemany("INSERT INTO quarantined VALUES (?, ?, ?)", entries)
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (offsets or {}).items())
 

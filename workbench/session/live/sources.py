@@ -15,18 +15,20 @@ from workbench.errors import StreamError
 from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
-from workbench.streams.live.reader import Reader
+from workbench.streams.live.reader import NOTE, Reader
 from workbench.streams.live.sources import open_live
-from workbench.streams.live.take_in import take_in
+from workbench.streams.live.take_in import MARKS, log_fetched, take_in
 from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
 
 SOURCE, SCHEMA = "@source", "@schema"
-"""The offsets under which a tail has what to read, where that can be written down, and what columns it had."""
+"""The offsets under which a tail has what to read, where that can be stored, and what columns it has."""
 _FIRST_LOOK = 100
 """So many rows a source is asked for at first, when nobody knows how fast it is."""
 _DAY = 86_400.0
+_HIDDEN = MARKS + NOTE
+_UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class SourceStatus:
         waiting: rows that are in the log and have not arrived.
         rate: rows that were logged in a second, on average over the last ten seconds.
         lag: seconds that the first of the waiting rows has waited.
-        problem: why it could not be read the last time; "" when it could.
+        problem: what of it could not be read the last time, what it waits for, or the error by which it has ended;
+            "" when there is none.
         ended: whether it said that there are no more rows.
         ahead: seconds that the latest of its event times is ahead of this machine's clock, where it is more than a day,
             which no time zone explains; otherwise 0. Windows that end at ``now()`` have moved on to that time.
@@ -74,15 +77,22 @@ def begin_live(log: StreamLog, reader: Reader, source: object, history: int, dur
     log = log.growing(durable)
     reader.widen(log.columns)
     assert log.tail is not None
+    offsets = {SCHEMA: b64encode(reader.schema.serialize().to_pybytes()).decode()}
     if isinstance(source, str | Path):
-        with log.tail.transaction():
-            schema = b64encode(reader.schema.serialize().to_pybytes()).decode()
-            log.tail.append(log.schema.empty_table(), offsets={SOURCE: str(source), SCHEMA: schema})
+        offsets[SOURCE] = str(source)
+    with log.tail.transaction():
+        log.tail.append(log.schema.empty_table(), offsets=offsets)
     while log.rows < history:
         before = log.rows
         if take_in(log, reader, history - before) or log.rows == before:
             break
     return log
+
+
+def stored_schema(tail: Tail | None) -> pa.Schema | None:
+    """The columns that the first rows of a source suggested: they stay so, also when it has other first rows by now."""
+    schema = None if tail is None else tail.offsets.get(SCHEMA)
+    return pa.ipc.read_schema(pa.py_buffer(b64decode(schema))) if schema else None
 
 
 class LiveSources:
@@ -136,10 +146,7 @@ class LiveSources:
                 continue
             before, begun = stream.rows, time.monotonic()
             try:
-                reader = self._reader(name, tail)
-                if reader is not None and take_in(stream.log, reader, most):
-                    self._ended.add(name)
-                self._problems.pop(name, None)
+                self._read(name, stream.log, most)
             except StreamError as problem:
                 self._failed(name, str(problem))
             except Exception as problem:  # a source may raise whatever it likes
@@ -155,16 +162,20 @@ class LiveSources:
         return {
             name: SourceStatus(
                 source=self._readers[name].description if name in self._readers else tail.offsets.get(SOURCE, ""),
-                offsets={place: at for place, at in tail.offsets.items() if place[:1] not in "@#" or not place},
+                offsets={place: at for place, at in tail.offsets.items() if place[:1] not in _HIDDEN or not place},
                 waiting=stream.waiting,
                 rate=self._arrivals_of(name, stream.rows).rate(),
                 lag=self._arrivals_of(name, stream.rows).lag(stream.position),
-                problem=self._problems.get(name, ""),
+                problem=self._problems.get(name) or self._missing(name, tail),
                 ended=name in self._ended,
             )
             for name, stream in streams.items()
             if (tail := stream.log.tail) is not None and not stream.table
         }
+
+    def _missing(self, name: str, tail: Tail) -> str:
+        """What is to be done where nothing says what to read."""
+        return "" if name in self._readers or SOURCE in tail.offsets else _UNATTACHED.format(name=name)
 
     def ended(self, streams: Mapping[str, Stream]) -> bool:
         """Whether no source will bring more rows; one that cannot be read now may."""
@@ -175,6 +186,19 @@ class LiveSources:
         """Close all readers."""
         for name in [*self._readers]:
             self.detach(name)
+
+    def _read(self, name: str, log: StreamLog, most: int) -> None:
+        """Log what a source has by now."""
+        assert log.tail is not None
+        if (reader := self._reader(name, log.tail)) is None:
+            return
+        fetched = log_fetched(log, reader, most)
+        if fetched.ended:
+            self._ended.add(name)
+        if fetched.problem:
+            self._failed(name, fetched.problem)
+        else:
+            self._problems.pop(name, None)
 
     def _failed(self, name: str, problem: str) -> None:
         """Remember what a source said; it is logged once, however often it says so."""
@@ -196,9 +220,7 @@ class LiveSources:
     def _reader(self, name: str, tail: Tail) -> Reader | None:
         """The reader of a stream; after a session was opened, the one that its log names."""
         if name not in self._readers and (source := tail.offsets.get(SOURCE)):
-            # What the first rows suggested stays so, also when the source has other first rows by now.
-            schema = tail.offsets.get(SCHEMA)
-            reader = open_live(source, pa.ipc.read_schema(pa.py_buffer(b64decode(schema))) if schema else None)
+            reader = open_live(source, stored_schema(tail))
             if reader is not None:
                 self._readers[name] = reader
         return self._readers.get(name)

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from decimal import Decimal
+from io import BufferedIOBase
 from itertools import chain, islice
 from numbers import Real
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from workbench.errors import StreamError, with_article
+from workbench.errors import StreamError, shown, with_article
 from workbench.streams.arrow_types import to_data_type
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -30,8 +31,16 @@ ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 SAMPLE_LINES = 10_000
 """Columns and types are inferred from so many lines."""
 
+MOST_LINE = 1 << 24
+"""Bytes of a line; a longer one is quarantined, and not all of it is ever in memory."""
+MOST_DEEP = 100
+"""Levels of lists and objects in a record; Arrow ends the process where there are some ten thousand."""
+_MOST_PARTS = 10_000_000
+"""Lists and objects on one level of a record: one that holds itself twice has twice as many on each level."""
+
 Record = Mapping[str, Any]
 
+_NESTED = (Mapping, list, tuple, set, frozenset)
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What a value of another type than its column's raises."""
 
@@ -47,13 +56,13 @@ def open_json_lines(path: Path, stack: ExitStack, schema: pa.Schema | None = Non
     Raises:
         StreamError: the columns are not known, and none of the first lines is an object.
     """
-    opened = gzip.open if path.name.endswith(".gz") else open
-    lines: Iterable[bytes] = stack.enter_context(opened(path, "rb"))
+    file = stack.enter_context(gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb"))  # noqa: SIM115
+    lines = _lines(file)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     if schema is not None:
         return OpenedSource(schema, _chunks(numbered, schema))
     sample = [*islice(numbered, SAMPLE_LINES)]
-    records = [record for _, line in sample for record in [as_record(line)] if not isinstance(record, str)]
+    records = [record for _, line in sample for record in [line_record(line)] if not isinstance(record, str)]
     if not records:
         raise StreamError(f"{path} has no line that is a JSON object", hint='a line is like {"id": 1, "amount": 2.5}')
     schema = schema_of(records)
@@ -68,7 +77,50 @@ def as_record(line: bytes) -> Record | str:
         return f"it is no text in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
     except ValueError as error:
         return f"it is no JSON: {error}"
-    return record if isinstance(record, dict) else f"it is no JSON object, but {with_article(type(record).__name__)}"
+    except RecursionError:
+        return _TOO_DEEP
+    if not isinstance(record, dict):
+        return f"it is no JSON object, but {with_article(type(record).__name__)}"
+    return within_depth(record)
+
+
+_TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
+
+
+def line_record(line: bytes) -> Record | str:
+    """The object of a line of a file or socket, or why it is none; of a line that is too long its beginning is here."""
+    return as_record(line) if len(line) < MOST_LINE else f"its line has more than {MOST_LINE:,} bytes"
+
+
+def within_depth(record: Record) -> Record | str:
+    """A record, or why it is none: its values are nested too deep, as those of one that holds itself are.
+
+    Example:
+        >>> loop: dict[str, object] = {"id": 1}
+        >>> loop["self"] = loop
+        >>> within_depth({"id": [1, [2]]}), within_depth(loop)
+        ({'id': [1, [2]]}, 'its lists and objects are nested more than 100 deep')
+    """
+    level: list[object] = [record]
+    for _ in range(MOST_DEEP):
+        level = [part for whole in level for part in _parts(whole) if isinstance(part, _NESTED)]
+        if not level:
+            return record
+        if len(level) > _MOST_PARTS:
+            break
+    return _TOO_DEEP
+
+
+def _parts(whole: object) -> Iterable[object]:
+    return whole.values() if isinstance(whole, Mapping) else whole if isinstance(whole, Iterable) else ()
+
+
+def _lines(file: BufferedIOBase) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long its beginning."""
+    while line := file.readline(MOST_LINE):
+        yield line
+        while len(line) == MOST_LINE and not line.endswith(b"\n"):
+            line = file.readline(MOST_LINE)
 
 
 def schema_of(records: Sequence[Record]) -> pa.Schema:
@@ -85,7 +137,7 @@ def batch_of(
     lines: Sequence[tuple[int, bytes]], schema: pa.Schema
 ) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
     """The rows of numbered lines, the number of each, and the lines that are no rows."""
-    return rows_of([(number, line, as_record(line)) for number, line in lines], schema)
+    return rows_of([(number, line, line_record(line)) for number, line in lines], schema)
 
 
 def rows_of(
@@ -110,7 +162,7 @@ def rows_of(
             good.append((number, source, record))
     try:
         return _rows([record for *_, record in good], schema), [number for number, *_ in good], quarantined
-    except _MISFITS:
+    except Exception:  # as below
         return _row_by_row(good, schema, quarantined)
 
 
@@ -122,7 +174,7 @@ def _row_by_row(
     for number, source, record in good:
         try:
             _rows([record], schema)
-        except _MISFITS:
+        except Exception:  # an object of the analyst's may raise whatever it likes
             quarantined.append(QuarantinedRow(number, _text(source), _misfit(record, schema)))
         else:
             fitting.append(record)
@@ -136,12 +188,12 @@ def _misfit(record: Record, schema: pa.Schema, within: str = "") -> str:
         value = record.get(field.name)
         try:
             column_of([value], field.type)
-        except _MISFITS:
+        except Exception:
             if pa.types.is_struct(field.type) and isinstance(value, Mapping):
                 return _misfit(value, pa.schema(list(field.type)), f"{within}{field.name}.")
             if type(value) is int and pa.types.is_integer(field.type):
-                return f"{within}{field.name}: {value!r:.60} is beyond the 64 bits of an integer"
-            return f"{within}{field.name}: {value!r:.60} is no {_type_text(field.type)}"
+                return f"{within}{field.name}: {shown(value)} is beyond the 64 bits of an integer"
+            return f"{within}{field.name}: {shown(value)} is no {_type_text(field.type)}"
     return "it does not fit the columns"
 
 
@@ -169,7 +221,12 @@ def _unknown_within(value: object, type_: pa.DataType) -> list[str]:
 
 
 def _text(source: object) -> str:
-    return source.decode(errors="replace").strip() if isinstance(source, bytes) else str(source)
+    if isinstance(source, bytes):
+        return source[:1_000].decode(errors="replace").strip()
+    try:
+        return str(source)
+    except Exception:  # an object of the analyst's may not even have a text
+        return shown(source)
 
 
 def _rows(records: Sequence[Record], schema: pa.Schema) -> pa.RecordBatch:
@@ -234,6 +291,8 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
             return pa.int64()
         if most is list:
             return pa.list_(_type_of([one for value in values if isinstance(value, list) for one in value]))
+        if most is str:  # one may have half a surrogate pair
+            return pa.string()
         if most is dict:
             return pa.struct(list(schema_of([value for value in values if isinstance(value, dict)])))
         return _inferred([value for value in values if type(value) is most])

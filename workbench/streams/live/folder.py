@@ -1,28 +1,32 @@
 """A folder, or the files that match a pattern, as a live source: every file that appears brings its rows.
 
 A file must be whole when it has its name, so it is written under another one and renamed. Files are read in the
-order of their times, and then of their names. The offset of a file is the number of its rows that were read.
+order of their times, and then of their names. The offset of a file is the number of its rows that were read, and its
+note says what file that was. So one that has grown is read on, one that has another name is not read twice, and one in
+whose place another stands is not taken for it. A file that cannot be read is quarantined, and the others go on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
-from workbench.streams.live.reader import Fetched, Offsets, widened
+from workbench.streams.live.file_notes import Note, changed_note, listed, note_of
+from workbench.streams.live.reader import NOTE, Fetched, Offsets, widened
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-_READ = "all"
-"""The offset of a file that has been read whole."""
-_FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
+_NOTHING = "0 0 "
+"""The stamp of a name under which nothing was read."""
+_READ, _MOVED, _UNREADABLE = "all", "moved", "unreadable"
+"""The offset of a file that has been read whole, of a name that another file has now, and of a file without rows."""
 
 
 class FolderReader:
@@ -30,22 +34,18 @@ class FolderReader:
 
     Args:
         pattern: a folder, or a pattern of paths, such as ``"in/*.csv"``.
-        schema: the columns, where the stream has been added before; ``None``: those of the first file.
+        schema: the columns, where the stream has been added before; ``None``: those of the first file that can be read.
 
     Raises:
-        StreamError: there is no file yet, which would say what columns there are.
+        StreamError: there is no such file yet, which would say what columns there are.
     """
 
     def __init__(self, pattern: str, schema: pa.Schema | None = None) -> None:
         self._pattern = pattern
         self.inferred: Mapping[str, DataType] = {}
         if schema is None:
-            files = self._files()
-            if not files:
-                hint = "add the stream when there is a first file, which says what columns there are"
-                raise StreamError(f"no file matches {pattern}", hint=hint)
-            with _opened(files[0]) as first:
-                schema, self.inferred = first.schema, first.inferred
+            first = self._first()
+            schema, self.inferred = first.schema, first.inferred
         self._schema = schema
 
     @property
@@ -59,64 +59,164 @@ class FolderReader:
         return self._pattern
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
-        """Read fractions, too, where the stream has them."""
+        """Read fractions and digits, too, where the stream has them."""
         self._schema = widened(self._schema, types)
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of files that have not been read whole."""
-        rows, quarantined, after = list[pa.RecordBatch](), list[QuarantinedRow](), dict[str, str]()
-        count = 0
-        for file in self._files():
-            known = offsets.get(file.name, "0")
-            if known == _READ or count >= most:
+        taken = _Taken(offsets, most)
+        there = listed(self._pattern)
+        taken.follow_names(there)
+        for place, (file, stamp) in there.items():
+            note = taken.notes.get(place)
+            if taken.at(place) == _READ and (note is None or note.startswith(stamp)):
                 continue
-            read = int(known)
-            with _opened(file, self._schema) as opened:
-                self._check(file, opened.schema)
-                ended = True
-                for chunk in _from(opened.chunks, read):
-                    if count >= most:
-                        ended = False
-                        break
-                    taken = chunk.rows.slice(0, most - count)
-                    rows.append(taken.select(self._schema.names).cast(self._schema))
-                    quarantined += chunk.quarantined
-                    count, read = count + taken.num_rows, read + taken.num_rows
-                    ended = taken.num_rows == chunk.rows.num_rows
-            after[file.name] = _READ if ended else str(read)
+            try:
+                self._take(place, file, stamp, taken)
+            except Exception as problem:  # of a file that was cut, of a disk, of whoever may not read it
+                message = problem.message if isinstance(problem, StreamError) else UnexpectedError.of(problem).message
+                taken.cannot_read(place, file.name, stamp, message)
         nothing = pa.RecordBatch.from_pylist([], schema=self._schema)
-        return Fetched(pa.concat_batches([nothing, *rows]), after, tuple(quarantined))
+        rows = pa.concat_batches([nothing, *taken.rows])
+        return Fetched(rows, taken.after, tuple(taken.quarantined), problem=taken.problem)
 
     def close(self) -> None:
         """Nothing is open between two fetches."""
 
-    def _files(self) -> list[Path]:
-        path = Path(self._pattern)
-        patterns = [path / ending for ending in _FILES] if path.is_dir() else [path]
-        found = {file for one in patterns for file in one.parent.glob(one.name) if file.is_file()}
-        visible = [file for file in found if not file.name.startswith((".", "_"))]
-        return sorted(visible, key=lambda file: (file.stat().st_mtime_ns, file.name))
+    def _first(self) -> OpenedSource:
+        """The first file that can be read, for its columns."""
+        problem: StreamError | None = None
+        for file, _ in listed(self._pattern).values():
+            try:
+                with _opened(file) as first:
+                    return OpenedSource(first.schema, iter(()), first.inferred)
+            except StreamError as error:
+                problem = problem or error
+        hint = "add the stream when there is a first file, which says what columns there are"
+        raise problem or StreamError(f"no file matches {self._pattern}", hint=hint)
+
+    def _take(self, place: str, file: Path, stamp: str, taken: _Taken) -> None:
+        """Rows of one file, from those on that were read before."""
+        known = Note.read(taken.notes[place]) if place in taken.notes else None
+        if known is not None and known.reason and known.refused == stamp:
+            taken.problems.append(known.reason)
+            return
+        if taken.full():
+            return
+        note = note_of(file, stamp) if known is None else changed_note(file, stamp, known)
+        read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
+        passed = note.quarantined
+        with _opened(file, self._schema) as opened:
+            self._check(file, opened.schema)
+            try:
+                for chunk in _from(opened.chunks, read, passed):
+                    if taken.full():
+                        ended = False
+                        break
+                    more = taken.add(chunk, self._schema)
+                    read, passed = read + more, passed + len(chunk.quarantined)
+                    ended = more == chunk.rows.num_rows
+            finally:  # what was read before a place that is damaged is kept
+                taken.goes_on(place, _READ if ended else str(read), note.after(read, passed))
 
     def _check(self, file: Path, schema: pa.Schema) -> None:
         if set(schema.names) != set(self._schema.names):
             differing = ", ".join(sorted(set(schema.names) ^ set(self._schema.names)))
             message = f"{file} has other columns than the files before: {differing}"
-            raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on then")
-        for field in self._schema:
-            found = schema.field(field.name).type
-            if found != field.type and not (pa.types.is_integer(found) and pa.types.is_floating(field.type)):
-                message = f"{file}: column {field.name} is {found}, and was {field.type} before"
-                raise StreamError(message, hint="write it again with the same type; the others go on then")
+            raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on")
+        for field_ in self._schema:
+            found = schema.field(field_.name).type
+            if found != field_.type and not (pa.types.is_integer(found) and pa.types.is_floating(field_.type)):
+                message = f"{file}: column {field_.name} is {found}, and was {field_.type} before"
+                raise StreamError(message, hint="write it again with the same type; the others go on")
 
 
-def _from(chunks: Iterator[Chunk], start: int) -> Iterator[Chunk]:
-    """The chunks without the first rows."""
+@dataclass
+class _Taken:
+    """What a fetch takes of the files, one after the other."""
+
+    offsets: Offsets
+    most: int
+    rows: list[pa.RecordBatch] = field(default_factory=list)
+    quarantined: list[QuarantinedRow] = field(default_factory=list)
+    after: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(NOTE)}
+        self._count = 0
+
+    def full(self) -> bool:
+        """Whether there are as many rows as are asked for."""
+        return self._count >= self.most
+
+    @property
+    def problem(self) -> str:
+        """The first problem, and how many more there are."""
+        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        return "".join(self.problems[:1]) + more
+
+    def at(self, place: str) -> str | None:
+        """Where a file goes on."""
+        return self.after.get(place, self.offsets.get(place))
+
+    def add(self, chunk: Chunk, schema: pa.Schema) -> int:
+        """Take rows, and all that is quarantined among them; how many rows."""
+        rows = chunk.rows.slice(0, self.most - self._count).select(schema.names).cast(schema)
+        self.rows.append(rows)
+        self.quarantined += chunk.quarantined
+        self._count += rows.num_rows
+        return rows.num_rows
+
+    def goes_on(self, place: str, at: str, note: Note) -> None:
+        """The file goes on there."""
+        self.after[place] = at
+        self.after[NOTE + place] = self.notes[place] = note.text
+
+    def cannot_read(self, place: str, name: str, stamp: str, reason: str) -> None:
+        """The file cannot be read as it is now; it is quarantined, once for each reason."""
+        known = Note.read(self.notes[place]) if place in self.notes else Note(stamp)
+        if known.reason != reason:
+            self.quarantined.append(QuarantinedRow(0, name, reason))
+        self.problems.append(reason)
+        self.goes_on(place, _UNREADABLE, known.unreadable(reason, stamp))
+
+    def follow_names(self, there: Mapping[str, tuple[Path, str]]) -> None:
+        """Let files that have other names now go on as they were; say of which half was read, and that are gone."""
+        stands = {place: stamp for place, (_, stamp) in there.items()}
+        noted = {place: note.partition("[")[0] for place, note in self.notes.items()}
+        gone = [p for p, stamp in noted.items() if stands.get(p) != stamp and self.at(p) != _MOVED]
+        stamps = {noted[place] for place in gone}
+        moved = dict[str, str]()
+        for place, (file, stamp) in there.items():
+            if noted.get(place) != stamp and stamp in stamps:
+                same = (old for old in gone if noted[old] == stamp and Note.read(self.notes[old]).is_of(file))
+                if (old := next(same, None)) is not None:
+                    moved[place] = old
+                    gone.remove(old)
+        notes = {place: Note.read(self.notes[old]) for place, old in moved.items()}
+        for old in moved.values():
+            self.goes_on(old, _MOVED, Note(_NOTHING))
+        for place, old in moved.items():
+            self.goes_on(place, self.offsets[old], notes[place])
+        for place in gone:
+            if place not in there and self.offsets[place].isdigit():
+                note = Note.read(self.notes[place])
+                reason = f"{place} is gone: its rows from {note.rows + 1:,} on were not read"
+                self.problems.append(reason)
+                if note.reason != reason:
+                    self.quarantined.append(QuarantinedRow(0, place, reason))
+                    self.goes_on(place, self.offsets[place], note.unreadable(reason))
+
+
+def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chunk]:
+    """The chunks without the first rows, and without what was quarantined among them."""
     for chunk in chunks:
-        skipped = min(start, chunk.rows.num_rows)
-        start -= skipped
-        left = chunk.quarantined if not skipped else ()
-        if skipped < chunk.rows.num_rows or left:
-            yield Chunk(chunk.rows.slice(skipped), chunk.lines[skipped:] if skipped else np.asarray(chunk.lines), left)
+        skipped, passed = min(rows, chunk.rows.num_rows), min(quarantined, len(chunk.quarantined))
+        rows, quarantined = rows - skipped, quarantined - passed
+        left = Chunk(chunk.rows.slice(skipped), chunk.lines[skipped:], chunk.quarantined[passed:])
+        if left.rows.num_rows or left.quarantined:
+            yield left
 
 
 class _opened:

@@ -13,11 +13,13 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from workbench.errors import StreamError, with_article
-from workbench.streams.files.json_lines import rows_of, schema_of
-from workbench.streams.live.puller import Puller, Record
+from workbench.streams.files.json_lines import Record, rows_of, schema_of
+from workbench.streams.live.puller import Given, Puller
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _WHOLE = ""
+_SAMPLE = 1_000
+"""Among so many rows there must be one that says what columns there are."""
 
 
 class IteratorReader(TypedReader):
@@ -35,11 +37,7 @@ class IteratorReader(TypedReader):
         self._puller = Puller(iterator)
         self._given = 0
         if schema is None:
-            self._puller.want(1, patience=None)
-            if not self._puller.rows:
-                message = "the iterator gives no row, and so says nothing of its columns"
-                raise StreamError(message, hint="add the stream when it has a first row")
-            schema = schema_of([*self._puller.rows])
+            schema = schema_of(self._first())
         super().__init__(schema, with_article(type(iterator).__name__))
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
@@ -48,19 +46,39 @@ class IteratorReader(TypedReader):
         if start < self._given:
             message = f"the iterator has given {self._given} rows, and the log has {start}"
             raise StreamError(message, hint="attach an iterator that begins at its beginning")
-        self._puller.want(start - self._given + most)
+        problem = ""
+        try:
+            self._puller.want(start - self._given + most)
+        except StreamError as error:
+            problem = error.message
         self._given += len(_take(rows, start - self._given))
         taken = _take(rows, most) if self._given == start else []
-        numbered = [(place, record, record) for place, record in enumerate(taken, start + 1)]
+        numbered = [(place, source, record) for place, (source, record) in enumerate(taken, start + 1)]
         batch, _, quarantined = rows_of(numbered, self._schema)
         self._given += len(taken)
         offset = {_WHOLE: str(self._given)} if taken else {}
-        return Fetched(batch, offset, tuple(quarantined), self._puller.ended and not rows)
+        return Fetched(batch, offset, tuple(quarantined), self._puller.ended and not rows, problem=problem)
 
     def close(self) -> None:
         """End a generator."""
         self._puller.close()
 
+    def _first(self) -> list[Record]:
+        """The first of its rows that say what columns there are."""
+        message, hint = (
+            "the iterator gives no row, and so says nothing of its columns",
+            "add it when it has a first row",
+        )
+        for wanted in range(1, _SAMPLE):
+            self._puller.want(wanted, patience=None)
+            given = [*self._puller.rows]
+            if found := [record for _, record in given if not isinstance(record, str)]:
+                return found
+            if len(given) < wanted:
+                break
+            message, hint = str(given[0][1]), "it must give dicts, or tables"
+        raise StreamError(message, hint=hint)
 
-def _take(rows: deque[Record], most: int) -> list[Record]:
+
+def _take(rows: deque[Given], most: int) -> list[Given]:
     return [rows.popleft() for _ in range(min(most, len(rows)))]

@@ -2,22 +2,29 @@
 
 Any database with a driver of Python's DB-API (PEP 249) will do. The offset is the largest value of the column that
 was read, so a row that comes later with a smaller or an equal value is not seen: the column must be unique and grow in
-the order in which rows become visible, as a sequence does where one writer uses it.
+the order in which rows become visible, as a sequence does where one writer uses it. A row whose value there is NULL, or
+is of another type, has no place among the others: it is quarantined, once, and the rest goes on.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
+from zlib import crc32
 
 import pyarrow as pa
 
-from workbench.errors import StreamError, nearest
-from workbench.streams.files.json_lines import column_of, schema_of
-from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+from workbench.errors import StreamError, nearest, shown
+from workbench.streams.files.json_lines import Record, rows_of, schema_of, within_depth
+from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
 
-_WHOLE = ""
+_WHOLE, _MISPLACED = "", NOTE
+"""The offsets: the largest value of the column, and checksums of the rows that have none."""
+_MOST_NULLS = 100
+"""Rows without a value that are looked for in a poll."""
 
 
 class PolledQuery:
@@ -46,7 +53,7 @@ class QueryReader(TypedReader):
         schema: the columns, where the stream has been added before; ``None``: those of the first rows.
 
     Raises:
-        StreamError: it cannot be read, has no rows yet, or no such column.
+        StreamError: it cannot be read, has no rows yet, or no such column of whole numbers or texts.
     """
 
     def __init__(self, query: PolledQuery, schema: pa.Schema | None = None) -> None:
@@ -58,18 +65,39 @@ class QueryReader(TypedReader):
                 raise StreamError("the polled query has no rows yet", hint=hint)
             if query.by not in names:
                 raise StreamError(f"the polled query has no column {query.by}", hint=nearest(query.by, names))
-            schema = schema_of([dict(zip(names, row, strict=True)) for row in rows])
+            records = [dict(zip(names, row, strict=True)) for row in rows]
+            schema = schema_of([record for record in records if not isinstance(within_depth(record), str)])
+            if not (_is_whole(by := schema.field(query.by).type) or pa.types.is_string(by)):
+                hint = "poll by a column of whole numbers or texts, each larger than those before"
+                raise StreamError(f"a query cannot be polled by {query.by}, which is {by}", hint=hint)
         super().__init__(schema, f"{query.sql} (polled by {query.by})")
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows beyond the largest value so far."""
-        names, rows = self._poll(json.loads(offsets[_WHOLE]) if _WHOLE in offsets else None, most)
+        misplaced = set(json.loads(offsets.get(_MISPLACED, "[]")))
+        after = json.loads(offsets[_WHOLE]) if _WHOLE in offsets else None
+        names, rows = self._poll(after, most + len(misplaced))
         if differing := set(names) ^ set(self._schema.names):
             message = f"the polled query has other columns than before: {', '.join(sorted(differing))}"
             raise StreamError(message, hint="name the columns in the query")
-        columns = [column_of([row[names.index(f.name)] for row in rows], f.type) for f in self._schema]
-        offset = {_WHOLE: json.dumps(rows[-1][names.index(self._query.by)])} if rows else {}
-        return Fetched(pa.RecordBatch.from_arrays(columns, schema=self._schema), offset)
+        records, place, largest = list[tuple[int, object, Record | str]](), names.index(self._query.by), after
+        for number, row in enumerate(rows, 1):
+            value = row[place]
+            if self._is_place(value):
+                largest = value if isinstance(value, str) else int(value)
+                records.append((number, row, within_depth(dict(zip(names, row, strict=True)))))
+            elif (known := crc32(repr(row).encode(errors="replace"))) not in misplaced:
+                misplaced.add(known)
+                records.append((number, row, f"{self._query.by}: {shown(value)} does not say where the row belongs"))
+        batch, _, quarantined = rows_of(records, self._schema)
+        changed = {_WHOLE: json.dumps(largest), _MISPLACED: json.dumps(sorted(misplaced))} if records else {}
+        return Fetched(batch, {n: at for n, at in changed.items() if at not in ("null", "[]")}, tuple(quarantined))
+
+    def _is_place(self, value: Any) -> bool:
+        """Whether a value can be compared with those that the column has otherwise."""
+        if pa.types.is_string(self._schema.field(self._query.by).type):
+            return isinstance(value, str)
+        return not isinstance(value, bool) and isinstance(value, Real | Decimal) and bool(value == value // 1)
 
     def _first(self) -> tuple[list[str], Sequence[Sequence[Any]]]:
         try:
@@ -80,14 +108,21 @@ class QueryReader(TypedReader):
 
     def _poll(self, after: int | str | None, most: int) -> tuple[list[str], Sequence[Sequence[Any]]]:
         by = '"' + self._query.by.replace('"', '""') + '"'
-        where = "" if after is None else f" WHERE {by} > {_literal(after)}"
+        rows_after = f"{by} IS NOT NULL" if after is None else f"{by} > {_literal(after)}"
         connection = self._query.connect()
         try:
             cursor = connection.cursor()
-            cursor.execute(f"SELECT * FROM ({self._query.sql}) polled{where} ORDER BY {by} LIMIT {most}")
-            return [column[0] for column in cursor.description], cursor.fetchall()
+            polled = f"SELECT * FROM ({self._query.sql}) polled WHERE"
+            cursor.execute(f"{polled} {rows_after} ORDER BY {by} LIMIT {most}")
+            names, rows = [column[0] for column in cursor.description], [*cursor.fetchall()]
+            cursor.execute(f"{polled} {by} IS NULL LIMIT {_MOST_NULLS}")
+            return names, [*rows, *cursor.fetchall()]
         finally:
             connection.close()
+
+
+def _is_whole(type_: pa.DataType) -> bool:
+    return pa.types.is_integer(type_) or (pa.types.is_decimal(type_) and type_.scale <= 0)
 
 
 def _literal(value: int | str) -> str:

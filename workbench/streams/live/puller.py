@@ -9,13 +9,16 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
+from types import GeneratorType
 
 import pandas as pd
 import pyarrow as pa
 
-from workbench.errors import StreamError, with_article
+from workbench.errors import StreamError, UnexpectedError, with_article
+from workbench.streams.files.json_lines import Record, within_depth
 
-Record = Mapping[str, object]
+Given = tuple[object, Record | str]
+"""What an iterator gave for a row, and the row, or why it is none."""
 
 IDLE = 0.2
 """Seconds for which an iterator gives nothing before it is waited for no longer: long for a computation between two
@@ -31,6 +34,8 @@ class Puller:
     Attributes:
         rows: that it gave and nobody took; the caller takes them from the left.
         ended: whether it will give no more.
+        problem: what it raised after the last row that it gave; "" if it raised nothing. One that is asked on after an
+            error may give more; most, as generators, have ended by it.
 
     Example:
         >>> puller = Puller({"n": n} for n in range(5))
@@ -46,11 +51,11 @@ class Puller:
         self._iterator = iterator
         self._wanted = 0
         self._closed = False
-        self._problem: Exception | None = None
         self._asked, self._stopped = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.rows: deque[Record] = deque()
+        self.rows: deque[Given] = deque()
         self.ended = False
+        self.problem = ""
 
     def want(self, rows: int, patience: float | None = IDLE) -> None:
         """Let so many rows be there, or those that come without a break.
@@ -61,7 +66,7 @@ class Puller:
                 for as long as it takes.
 
         Raises:
-            Exception: whatever the iterator raises.
+            StreamError: the iterator raised something; what it gave before is there.
         """
         self._wanted = rows
         while len(self.rows) < rows and not self.ended:
@@ -69,11 +74,10 @@ class Puller:
             self._stopped.clear()
             self._ask()
             stopped = self._stopped.wait(patience)
-            if self._problem is not None:
-                problem, self._problem = self._problem, None
-                raise problem
-            if not stopped and len(self.rows) == there:
-                return
+            if self.problem or (not stopped and len(self.rows) == there):
+                break
+        if self.problem and len(self.rows) < rows:
+            raise StreamError(self.problem)
 
     def close(self) -> None:
         """Ask no more, and end a generator, unless it is waiting for something: then it is left alone."""
@@ -99,24 +103,31 @@ class Puller:
             try:
                 while len(self.rows) < self._wanted and not self._closed:
                     self.rows.extend(_records(next(self._iterator)))
+                    self.problem = ""
             except StopIteration:
                 self.ended = True
-            except Exception as problem:  # an iterator may raise whatever it likes
-                self._problem = problem
-            except BaseException as problem:  # such as SystemExit, which would end this thread without a word
-                self._problem = StreamError(f"the iterator raised {type(problem).__name__}")
+            except BaseException as problem:  # also SystemExit, which would end this thread without a word
+                self.problem = f"the iterator raised {UnexpectedError.of(problem).message}"
+                self.ended = isinstance(self._iterator, GeneratorType)
             self._stopped.set()
 
 
-def _records(item: object) -> list[Record]:
-    match item:
-        case Mapping():
-            return [item]
-        case pa.Table() | pa.RecordBatch():
-            rows: list[Record] = item.to_pylist()
-            return rows
-        case pd.DataFrame():
-            return _records(pa.Table.from_pandas(item, preserve_index=False))
-        case list() if all(isinstance(row, Mapping) for row in item):
-            return item
-    raise StreamError(f"the iterator gives {with_article(type(item).__name__)}", hint="it must give dicts, or tables")
+def _records(item: object) -> list[Given]:
+    """The rows of what an iterator gave; what cannot be read counts as one that is none."""
+    try:
+        match item:
+            case Mapping():
+                return [(item, within_depth(item))]
+            case list():
+                return [(row, within_depth(row) if isinstance(row, Mapping) else _no_row(row)) for row in item]
+            case pa.Table() | pa.RecordBatch():
+                return [(row, row) for row in item.to_pylist()]
+            case pd.DataFrame():
+                return _records(pa.Table.from_pandas(item, preserve_index=False))
+        return [(item, _no_row(item))]
+    except Exception as problem:  # of an object of the analyst's, or of values that are of no single type
+        return [(item, f"it cannot be read: {UnexpectedError.of(problem).message}")]
+
+
+def _no_row(item: object) -> str:
+    return f"the iterator gives {with_article(type(item).__name__)}, and no dict or table"

@@ -7,7 +7,7 @@ before that place, and is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -15,10 +15,13 @@ import pyarrow as pa
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.arrow_types import to_arrow
 from workbench.streams.source import QuarantinedRow
 
 Offsets = Mapping[str, str]
-"""Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``."""
+"""Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``. What begins with
+``NOTE`` is what the reader must remember of a partition besides."""
+NOTE = "/"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Fetched:
         quarantined: records that are no rows; their lines are places among the source's records.
         ended: whether there will never be more.
         places: of a source with partitions, the partition and the offset that each row came from.
+        problem: what of it cannot be read now, or why it has ended; the rest is read all the same.
     """
 
     rows: pa.RecordBatch
@@ -38,6 +42,7 @@ class Fetched:
     quarantined: tuple[QuarantinedRow, ...] = field(default=())
     ended: bool = False
     places: tuple[tuple[str, int], ...] = field(default=())
+    problem: str = ""
 
 
 class Reader(Protocol):
@@ -56,7 +61,7 @@ class Reader(Protocol):
         """What it reads, to show."""
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
-        """Read fractions, too, where the columns of the stream have them (``widened``).
+        """Read fractions and digits, too, where the columns of the stream have them (``widened``).
 
         Args:
             types: of the stream's columns, by their stored names.
@@ -65,13 +70,14 @@ class Reader(Protocol):
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows that are there by now, from the offsets on.
 
+        A record that cannot be read is among the quarantined ones; a part that cannot be read is the ``problem``.
+
         Args:
             offsets: where to go on; a partition that is not among them begins at its beginning.
             most: so many rows are enough.
 
         Raises:
-            StreamError: rows have other columns than the schema.
-            Exception: it cannot be read now; it is tried again with the next batch.
+            Exception: nothing of it can be read now; it is tried again with the next batch.
         """
 
     def close(self) -> None:
@@ -110,7 +116,7 @@ class TypedReader:
 
 
 def widened(schema: pa.Schema, types: Iterable[tuple[str, DataType]]) -> pa.Schema:
-    """A source's columns, where those of whole numbers may have fractions, as the stream says.
+    """A source's columns, where whole numbers may have fractions, and decimals more digits, as the stream says.
 
     The first records of a source may have whole numbers only by chance. What the stream was declared to have, or had
     before its source was attached again, counts more; otherwise a fraction would be no value of the column.
@@ -120,17 +126,22 @@ def widened(schema: pa.Schema, types: Iterable[tuple[str, DataType]]) -> pa.Sche
         types: of the stream's columns, by their stored names.
 
     Example:
-        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> from workbench.sql.algebra.types import DOUBLE, decimal
         >>> widened(pa.schema([("Fee", pa.int64())]), [("fee", DOUBLE)]).field("Fee").type
         DataType(double)
+        >>> widened(pa.schema([("fee", pa.decimal128(2, 1))]), [("fee", decimal(20, 6))]).field("fee").type
+        Decimal128Type(decimal128(20, 6))
     """
-    wide = {name for name, type_ in types if type_.kind is Kind.DOUBLE or type_.scale}
-    fields = [_widened(field, wide) for field in schema]
-    return pa.schema(fields)
+    wide = {name: type_ for name, type_ in types if type_.kind in (Kind.DOUBLE, Kind.DECIMAL)}
+    return pa.schema([_widened(field, wide) for field in schema])
 
 
-def _widened(field: pa.Field, wide: Collection[str]) -> pa.Field:
+def _widened(field: pa.Field, wide: Mapping[str, DataType]) -> pa.Field:
     if pa.types.is_struct(field.type):  # the rows within an envelope
         return field.with_type(pa.struct([_widened(inner, wide) for inner in field.type]))
-    fits = pa.types.is_integer(field.type) and stored_name(field.name) in wide
-    return field.with_type(pa.float64()) if fits else field
+    type_ = wide.get(stored_name(field.name))
+    if type_ is not None and pa.types.is_integer(field.type) and (type_.kind is Kind.DOUBLE or type_.scale):
+        return field.with_type(pa.float64())
+    if type_ is not None and pa.types.is_decimal(field.type):
+        return field.with_type(to_arrow(type_))
+    return field

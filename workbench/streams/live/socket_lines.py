@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.files.json_lines import as_record, rows_of, schema_of
+from workbench.streams.files.json_lines import MOST_LINE, line_record, rows_of, schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 SCHEME = "socket://"
@@ -26,8 +26,8 @@ _FIRST = 10.0
 """Seconds in which a first line must come, which says what columns there are."""
 _PAUSE = 1.0
 """Seconds after which a connection that could not be made is tried again."""
-_MOST_BYTES = 1 << 24
-"""So much is received ahead of the rows that are asked for; the rest waits at the sender."""
+_SAID = 1 << 20
+"""Bytes of a line of which it is said that its end has not come."""
 
 
 class SocketReader(TypedReader):
@@ -46,7 +46,9 @@ class SocketReader(TypedReader):
         if not parts.hostname or not parts.port:
             raise StreamError(f"{given} names no host and port", hint="it is like socket://localhost:9999")
         self._address = (parts.hostname, parts.port)
-        self._given, self._socket, self._received, self._again = given, None, b"", 0.0
+        self._given, self._socket, self._received, self._again = given, None, bytearray(), 0.0
+        self._passing = False
+        """Whether the rest of a line is passed over that is too long."""
         if schema is None:
             schema = self._first_columns()
         super().__init__(schema, given)
@@ -55,9 +57,12 @@ class SocketReader(TypedReader):
         """The lines that have come by now."""
         self._receive(0.0)
         lines, start = self._lines(most), int(offsets.get(_WHOLE, "0"))
-        numbered = [(number, line, as_record(line)) for number, line in enumerate(lines, start + 1)]
+        numbered = [(number, line, line_record(line)) for number, line in enumerate(lines, start + 1)]
         rows, _, quarantined = rows_of(numbered, self._schema)
-        return Fetched(rows, {_WHOLE: str(start + len(lines))} if lines else {}, tuple(quarantined))
+        problem = ""
+        if self._passing or (len(self._received) >= _SAID and b"\n" not in self._received):
+            problem = f"{self._given} sends a line whose end has not come"
+        return Fetched(rows, {_WHOLE: str(start + len(lines))} if lines else {}, tuple(quarantined), problem=problem)
 
     def close(self) -> None:
         """Close the connection."""
@@ -71,8 +76,8 @@ class SocketReader(TypedReader):
         until = time.monotonic() + _FIRST
         while (left := until - time.monotonic()) > 0:
             self._receive(min(left, 0.2))
-            whole = self._received.rpartition(b"\n")[0].split(b"\n")
-            records = [record for line in whole if line.strip() and not isinstance(record := as_record(line), str)]
+            whole = bytes(self._received).split(b"\n")[:-1]
+            records = [record for line in whole if line.strip() and not isinstance(record := line_record(line), str)]
             if records:
                 return schema_of(records)
         self.close()
@@ -80,18 +85,22 @@ class SocketReader(TypedReader):
         raise StreamError(f"{self._given} sent no line that is a JSON object within {_FIRST:g} s", hint=hint)
 
     def _lines(self, most: int) -> list[bytes]:
-        """Whole lines, which are received no more then."""
-        if self._received.count(b"\n") <= most:
-            whole, _, self._received = self._received.rpartition(b"\n")
-            return [line for line in whole.split(b"\n") if line.strip()]
-        *lines, self._received = self._received.split(b"\n", most)
-        return [line for line in lines if line.strip()]
+        """Whole lines, which are received no more then; of one that is too long the beginning, as soon as that is."""
+        *lines, rest = self._received.split(b"\n", most)
+        if lines and self._passing:
+            del lines[0]
+            self._passing = False
+        if len(lines) < most and len(rest) >= MOST_LINE and b"\n" not in rest:
+            lines += [] if self._passing else [rest]
+            rest, self._passing = bytearray(), True
+        self._received = rest
+        return [bytes(line) for line in lines if line.strip()]
 
     def _receive(self, patience: float) -> None:
         """Receive what has come; what came before the sender went away is a line, too."""
         if self._socket is None:
             self._connect()
-        while self._socket is not None and len(self._received) < _MOST_BYTES:
+        while self._socket is not None and len(self._received) < MOST_LINE:
             if not select.select([self._socket], [], [], patience)[0]:
                 return
             patience = 0.0
@@ -102,7 +111,7 @@ class SocketReader(TypedReader):
             self._received += some
             if not some:
                 self.close()
-                if self._received and not self._received.endswith(b"\n"):
+                if self._passing or (self._received and not self._received.endswith(b"\n")):
                     self._received += b"\n"
 
     def _connect(self) -> None:

@@ -22,6 +22,7 @@ from workbench.errors import StreamError
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.types import DataType
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+from workbench.streams.source import QuarantinedRow
 
 _NEXT, _FOLDER = "", "folder"
 """The offsets: the next micro-batch with the rows of it that were read, and which folder that is said of."""
@@ -60,12 +61,18 @@ class SparkStreamReader(TypedReader):
         over = not self._query.isActive
         rows, count = [pa.RecordBatch.from_pylist([], schema=self._schema)], 0
         batch, read = _place(offsets)
+        quarantined = list[QuarantinedRow]()
         for written in self._written():
             number = int(written.name)
             if number < batch:
                 shutil.rmtree(written)  # it is in the log
                 continue
-            table = self._read(written)
+            try:
+                table = self._read(written)
+            except (OSError, pa.ArrowException) as error:
+                quarantined.append(QuarantinedRow(0, written.name, f"micro-batch {number} cannot be read: {error}"))
+                batch, read = number + 1, 0
+                continue
             start = read if number == batch else 0
             taken = table.slice(start, most - count)
             rows += taken.to_batches()
@@ -74,11 +81,12 @@ class SparkStreamReader(TypedReader):
             batch, read = (number + 1, 0) if stop == table.num_rows else (number, stop)
             if count == most:
                 break
-        if not count and over:
+        taken = count or quarantined
+        if not taken and over:
             self._check()
             return Fetched(rows[0], {}, ended=True)
-        after = {_NEXT: f"{batch}:{read}", _FOLDER: self._name} if count else {}
-        return Fetched(pa.concat_batches(rows), after)
+        after = {_NEXT: f"{batch}:{read}", _FOLDER: self._name} if taken else {}
+        return Fetched(pa.concat_batches(rows), after, tuple(quarantined))
 
     def close(self) -> None:
         """Stop the query; what it has written stays."""

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes
 from workbench.streams.ingest import column_types, fit, rejected_rows
-from workbench.streams.live.reader import Reader
+from workbench.streams.live.reader import Fetched, Reader
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -25,7 +27,22 @@ LINES = "#"
 
 
 def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
-    """Log the rows that a source has by now; whether it has ended.
+    """Log the rows that a source has by now; whether it has ended. Arguments as ``log_fetched``.
+
+    Raises:
+        StreamError: some of it cannot be read now; the rest has been logged.
+        Exception: nothing of it can be read now.
+    """
+    fetched = log_fetched(log, reader, most)
+    if fetched.problem:
+        raise StreamError(fetched.problem)
+    return fetched.ended
+
+
+def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
+    """Log the rows that a source has by now, and return what it gave.
+
+    No record stops a source: one over which anything fails is quarantined, and those around it are logged.
 
     Args:
         log: of the stream, with a tail.
@@ -33,32 +50,57 @@ def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
         most: so many rows are enough.
 
     Raises:
-        StreamError: rows have other columns than the stream.
-        Exception: the source cannot be read now.
+        Exception: nothing of it can be read now, or the log cannot be written.
     """
     assert log.tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
     offsets = log.tail.offsets
     fetched = reader.fetch({place: at for place, at in offsets.items() if place[:1] not in MARKS or not place}, most)
     if not fetched.offsets:
-        return fetched.ended
+        return fetched
     before = int(offsets.get(LINES, "0"))
     lines = np.arange(before + 1, before + 1 + fetched.rows.num_rows)
     after = {**fetched.offsets, LINES: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
-    opened = OpenedSource(fetched.rows.schema, iter([Chunk(fetched.rows, lines)]))
+    rows, lines, quarantined = _fitting(log, Chunk(fetched.rows, lines))
     corrections = log.corrections
-    if corrections is not None and corrections.changes is Changes.DEBEZIUM:
-        opened = unfold_envelopes(opened, corrections)
-    types = _types(log, opened)
-    chunk = next(opened.chunks)
-    rows, lines, quarantined = fit(chunk, types, log_schema(types.items()))
     with log.tail.transaction() as database:
         if corrections is not None:
             applied = CurrentRows(database, log_schema(log.columns), corrections).apply(rows, lines.tolist())
             quarantined += rejected_rows(rows, lines, applied.rejected)
             rows = applied.rows
         log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
-    return fetched.ended
+    return fetched
+
+
+Fitting = tuple[pa.Table, NDArray[np.int64], list[QuarantinedRow]]
+
+
+def _fitting(log: StreamLog, chunk: Chunk) -> Fitting:
+    """The rows with the types of the log, the line of each, and those that do not fit."""
+    opened = OpenedSource(chunk.rows.schema, iter([chunk]))
+    if log.corrections is not None and log.corrections.changes is Changes.DEBEZIUM:
+        opened = unfold_envelopes(opened, log.corrections)
+    types = _types(log, opened)
+    try:
+        return fit(next(opened.chunks), types, log_schema(types.items()))
+    except Exception as problem:  # no record may stop a source, whatever is in it
+        rows, half = chunk.rows.num_rows, chunk.rows.num_rows // 2
+        if not rows:
+            raise
+        if half:
+            first = _fitting(log, Chunk(chunk.rows.slice(0, half), chunk.lines[:half]))
+            second = _fitting(log, Chunk(chunk.rows.slice(half), chunk.lines[half:]))
+            return pa.concat_tables([first[0], second[0]]), np.concatenate([first[1], second[1]]), first[2] + second[2]
+        reason = f"it cannot be read: {UnexpectedError.of(problem).message}"
+        nothing, lines, _ = _fitting(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]))
+        return nothing, lines, [QuarantinedRow(int(chunk.lines[0]), _text(chunk), reason)]
+
+
+def _text(chunk: Chunk) -> str:
+    try:
+        return str(chunk.rows.to_pylist()[0])
+    except Exception:  # it may be this that cannot be read
+        return ""
 
 
 def _placed(

@@ -18,7 +18,7 @@ from workbench.streams.files.json_lines import rows_of
 from workbench.streams.live.kafka.address import kafka_client, parse_address
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, Message, Records
-from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
 ANSWER = 3.0
@@ -30,6 +30,8 @@ _SILENCE = 1.0
 _LONG_POLL = 100
 """Milliseconds that a broker keeps a request for messages that are not there yet."""
 _SAMPLE = 1_000
+_CHECK = 10.0
+"""Seconds after which it is looked again whether the topic is the one that was read."""
 
 
 class TopicReader(TypedReader):
@@ -49,6 +51,7 @@ class TopicReader(TypedReader):
         self._records = Records(self._address.options)
         self._skips = self._address.options.get("gone") == "skip"
         self._positions: dict[int, int] = {}
+        self._checked = -_CHECK
         self._errors = ClientErrors()
         self._down: tuple[float, StreamError | None] = (0.0, None)
         self._consumer = self._connected()
@@ -56,7 +59,7 @@ class TopicReader(TypedReader):
         self._questions = self._connected()
         self._inferred: Mapping[str, DataType] = {}
         if schema is None:
-            schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [])[0])
+            schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
         super().__init__(schema, given)
 
     @property
@@ -67,13 +70,16 @@ class TopicReader(TypedReader):
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The messages that are there by now."""
         gone: list[QuarantinedRow] = []
-        messages, after = self._poll({int(place): int(at) for place, at in offsets.items()}, most, gone)
+        starts = {int(place): int(at) for place, at in offsets.items() if not place.startswith(NOTE)}
+        notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(NOTE)}
+        messages, after, problem = self._poll(starts, most, gone, notes)
         records = [(number, m.value, self._records.record(m, self._schema)) for number, m in enumerate(messages)]
         rows, numbers, poison = rows_of(records, self._schema)
         quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in poison)]
         places = tuple((str(messages[number].partition), messages[number].offset) for number in numbers)
         changed = {str(p): str(at) for p, at in after.items() if str(at) != offsets.get(str(p))}
-        return Fetched(rows, changed, tuple(quarantined), places=places)
+        changed |= {f"{NOTE}{p}": last.note for p, last in {m.partition: m for m in messages}.items()}
+        return Fetched(rows, changed, tuple(quarantined), places=places, problem=problem)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -81,29 +87,34 @@ class TopicReader(TypedReader):
         self._questions.close()
 
     def _poll(
-        self, offsets: Mapping[int, int], most: int, gone: list[QuarantinedRow]
-    ) -> tuple[list[Message], dict[int, int]]:
-        """Messages from the offsets on, and where the partitions go on after them; what is gone is added."""
+        self, offsets: Mapping[int, int], most: int, gone: list[QuarantinedRow], notes: Mapping[int, str]
+    ) -> tuple[list[Message], dict[int, int], str]:
+        """Messages from the offsets on, where partitions go on then, and why one cannot; what is gone is added."""
         ends = self._ask(lambda: self._ends(offsets, gone))
+        self._ask(lambda: self._check_identity(offsets, notes))
         after = {partition: start for partition, (start, _) in ends.items()}
         if after != self._positions:
             self._assign(after)
         messages: list[Message] = []
-        while len(messages) < most and any(after[partition] < end for partition, (_, end) in ends.items()):
+        problems: dict[int, str] = {}
+        while len(messages) < most and any(
+            after[partition] < end for partition, (_, end) in ends.items() if partition not in problems
+        ):
             received = self._consumer.poll(_SILENCE)
             if received is None:
                 break
             partition = received.partition()
             if (error := received.error()) is not None:
                 if error.name() != "_PARTITION_EOF":
-                    raise StreamError(f"{self._where}, partition {partition}: {error.str()}", hint=_HINT)
+                    problems[partition] = f"{self._where}, partition {partition}: {error.str()}"
+                    continue
                 # Marks of transactions take offsets, and are no messages.
                 after[partition] = max(after[partition], received.offset())
                 continue
             messages.append(_message(received))
             after[partition] = received.offset() + 1
-        self._positions = dict(after)
-        return messages, after
+        self._positions = dict(after) if not problems else {}
+        return messages, after, next(iter(problems.values()), "")
 
     def _assign(self, starts: Mapping[int, int]) -> None:
         topic = self._address.topic
@@ -116,13 +127,14 @@ class TopicReader(TypedReader):
             message = f"{self._where}: {topic.error.str()}"
             raise StreamError(message, hint="check its name, and that the client may read it")
         found: dict[int, tuple[int, int]] = {}
+        if vanished := sorted(offsets.keys() - topic.partitions.keys()):
+            raise self._made_anew(f"it has no partition {vanished[0]} any more")
         for partition in sorted(topic.partitions):
             asked = kafka_client().TopicPartition(self._address.topic, partition)
             low, high = self._questions.get_watermark_offsets(asked, timeout=ANSWER)
             start = offsets.get(partition, low)
             if start > high:
-                message = f"{self._where}, partition {partition} ends at {high}, and the log goes on at {start}"
-                raise StreamError(message, hint="it was made anew: add it as another stream")
+                raise self._made_anew(f"partition {partition} ends at {high}, and the log goes on at {start}")
             if start < low:
                 lost = f"partition {partition}, offsets {start} to {low - 1} are gone from the topic (retention)"
                 if not self._skips:
@@ -131,6 +143,34 @@ class TopicReader(TypedReader):
                 gone.append(QuarantinedRow(start, "", lost))
             found[partition] = (max(start, low), high)
         return found
+
+    def _check_identity(self, starts: Mapping[int, int], notes: Mapping[int, str]) -> None:
+        """Read the last messages anew, from time to time: a topic that was made anew has others in their places.
+
+        Raises:
+            StreamError: a message is another than was read.
+        """
+        last = {partition: note for partition, note in notes.items() if note.startswith(f"{starts[partition] - 1} ")}
+        if not last or time.monotonic() < self._checked + _CHECK:
+            return
+        client, topic = kafka_client(), self._address.topic
+        self._questions.assign([client.TopicPartition(topic, partition, starts[partition] - 1) for partition in last])
+        until = time.monotonic() + ANSWER
+        while last and time.monotonic() < until:
+            if (received := self._questions.poll(_SILENCE)) is None:
+                continue
+            note = last.pop(received.partition(), None)
+            # Retention and compaction take messages, and then others come; that says nothing.
+            if note and received.error() is None and received.offset() == starts[received.partition()] - 1:
+                message = _message(received)
+                if message.note != note:
+                    where = f"partition {message.partition}, offset {message.offset}"
+                    raise self._made_anew(f"{where}: there is another message than was read")
+        self._questions.unassign()
+        self._checked = time.monotonic()
+
+    def _made_anew(self, why: str) -> StreamError:
+        return StreamError(f"{self._where}, {why}", hint="it was made anew: add it as another stream")
 
     def _connected(self) -> Any:
         settings = {
@@ -165,9 +205,6 @@ class TopicReader(TypedReader):
     @property
     def _where(self) -> str:
         return f"topic {self._address.topic} at {self._address.servers}"
-
-
-_HINT = "check the address and the broker; the topic is read on when it answers"
 
 
 def _message(received: Any) -> Message:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pyarrow as pa
 
-from workbench.errors import StreamError, nearest
+from workbench.errors import StreamError, UnexpectedError, nearest
 from workbench.sql.algebra.types import DataType
 from workbench.streams.convert import infer_type
-from workbench.streams.files.json_lines import Record, as_record, schema_of
+from workbench.streams.files.json_lines import Record, as_record, schema_of, within_depth
 from workbench.streams.live.kafka.avro import AvroFormat
 
 OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")
@@ -41,6 +42,11 @@ class Message:
     timestamp: int | None
     """Milliseconds since 1970."""
     headers: Sequence[tuple[str, bytes | None]]
+
+    @property
+    def note(self) -> str:
+        """Its offset, and a checksum by which it is known again."""
+        return f"{self.offset} {crc32(self.value or b'', crc32(self.key or b'', self.timestamp or 0))}"
 
 
 class Records:
@@ -88,13 +94,19 @@ class Records:
             message: of the topic.
             schema: the columns, where they are known: a key for a column of text is text, also if it looks like JSON.
         """
+        try:
+            return self._record(message, schema)
+        except Exception as error:  # whatever its bytes lead to
+            return f"it cannot be read: {UnexpectedError.of(error).message}"
+
+    def _record(self, message: Message, schema: pa.Schema | None) -> Record | str:
         value: Record | str = {} if message.value is None else self._decode(message.value)
         if isinstance(value, str):
             return value
         if message.value is None and not self._key and not _of_envelopes(schema):
             return "it has no value (a tombstone): key=COLUMN names the column that its key is"
         extra = {name: _EXTRA[kind](message) for kind, name in self._extra.items()}
-        return {**self._key_members(message.key, schema), **value, **extra}
+        return within_depth({**self._key_members(message.key, schema), **value, **extra})
 
     def _key_members(self, key: bytes | None, schema: pa.Schema | None) -> Mapping[str, object]:
         if not self._key:
@@ -111,7 +123,7 @@ class Records:
             return {self._key: text}
         try:
             return {self._key: json.loads(text)}
-        except ValueError:
+        except (ValueError, RecursionError):
             return {self._key: text}
 
     def _csv(self, line: bytes) -> Record | str:

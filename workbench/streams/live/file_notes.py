@@ -1,0 +1,144 @@
+"""What is remembered of a file of a folder that grows: which file it was, and how much of it was read.
+
+A file is known by its size, its time and the checksum of its bytes. So it is known again by another name, and
+another file by the same name is told from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+
+from workbench.errors import StreamError
+from workbench.files.writing import checksum_of
+from workbench.streams.files.json_lines import ENDINGS
+from workbench.streams.live.reader import NOTE
+
+_FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
+_PLACE = "./"
+"""What the place of a file begins with whose name begins as offsets that are no places."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is remembered of a file.
+
+    Attributes:
+        stamp: its size and its time, as ``listed`` gives them.
+        checksum: of its bytes; ``None`` where they could not be read.
+        rows: that were read.
+        quarantined: of its lines.
+        reason: why it, or what stands in its place, cannot be read; "" when it can.
+        refused: the stamp of what cannot be read.
+    """
+
+    stamp: str
+    checksum: int | None = None
+    rows: int = 0
+    quarantined: int = 0
+    reason: str = ""
+    refused: str = ""
+
+    @property
+    def text(self) -> str:
+        """As an offset; it begins with the stamp."""
+        return self.stamp + json.dumps(astuple(self)[1:])
+
+    @staticmethod
+    def read(text: str) -> Note:
+        """The inverse of ``text``."""
+        stamp, bracket, values = text.partition("[")
+        return Note(stamp, *json.loads(bracket + values))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return _size(self.stamp)
+
+    def after(self, rows: int, quarantined: int) -> Note:
+        """When so many rows and lines have been read."""
+        return replace(self, rows=rows, quarantined=quarantined, reason="", refused="")
+
+    def unreadable(self, reason: str, stamp: str = "") -> Note:
+        """When it, or what stands in its place, cannot be read."""
+        return replace(self, reason=reason, refused=stamp)
+
+    def is_of(self, file: Path) -> bool:
+        """Whether a file of this size and time is this one."""
+        return self.checksum is not None and checksum_of(file, self.size) == self.checksum
+
+
+def note_of(file: Path, stamp: str) -> Note:
+    """The note of a file that was not read before.
+
+    Raises:
+        StreamError: it is no file, or has nothing yet.
+        OSError: it cannot be read.
+    """
+    if not file.is_file():
+        what = "a folder" if file.is_dir() else "a link to what is not there" if file.is_symlink() else "no file"
+        raise StreamError(f"{file} is {what}")
+    if not _size(stamp):
+        raise StreamError(f"{file} is empty; it is read when something is in it")
+    return Note(stamp, checksum_of(file, _size(stamp)))
+
+
+def changed_note(file: Path, stamp: str, known: Note) -> Note:
+    """The note of a file that was read before, as it is now: as it was, or with more at its end.
+
+    Raises:
+        StreamError: another file stands in its place.
+    """
+    if known.rows == 0 and known.quarantined == 0:
+        return note_of(file, stamp)
+    passed = known.quarantined
+    if known.stamp != stamp:
+        size, before = _size(stamp), known.size
+        whole = size == before or _ended_a_line(file, before)
+        held_back = file.name.lower().endswith((*ENDINGS, ".gz"))  # half a line of these is no row, and was quarantined
+        if size < before or checksum_of(file, before) != known.checksum or not (whole or held_back):
+            what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
+            raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
+        passed -= not whole and passed > 0
+    return Note(stamp, checksum_of(file, _size(stamp)), known.rows, passed)
+
+
+def _ended_a_line(file: Path, size: int) -> bool:
+    """Whether a file of lines had whole ones when it had this size."""
+    with file.open("rb") as opened:
+        opened.seek(size - 1)
+        return b"\n" in opened.read(2)
+
+
+def _size(stamp: str) -> int:
+    return int(stamp.split()[0])
+
+
+def listed(pattern: str) -> dict[str, tuple[Path, str]]:
+    """The files that a pattern matches, by their places, in the order in which they are read; each with its stamp.
+
+    Raises:
+        OSError: the folder is not there, or cannot be read.
+    """
+    path = Path(pattern)
+    patterns = [path / ending for ending in _FILES] if path.is_dir() else [path]
+    os.scandir(patterns[0].parent).close()  # ``glob`` finds nothing where a folder is gone, or may not be read
+    found = {file for one in patterns for file in one.parent.glob(one.name) if not file.name.startswith((".", "_"))}
+    stamped = sorted((time, file.name, file, size) for file in found for size, time in _stat(file))
+    return {_place(name): (file, f"{size} {time} ") for time, name, file, size in stamped}
+
+
+def _place(name: str) -> str:
+    return _PLACE + name if name.startswith(("@", "#", NOTE)) else name
+
+
+def _stat(file: Path) -> Iterator[tuple[int, int]]:
+    """The size and the time of a file; of a folder, which changes with what is in it, neither."""
+    try:
+        about = file.stat() if file.exists() else file.lstat()
+    except OSError:  # it went away just now
+        return
+    yield (0, 0) if file.is_dir() else (about.st_size, about.st_mtime_ns)
