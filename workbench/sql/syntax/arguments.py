@@ -29,6 +29,8 @@ _CONSTANTS = (TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALS
 _FEW = 3
 _GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
 """Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
+_OF_FRAMES = {"PRECEDING", "FOLLOWING", "EXCLUDE", "TIES", "OTHERS"}
+"""Words of frames that the tokenizer takes for names."""
 _OF_PATHS = "JSON"
 """The names of functions begin so of which the parser reads texts that are arguments."""
 
@@ -183,7 +185,7 @@ def _names(tokens: Sequence[Token]) -> list[Token]:
     pairs = zip_longest(tokens, tokens[1:])
     return [
         token for token, following in pairs
-        if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER) and token.text.upper() not in _OF_FRAMES
         and (following is None or following.token_type is not TokenType.L_PAREN)
     ]  # fmt: skip
 
