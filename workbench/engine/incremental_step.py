@@ -30,6 +30,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.segments import write_segments
 from workbench.engine.tree import Tree
+from workbench.errors import NotEmittedError
 from workbench.sql.windows.stream_time import ROW
 
 
@@ -79,6 +80,9 @@ class IncrementalStep:
         Args:
             threads: prepare several operators at a time.
             meter: counts the operators that are done.
+
+        Raises:
+            NotEmittedError: an operator takes back rows that it has not emitted.
         """
         trees = {name: tree for name, tree in self.state.trees.items() if name not in self.passed_over}
         deltas: dict[str, Deltas] = dict.fromkeys(self.passed_over, (NO_CHANGE, NO_CHANGE))
@@ -101,6 +105,7 @@ class IncrementalStep:
                 for name in names:
                     seconds[name] += deltas[name][0].seconds
                     meter.count(name)
+        self._check_emitted(trees, deltas, threads)
         worked = [name for name in trees if deltas[name][0].rows_in or deltas[name][1].rows]
         return deltas, [operator_report(trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
 
@@ -114,6 +119,15 @@ class IncrementalStep:
                 with self._translated(name):
                     deltas |= run_prepared(self.runner, {name: operator})
             return deltas
+
+    def _check_emitted(self, trees: Mapping[str, Tree], deltas: Mapping[str, Deltas], threads: Executor) -> None:
+        """No change takes back what was not emitted: else the rows that it leaves would be no bag."""
+        changed = {name: tree for name, tree in trees.items() if any(deltas[name][0].removed) and tree.is_whole}
+        unknown = run_all(changed, lambda name: changed[name].taken_back_unknown(deltas[name][0]), threads)
+        if wrong := {name: rows for name, rows in unknown.items() if rows}:
+            roots = [root for name in wrong for root in trees[name].plan.roots]
+            what = f"{sum(wrong.values()):,} of the rows that node {', '.join(roots)} takes back in batch {self.batch}"
+            raise NotEmittedError(f"{what} were never emitted", frozenset(roots))
 
     def _translated(self, name: str) -> AbstractContextManager[None]:
         root = self.state.trees[name].plan.roots[0]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.engine.operators.operator_input import ParentRows
-from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
+from workbench.engine.storage.indexes.row_index import taken_back_unknown
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.network.nodes import NodeId
@@ -53,6 +54,15 @@ class Tree:
         log = append_change(self.log, batch, delta, self.relation) if logged else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row that the operator has emitted, and not taken back, is there."""
+        return self.bounds is None and not isinstance(self.plan, SourcePlan)
+
+    def taken_back_unknown(self, delta: Delta) -> int:
+        """How many rows a change takes back that are not there."""
+        return taken_back_unknown(self.relation.segments, delta.segments, tuple(self.plan.stored))
 
     def standing_at(self, batch: int) -> Tree:
         """The tree after a batch that has passed over it; ``batch``: the one before."""

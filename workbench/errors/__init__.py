@@ -132,6 +132,17 @@ class EngineError(WorkbenchError):
     """Spark could not evaluate a batch or initialize nodes."""
 
 
+class NotEmittedError(EngineError):
+    """Operators take back rows in a batch that they have not emitted: what would be written is no bag of rows.
+
+    ``roots``: the nodes that they compute.
+    """
+
+    def __init__(self, message: str, roots: frozenset[str]) -> None:
+        super().__init__(message, hint="this is a defect of the workbench, not of what you wrote")
+        self.roots = roots
+
+
 class EnvironmentProblem(WorkbenchError):
     """Something outside the workbench is missing: Java, the dot program, a folder one may write to."""
 

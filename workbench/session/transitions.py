@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from shutil import rmtree
 from workbench.engine.engine import Engine
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
-from workbench.errors import QueryError, StreamError
+from workbench.errors import NotEmittedError, QueryError, StreamError
 from workbench.network.network import Network, QueryPlan, check_name, checked_query
 from workbench.network.nodes import NodeId
 from workbench.network.reads import functions_called
@@ -212,7 +213,11 @@ def run(
     streams = {name: stream for name, stream in state.streams.items() if not stream.table or sizes.get(name)}
     steps = {name: stream.next(sizes.get(name, 0)) for name, stream in streams.items()}
     arriving = {name: table for name, (_, table) in steps.items()}
-    report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile, state.suspended)
+    try:
+        report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile, state.suspended)
+    except NotEmittedError as problem:
+        runtime.engine.undo(state.engine)
+        return _computed_anew(runtime, state, sizes, profile, problem)
     late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}
     arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
     late_rows = {name: rows for name, rows in late.items() if rows}
@@ -220,6 +225,22 @@ def run(
     report = replace(report, rows=sum(arrived.values()), arrived=arrived, late_rows=late_rows, cuts=cuts)
     after = {name: stream for name, (stream, _) in steps.items()}
     return replace(state, streams={**state.streams, **after}, reports=(*state.reports, report)), report
+
+
+def _computed_anew(
+    runtime: Runtime, state: State, sizes: Mapping[str, int | Cut], profile: bool, problem: NotEmittedError
+) -> tuple[State, BatchReport]:
+    """A batch over which the operators are passed that would have written what is no bag of rows, and all above them.
+
+    They are computed anew from the rows after the batch, and emit what is other than before. So answers are right, and
+    the changes of every query lead from one to the next.
+    """
+    warnings.warn(f"{problem.message}; it is computed anew, and answers are right", stacklevel=2)
+    log_problem("operators computed anew", batch=state.batch + 1, nodes=sorted(problem.roots), why=problem.message)
+    served = {name for root in problem.roots for name in state.network.served[root]}
+    names = {name for name in served if state.queries[name].suspended is None}
+    after, report = run(runtime, suspend(state, names), sizes, profile)
+    return resume(runtime, after, names), report
 
 
 def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchReport], None] | None) -> State:

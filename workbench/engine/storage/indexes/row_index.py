@@ -1,0 +1,57 @@
+"""How often a row is there: the rows of a segment by the hash of all their columns, with sums of their weights.
+
+An index of a segment has the hashes of its rows in order and, with each, the sum of the weights so far. So how often
+the rows of a hash are there is a difference of two entries in each segment, also where rows were taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
+from workbench.engine.storage.indexes.sorted_index import index_columns
+from workbench.engine.storage.layout import WEIGHT
+from workbench.engine.storage.segments import Run, open_segment
+
+
+def taken_back_unknown(stored: Run, change: Run, columns: Sequence[str]) -> int:
+    """How many rows a change takes back that are not there: 0 where the rows after it are a bag.
+
+    Rows of one hash count as equal, so a collision may hide such a row, and never makes one up.
+
+    Args:
+        stored: the segments of the rows before.
+        change: the segments of the change.
+        columns: of the rows.
+    """
+    if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
+        return 0
+    entries = [_entries(segment.path, columns) for segment in change]
+    hashes = np.unique(np.concatenate([own for own, _ in entries]))
+    weights = sum((_weights(own, through, hashes) for own, through in entries), start=np.zeros(len(hashes), np.int64))
+    asked, weights = hashes[weights < 0], weights[weights < 0]
+    for segment in stored:
+        if not len(asked):
+            break
+        weights = weights + _weights(*_entries(segment.path, columns), asked)
+    return int(-weights[weights < 0].sum())
+
+
+def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
+    """The sum of the weights of each hash that is asked for."""
+    sums = np.concatenate([np.zeros(1, dtype=np.int64), through])
+    return sums[np.searchsorted(hashes, asked, side="right")] - sums[np.searchsorted(hashes, asked, side="left")]
+
+
+def _entries(segment: str, columns: Sequence[str]) -> tuple[Hashes, Positions]:
+    def make() -> tuple[Hashes, Positions]:
+        rows = open_segment(segment)
+        hashes, _ = row_hashes(rows, columns, nulls=True)
+        order = np.argsort(hashes)
+        return hashes[order], np.cumsum(rows.column(WEIGHT).to_numpy()[order])
+
+    hashes, through = index_columns(segment, "\x00".join(("rows", *columns)), make)
+    return hashes, through
