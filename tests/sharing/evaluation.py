@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -35,7 +35,7 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.sql import logical
-from workbench.sql.algebra.analytic import Over
+from workbench.sql.algebra.analytic import ANALYTIC, Over
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value, column_name
 from workbench.sql.algebra.types import DataType
@@ -138,12 +138,22 @@ def _block(block: Block, data: Data) -> Bag:
     having = conjunction(widened(block.having), block.having_window)
     rows = [row for row in rows if satisfies(row, having)]
     if block.analytics:
-        values_of = {a.name: analytic_values(a.call, rows) for a in block.analytics}
-        # Columns of analytic functions have source -2, the last but one.
-        rows = [(*row, {n: v[at] for n, v in values_of.items()}, {}) for at, row in enumerate(rows)]
-        rows = [row for row in rows if satisfies(row, block.qualify)]
+        rows = [row for row in _analyzed(block, rows) if satisfies(row, block.qualify)]
     values = [tuple(plain(compiled(o.expression)(row)) for o in block.outputs) for row in rows]
     return Bag(set(values)) if block.distinct else Bag(values)
+
+
+def _analyzed(block: Block, rows: Sequence[Sides]) -> list[Sides]:
+    """Rows with the values of the analytic functions, which are columns of source -2, the last but one."""
+    made: list[Sides] = [(*row, {}, {}) for row in rows]
+    known: list[Expression] = [*logical.analyzed_columns(block)]
+    for step in logical.analytic_steps(block):
+        tied = tuple(known) if any(a.call.tells_peers_apart for a in step) else ()
+        calls = {a.name: replace(a.call, over=replace(a.call.over, ties=tied)) for a in step}
+        values = {name: analytic_values(call, made) for name, call in calls.items()}
+        made = [(*row[:-2], {**row[-2], **{n: v[at] for n, v in values.items()}}, {}) for at, row in enumerate(made)]
+        known += [Column(name, call.type, ANALYTIC) for name, call in calls.items()]
+    return made
 
 
 def _input(item: logical.Input, data: Data) -> Sequence[Row]:

@@ -36,7 +36,7 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.ordering import SortKey, without_repetition
-from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput
+from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput, analytic_steps, analyzed_columns
 from workbench.sql.predicates.canonical import why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
 
@@ -156,12 +156,17 @@ class _Translator:
     def _analyzed(self, block: Block, read: Read, values: Values) -> tuple[Read, Values]:
         """The analytic functions of a block, one node for each order of its rows, and QUALIFY above them."""
         calls = {a.name: a.call.map(lambda e: self._over_root(e, values)) for a in block.analytics}
-        orders = sorted({call.over for call in calls.values()}, key=lambda over: (over.text, over.identity))
-        for over in orders:
-            served = order_of(self.draft, read, over)
-            of_order = {name: replace(call, over=served) for name, call in calls.items() if call.over == over}
-            calls |= of_order
-            read = Read(find_analytic(self.draft, read, served, of_order.values()).id)
+        known: list[Expression] = [self._over_root(column, values) for column in analyzed_columns(block)]
+        for step in analytic_steps(block):
+            own = [calls[analyzed.name] for analyzed in step]
+            (over,) = {call.over for call in own}
+            if any(call.tells_peers_apart for call in own):
+                over = Over.of(over.partition, over.order, with_their_columns(known))
+            over = order_of(self.draft, read, over)
+            own = [replace(call, over=over) for call in own]
+            calls |= {analyzed.name: call for analyzed, call in zip(step, own, strict=True)}
+            known += [Column(call.name, call.type) for call in own]
+            read = Read(find_analytic(self.draft, read, over, own).id)
 
         def with_functions(column: Column) -> Expression:
             if column.source != ANALYTIC:
@@ -232,9 +237,14 @@ class _Translator:
 def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expression, ...]:
     """What is shown and not ordered by, each once; and the columns it is made of, so that peers are equal rows."""
     known = {key.expression for key in keys}
-    expressions = [output.expression for output in shown]
-    read = (column for e in expressions for column in sorted(columns(e), key=reading_order))
-    return tuple(e for e in dict.fromkeys([*expressions, *read]) if e not in known and not isinstance(e, Constant))
+    return tuple(e for e in with_their_columns(output.expression for output in shown) if e not in known)
+
+
+def with_their_columns(expressions: Iterable[Expression]) -> tuple[Expression, ...]:
+    """Expressions and then the columns they are made of, each once: rows that are equal in these are equal rows."""
+    own = [expression for expression in dict.fromkeys(expressions) if not isinstance(expression, Constant)]
+    read = (column for e in own for column in sorted(columns(e), key=reading_order))
+    return tuple(dict.fromkeys([*own, *read]))
 
 
 def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:

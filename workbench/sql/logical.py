@@ -10,11 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from workbench.sql.algebra.analytic import AnalyticCall
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Expression, calls, column_name
+from workbench.sql.algebra.analytic import ANALYTIC, AnalyticCall
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Expression,
+    calls,
+    column_name,
+    columns,
+    reading_order,
+)
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
-from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_expressions
+from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns, predicate_expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +261,25 @@ def _calls(query: Block) -> frozenset[str]:
     if query.grouping is not None:
         expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
     return frozenset().union(*map(calls, expressions))
+
+
+def analytic_steps(block: Block) -> tuple[tuple[Analyzed, ...], ...]:
+    """The analytic functions of a block, those of one order together, step by step.
+
+    Peers are in the order of all that is known of a row by then: ``analyzed_columns``, and the functions of the steps
+    before. So only equal rows are in no order, and every answer is a function of the bag of rows.
+    """
+    orders = sorted({a.call.over for a in block.analytics}, key=lambda over: (over.text, over.identity))
+    return tuple(tuple(a for a in block.analytics if a.call.over == over) for over in orders)
+
+
+def analyzed_columns(block: Block) -> tuple[Column, ...]:
+    """The columns that a block reads of the rows it analyzes, those of its first outputs first."""
+    expressions = [output.expression for output in block.outputs]
+    expressions += sorted(predicate_columns(block.qualify), key=reading_order)
+    expressions += [argument for analyzed in block.analytics for argument in analyzed.call.arguments]
+    read = (column for e in expressions for column in sorted(columns(e), key=reading_order))
+    return tuple(dict.fromkeys(column for column in read if column.source != ANALYTIC))
 
 
 def unordered(query: LogicalQuery) -> LogicalQuery:

@@ -4,7 +4,8 @@
 computed of are its ``Frame``.
 
 Rows that are equal in what they are ordered by are *peers*. SQL leaves their order open. Here it is that of ``ties``,
-by which functions that count rows tell peers apart; so every answer is a function of the rows.
+by which functions that count rows tell peers apart; so every answer is a function of the rows. They are all
+that is known of a row where functions are evaluated (``logical.analytic_steps``), so a logical query leaves them out.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.expressions import Expression, digest, identity, text
-from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import INTEGER, DataType
+from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.algebra.types import INTEGER, DataType, Kind
 
 ROW_NUMBER, RANK, DENSE_RANK = "row_number", "rank", "dense_rank"
 
@@ -32,6 +33,9 @@ POSITIONS = ("first_value", "last_value", "nth_value")
 
 FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS, *STATISTICS})
 """All analytic functions: every basic statistic is one, of the rows of a frame."""
+
+_ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
+"""Functions that give peers the same values in any order, unless a frame counts rows."""
 
 ANALYTIC = -2
 """Source of columns that have the values of analytic functions, in a block that calls these."""
@@ -59,9 +63,19 @@ class Frame:
     end: FrameEnd | None
 
     @property
+    def of_peers(self) -> Frame | None:
+        """The rows of a frame of ``range`` or ``groups`` where all rows are peers: all of them, or none."""
+        starts, ends = self.start is None or float(self.start.by) <= 0, self.end is None or float(self.end.by) >= 0
+        return None if starts and ends else NO_ROWS
+
+    @property
     def text(self) -> str:
         """The frame as SQL writes it."""
         return f"{self.unit.upper()} BETWEEN {_end(self.start, 'PRECEDING')} AND {_end(self.end, 'FOLLOWING')}"
+
+
+NO_ROWS = Frame("rows", FrameEnd(str(2**31 - 2)), FrameEnd(str(2**31 - 1)))
+"""A frame behind the last row of any partition."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +100,12 @@ class Over:
 
     @staticmethod
     def of(partition: tuple[Expression, ...], keys: Iterable[SortKey], ties: Iterable[Expression] = ()) -> Over:
-        """Without what is the same for all rows of a partition in the order, and for all peers in their order.
+        """Without repetitions, what is the same for all rows of a partition in the order, and for all peers in theirs.
 
         Example: of PARTITION BY code ORDER BY code, amount the second says no more than ORDER BY amount.
         """
-        order = tuple(key for key in keys if key.expression not in partition)
+        partition = tuple(dict.fromkeys(partition))
+        order = without_repetition(key for key in keys if key.expression not in partition)
         known = {*partition, *(key.expression for key in order)}
         return Over(partition, order, tuple(tie for tie in dict.fromkeys(ties) if tie not in known))
 
@@ -105,9 +120,9 @@ class Over:
         return (*self.partition, *(key.expression for key in self.order), *self.ties)
 
     def map(self, change: Callable[[Expression], Expression]) -> Over:
-        """The same over other expressions."""
-        order = tuple(key.map(change) for key in self.order)
-        return Over(tuple(map(change, self.partition)), order, tuple(map(change, self.ties)))
+        """The same over other expressions, some of which may be equal now."""
+        order = (key.map(change) for key in self.order)
+        return Over.of(tuple(map(change, self.partition)), order, map(change, self.ties))
 
     @property
     def text(self) -> str:
@@ -163,9 +178,25 @@ class AnalyticCall:
         ends = () if frame is None or frame.unit != "range" else (frame.start, frame.end)
         return any(end is not None and float(end.by) != 0 for end in ends)
 
+    @property
+    def tells_peers_apart(self) -> bool:
+        """Whether its values depend on the order of peers."""
+        if self.frame is not None and self.frame.unit == "rows":
+            return True
+        exact = self.function in ("sum", "total") and self.type.kind is not Kind.DOUBLE
+        return not (exact or self.function in _ORDER_FREE)
+
     def map(self, change: Callable[[Expression], Expression]) -> AnalyticCall:
         """The same call over other expressions."""
-        return replace(self, arguments=tuple(map(change, self.arguments)), over=self.over.map(change))
+        call = replace(self, arguments=tuple(map(change, self.arguments)))
+        return call.over_rows(self.over.map(change))
+
+    def over_rows(self, over: Over) -> AnalyticCall:
+        """The same call over rows in an order that has what its own has, but for what is equal in a partition."""
+        frame = self.frame
+        if frame is not None and frame.unit != "rows" and not over.order:
+            frame = frame.of_peers
+        return replace(self, over=over, frame=frame)
 
 
 def rank(function: str, over: Over) -> AnalyticCall:

@@ -262,8 +262,7 @@ class SelectBinder:
         if having is not None:
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
         outputs = [(item.name, item.expression) for item in self._outputs]
-        analytics = self._analytics.analyzed([*(e for _, e in outputs), self._qualifying[0]])
-        return self._block(outputs, None, TRUE, analytics, normal_form(self._qualifying[0]))
+        return self._block(outputs, None, TRUE, self._analytics.analyzed(), normal_form(self._qualifying[0]))
 
     def grouped_blocks(self) -> list[Block]:
         """The block of each grouping of a grouped SELECT: HAVING is bound, and it and the outputs are rewritten."""
@@ -283,7 +282,7 @@ class SelectBinder:
         grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
         of_qualify, scalar = self._qualifying
         qualify = over(of_qualify, scalar)
-        analytics = self._analytics.analyzed([*(e for _, e in outputs), qualify], lambda e: over(e, scalar))
+        analytics = self._analytics.analyzed(lambda e: over(e, scalar))
         return self._block(outputs, grouping, having, analytics, normal_form(qualify))
 
     def joined_with_subqueries(self, block: Block) -> Block:

@@ -17,7 +17,7 @@ from workbench.sql.algebra.aggregates import HOLISTIC
 from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import MAX_PRECISION, Kind, decimal
 
 NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 """Functions whose value is a mark of the row."""
@@ -110,4 +110,13 @@ def _frame(function: AnalyticCall, frame: Frame | None) -> str:
     if by_peers:
         return f"{_BY_GROUP} {Frame('range', frame.start, frame.end).text}"
     (key,) = function.over.order
-    return f"PARTITION BY _part ORDER BY {over_rows(key.expression)}{key.direction} {frame.text}"
+    return f"PARTITION BY _part ORDER BY {_distant(key.expression, frame)}{key.direction} {frame.text}"
+
+
+def _distant(value: Expression, frame: Frame) -> str:
+    """What rows are ordered by, so that the ends of the frame keep their digits and do not overflow at the largest."""
+    if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
+        return over_rows(value)
+    precision, scale = (19, 0) if value.type.kind is Kind.INTEGER else (value.type.precision, value.type.scale)
+    more = max(0, *(len(end.by.partition(".")[2]) - scale for end in (frame.start, frame.end) if end is not None))
+    return f"cast({over_rows(value)} AS {decimal(min(precision + more, MAX_PRECISION), scale + more).spark})"

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from workbench.engine.operators.analytic.partitions import Prefix
 from workbench.engine.storage.comparable import ASCENDING, dense_ranks
-from workbench.engine.storage.grouping import Positions, group_rows
+from workbench.engine.storage.grouping import Positions, group_rows, normalized
 from workbench.engine.storage.indexes.key_index import row_hashes
 from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
-from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.lineage import Mask
 
 MARKS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep")
@@ -80,7 +80,10 @@ class OrderedRows:
         """
         there, changed = (sum(batch.num_rows for batch in some) for some in (before, change))
         together = pa.concat_batches([*before, *change])
-        values = together.select([name for name in together.schema.names if name not in (BATCH, WEIGHT)])
+        names = [name for name in together.schema.names if name not in (BATCH, WEIGHT)]
+        # Equal values get the same bits, or it would be open which of -0.0 and 0.0 stands for both.
+        columns = [normalized(together.column(name)) for name in names]
+        values = pa.RecordBatch.from_arrays(columns, schema=only(together.schema, names))
         weights = together.column(WEIGHT).to_numpy()
         at, starts = group_rows(values.columns, there + changed)
         after = np.add.reduceat(weights[at], starts) if len(at) else np.zeros(0, dtype=np.int64)
@@ -192,7 +195,11 @@ def _in_order(rows: pa.RecordBatch, before: Positions, after: Positions, order: 
     at, starts = group_rows([rows.column(name) for name in order.partition], rows.num_rows)
     part[at] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at))))
     keys = [dense_ranks(rows.column(name), direction) for name, direction in order.keys]
-    ties = [dense_ranks(rows.column(name), ASCENDING) for name in order.ties]
+    # Peers that differ in nothing by which the node orders them are in the order of what else is read of them: which of
+    # them has which number must be the same in every batch.
+    ranked = {*order.partition, *(name for name, _ in order.keys), *order.ties}
+    others = sorted(name for name in rows.schema.names if name not in ranked)
+    ties = [dense_ranks(rows.column(name), ASCENDING) for name in (*order.ties, *others)]
     sorted_ = np.lexsort([*ties[::-1], *keys[::-1], part])
     new = np.ones(len(sorted_), dtype=bool)
     if len(sorted_):

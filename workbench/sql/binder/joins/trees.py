@@ -21,7 +21,7 @@ from itertools import chain
 from workbench.sql.algebra.expressions import OUTER, Column, Constant, Expression, column_name, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
-from workbench.sql.logical import Analyzed, Block, Grouping, Input, Output, SetOperation
+from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
 from workbench.sql.predicates.cnf import (
     TRUE,
     ORPred,
@@ -185,16 +185,12 @@ def with_results_over(block: Block, over: Callable[[Column], Expression]) -> Blo
     def expression(one: Expression) -> Expression:
         return map_columns(one, over)
 
-    def analyzed(one: Analyzed) -> Analyzed:
-        arguments = tuple(map(expression, one.call.arguments))
-        return replace(one, call=replace(one.call, arguments=arguments, over=one.call.over.map(expression)))
-
     return replace(
         block,
         outputs=tuple(replace(o, expression=expression(o.expression)) for o in block.outputs),
         having=map_predicates(block.having, over),
         having_window=map_predicates(block.having_window, over),
-        analytics=tuple(map(analyzed, block.analytics)),
+        analytics=tuple(replace(analyzed, call=analyzed.call.map(expression)) for analyzed in block.analytics),
         qualify=map_predicates(block.qualify, over),
     )
 

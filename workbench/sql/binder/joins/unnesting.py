@@ -18,6 +18,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.coercion import empty_array
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
@@ -350,8 +351,8 @@ def _analyzed_for_each(block: Block, keys: Sequence[Expression]) -> Block:
     """A block whose analytic functions see the rows, or groups, of each value of some keys."""
 
     def of_each(one: Analyzed) -> Analyzed:
-        partition = dict.fromkeys([*one.call.over.partition, *own])
-        return replace(one, call=replace(one.call, over=replace(one.call.over, partition=tuple(partition))))
+        over = Over.of((*one.call.over.partition, *own), one.call.over.order)
+        return replace(one, call=one.call.over_rows(over))
 
     own = keys if block.grouping is None else [Column(column_name(key), key.type) for key in keys]
     return replace(block, analytics=tuple(map(of_each, block.analytics)))

@@ -7,8 +7,8 @@ calls of its basic statistics: AVG over a frame is a SUM and a COUNT over it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
@@ -26,10 +26,10 @@ from workbench.sql.algebra.analytic import (
     Over,
 )
 from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
-from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, columns, map_columns
+from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, map_columns
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.holistic import HOLISTIC_CALLS
-from workbench.sql.algebra.ordering import without_repetition
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind, of_any_bits
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
@@ -45,9 +45,9 @@ _BY_NODE: dict[type[exp.Expr], str] = {
     exp.NthValue: "nth_value",
 }  # fmt: skip
 _SHARES = ("percent_rank", "cume_dist")
+Keys = tuple[SortKey, ...]
+
 _UNITS = {"DAY": ("DAY", 1), "HOUR": ("SECOND", 3_600), "MINUTE": ("SECOND", 60), "SECOND": ("SECOND", 1)}
-_ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
-"""Functions that give peers the same values in any order, unless a frame counts rows."""
 
 
 def has_own_aggregate(root: exp.Expr, schema: Schema) -> bool:
@@ -106,34 +106,25 @@ class Analytics:
             ignore_nulls = isinstance(function, exp.IgnoreNulls)
             if isinstance(function, (exp.IgnoreNulls, exp.RespectNulls)):
                 function = function.this
-            window, over = self._over(node, b)
+            window, over, keys = self._over(node, b)
             name = _BY_NODE.get(type(function.this if isinstance(function, exp.Filter) else function))
             if name is None:
-                return self._aggregate(function, over, window, ignore_nulls, b)
+                return self._aggregate(function, over, keys, window, ignore_nulls, b)
             if isinstance(function, exp.Filter):
                 b.source.refuse(f"FILTER of {name.upper()}", function, "FILTER stands behind an aggregate")
-            return self._keep(self._call(name, function, over, window, ignore_nulls, b))
+            return self._keep(self._call(name, function, over, keys, window, ignore_nulls, b))
         finally:
             self.inside = False
 
     def analyzed(
-        self, read: Iterable[Expression], change: Callable[[Expression], Expression] = lambda expression: expression
+        self, change: Callable[[Expression], Expression] = lambda expression: expression
     ) -> tuple[Analyzed, ...]:
-        """The calls of a block; where the order of peers matters, it is that of the columns that the block reads.
+        """The calls of a block.
 
         Args:
-            read: the expressions of the block, those that come first in its order first.
             change: rewrites what calls are over, as the expressions of the block are.
         """
-        calls = {name: call.map(change) for name, call in self.calls.items()}
-        read = [*read, *(a for call in calls.values() for a in call.arguments)]
-        known = (column for e in read for column in sorted(columns(e), key=order_of_texts))
-        ties = tuple(dict.fromkeys(column for column in known if column.source != ANALYTIC))
-        needy = {call.over for call in calls.values() if _tells_peers_apart(call)}
-        return tuple(
-            Analyzed(name, replace(c, over=Over.of(c.over.partition, c.over.order, ties)) if c.over in needy else c)
-            for name, c in calls.items()
-        )
+        return tuple(Analyzed(name, call.map(change)) for name, call in self.calls.items())
 
     def _keep(self, call: AnalyticCall) -> Column:
         self.calls[call.name] = call
@@ -141,8 +132,8 @@ class Analytics:
 
     # ---- OVER --------------------------------------------------------------------------------------------------------
 
-    def _over(self, node: exp.Window, b: ExpressionBinder) -> tuple[exp.Window, Over]:
-        """The window with what a named one adds to it, and its partition and order."""
+    def _over(self, node: exp.Window, b: ExpressionBinder) -> tuple[exp.Window, Over, Keys]:
+        """The window with what a named one adds to it, its partition and order, and the keys that frames go by."""
         b.source.refuse_others(node, {"this", "partition_by", "order", "spec", "alias", "over"}, "OVER")
         parts = {key: node.args.get(key) for key in ("partition_by", "order", "spec")}
         alias, seen = node.args.get("alias"), set[str]()
@@ -163,13 +154,21 @@ class Analytics:
         for key in parts["order"].expressions if parts["order"] is not None else ():
             if isinstance(key.this, exp.Literal):
                 raise b.source.error("ORDER BY in OVER takes expressions, not positions", key.this)
-        keys = without_repetition(sort_keys(parts["order"], (), b.bind, b.source))
+        keys = sort_keys(parts["order"], (), b.bind, b.source)
         by = tuple(sorted((p for p in partition if not isinstance(p, Constant)), key=order_of_texts))
         window = exp.Window(this=node.this, spec=parts["spec"], order=parts["order"])
-        return window, Over.of(by, keys)
+        over = Over.of(by, keys)
+        return window, over, over.order or tuple(keys)
 
-    def _frame(self, window: exp.Window, over: Over, b: ExpressionBinder) -> Frame | None:
-        """The frame of an aggregate or a position; ``None``: the whole partition."""
+    def _frame(self, window: exp.Window, over: Over, keys: Keys, b: ExpressionBinder) -> Frame | None:
+        """The frame of an aggregate or a position; ``None``: the whole partition.
+
+        Args:
+            window: the call.
+            over: its partition and order.
+            keys: of the order; where that has none, since all rows of a partition are equal in them, those of the text.
+            b: binds its ends.
+        """
         spec = window.args.get("spec")
         if spec is None:
             running = window.args.get("order") is not None and over.order
@@ -178,21 +177,19 @@ class Analytics:
         if exclude is not None and str(getattr(exclude, "name", exclude)).upper() not in ("", "NO OTHERS"):
             b.source.refuse("EXCLUDE in a frame", window.this, "compute what is left from two frames")
         unit = str(spec.args.get("kind") or "rows").lower()
-        start = self._end(spec, "start", unit, over, window, b)
-        end = self._end(spec, "end", unit, over, window, b) if spec.args.get("end") else FrameEnd("0")
+        start = self._end(spec, "start", unit, keys, window, b)
+        end = self._end(spec, "end", unit, keys, window, b) if spec.args.get("end") else FrameEnd("0")
         if start is None and end is None:
             return None
         if start is not None and end is not None and float(start.by) > float(end.by):
             raise b.source.error("this frame starts after it ends", window.this)
-        if unit != "rows" and not over.order:
-            ends_here = [e for e in (start, end) if e is not None and float(e.by) == 0]
-            if len(ends_here) < sum(e is not None for e in (start, end)):
-                raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)
-            return None  # all rows are peers
-        return Frame(unit, start, end)
+        if unit != "rows" and not keys and any(e is not None and float(e.by) != 0 for e in (start, end)):
+            raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)
+        frame = Frame(unit, start, end)
+        return frame if unit == "rows" or over.order else frame.of_peers
 
     def _end(
-        self, spec: exp.Expr, which: str, unit: str, over: Over, window: exp.Window, b: ExpressionBinder
+        self, spec: exp.Expr, which: str, unit: str, keys: Keys, window: exp.Window, b: ExpressionBinder
     ) -> FrameEnd | None:
         value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "")
         if isinstance(value, str):
@@ -204,19 +201,19 @@ class Analytics:
         assert isinstance(value, exp.Expr)
         sign = "-" if side.upper() == "PRECEDING" else ""
         if isinstance(value, exp.Interval):
-            return self._interval(value, sign, unit, over, b)
+            return self._interval(value, sign, unit, keys, b)
         digits = value.name if isinstance(value, exp.Literal) and not value.is_string else ""
         if unit != "range":
             if not digits.isdigit():
                 raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value)
             return FrameEnd(sign + str(int(digits)))
-        key = self._range_key(over, value, b)
+        key = self._range_key(keys, value, b)
         if not key.type.numeric or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", digits):
             raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
         return FrameEnd(sign + digits)
 
-    def _interval(self, value: exp.Interval, sign: str, unit: str, over: Over, b: ExpressionBinder) -> FrameEnd:
-        key = self._range_key(over, value, b) if unit == "range" else None
+    def _interval(self, value: exp.Interval, sign: str, unit: str, keys: Keys, b: ExpressionBinder) -> FrameEnd:
+        key = self._range_key(keys, value, b) if unit == "range" else None
         if key is None or not key.type.temporal:
             raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value)
         name = value.args["unit"].name.upper().removesuffix("S") if value.args.get("unit") else ""
@@ -226,22 +223,29 @@ class Analytics:
         named, factor = _UNITS[name]
         return FrameEnd(f"{sign}{int(digits) * factor}", named)
 
-    def _range_key(self, over: Over, node: exp.Expr, b: ExpressionBinder) -> Expression:
-        if len(over.order) != 1:
+    def _range_key(self, keys: Keys, node: exp.Expr, b: ExpressionBinder) -> Expression:
+        if len(keys) != 1:
             raise b.source.error("RANGE with a distance needs ORDER BY of one expression", node)
-        return over.order[0].expression
+        return keys[0].expression
 
     # ---- functions ---------------------------------------------------------------------------------------------------
 
     def _call(
-        self, name: str, node: exp.Expr, over: Over, window: exp.Window, ignore_nulls: bool, b: ExpressionBinder
+        self,
+        name: str,
+        node: exp.Expr,
+        over: Over,
+        keys: Keys,
+        window: exp.Window,
+        ignore_nulls: bool,
+        b: ExpressionBinder,
     ) -> AnalyticCall:
         framed = name in POSITIONS
         if window.args.get("spec") is not None and not framed:
             raise b.source.error(f"{name.upper()} has no frame", node, "leave out ROWS, RANGE or GROUPS")
         if ignore_nulls and name not in (*NEIGHBOURS, *POSITIONS):
             b.source.refuse(f"IGNORE NULLS of {name.upper()}", node)
-        frame = self._frame(window, over, b) if framed else None
+        frame = self._frame(window, over, keys, b) if framed else None
         if name in RANKS or name in _SHARES:
             if given := next(node.iter_expressions(), None):
                 raise b.source.error(f"{name.upper()} takes no arguments", given, "OVER says what it is of")
@@ -265,7 +269,7 @@ class Analytics:
         return AnalyticCall(name, (value,), value.type, over, frame, ignore_nulls)
 
     def _aggregate(
-        self, node: exp.Expr, over: Over, window: exp.Window, ignore_nulls: bool, b: ExpressionBinder
+        self, node: exp.Expr, over: Over, keys: Keys, window: exp.Window, ignore_nulls: bool, b: ExpressionBinder
     ) -> Expression:
         """An aggregate over a frame: its rule over the calls of its statistics."""
         if ignore_nulls:
@@ -274,7 +278,7 @@ class Analytics:
         result = own.bind(node, b)
         if result is None:
             b.source.refuse(f"{(b.source.called(node) or node.key).upper()} with OVER", node)
-        frame = self._frame(window, over, b)
+        frame = self._frame(window, over, keys, b)
         calls: dict[str, Column] = {}
         for statistic in own.statistics:
             if statistic.distinct:
@@ -305,11 +309,3 @@ def _function_of(node: exp.Window) -> exp.Expr:
     while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
         function = function.this
     return function
-
-
-def _tells_peers_apart(call: AnalyticCall) -> bool:
-    """Whether the values of a call depend on the order of peers."""
-    if call.frame is not None and call.frame.unit == "rows":
-        return True
-    exact = call.function in ("sum", "total") and call.type.kind is not Kind.DOUBLE
-    return not (exact or call.function in _ORDER_FREE)

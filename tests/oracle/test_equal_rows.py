@@ -1,0 +1,122 @@
+"""Rows that are equal in most columns, below analytic functions, first rows and collected values, stacked at random.
+
+SQL leaves open which of equal rows gets which value, so answers are checked in two ways: they are *consistent* (changes
+sum up to the answer after every batch, nothing is taken back that was not there, and the same rows loaded at once, row
+by row, or inserted, deleted and inserted again give the same answer), and they are *allowed*: the values of each single
+function are DuckDB's, whose OVER says the order of peers. Many with ``ARGUS_FUZZ=200``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+from long import LONG
+from oracle.bags import Row, difference, frame_rows, rows
+from oracle.equal_rows import Question, Questions, Table, accepted, random_table
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.engine.operators.analytic import partitions
+
+SEEDS = int(os.environ.get("ARGUS_FUZZ", "4" if LONG else "1"))
+QUERIES = 8
+"""Queries of a seed, each over three streams."""
+
+BATCHES = 4
+STREAMS = ("at_once", "by_row", "and_back")
+
+
+def there_and_back(chosen: random.Random, table: Table) -> tuple[list[Row], list[int]]:
+    """The rows of a table, each inserted, some deleted and inserted again, also several at a time."""
+    made: list[tuple[Row, int]] = []
+    waiting: list[tuple[Row, int]] = []
+    for row in table.rows:
+        made.append((row, 1))
+        if chosen.random() < 0.6:
+            again = chosen.choice(table.rows)
+            times = chosen.randint(1, 2)
+            made.append((again, times))
+            waiting += [(again, -1)] * times
+        while waiting and chosen.random() < 0.5:
+            made.append(waiting.pop(chosen.randrange(len(waiting))))
+    made += waiting
+    return [row for row, _ in made], [weight for _, weight in made]
+
+
+def sums_of_changes(name: str, frame: pd.DataFrame) -> Counter[Row]:
+    """What the changes of a query sum up to; at no batch any is less than 0."""
+    bag: Counter[Row] = Counter()
+    batches, weights = frame.iloc[:, 0].tolist(), frame.iloc[:, 1].tolist()
+    changes = sorted(zip(batches, range(len(batches)), weights, frame_rows(frame.iloc[:, 2:]), strict=True))[::1]
+    last = None
+    for batch, _, weight, row in changes:
+        if last is not None and batch != last:
+            _check_weights(name, last, bag)
+        bag[row] += weight
+        last = batch
+    _check_weights(name, last, bag)
+    return +bag
+
+
+def _check_weights(name: str, batch: int | None, bag: Counter[Row]) -> None:
+    negative = {row: weight for row, weight in bag.items() if weight < 0}
+    assert not negative, f"{name}, batch {batch}: taken back, but not there: {negative}"
+
+
+def check(session: Session, names: Sequence[str], asked: Mapping[str, Question], so_far: pa.Table) -> None:
+    """The answers are the sums of their changes; values of each function are those that SQL allows."""
+    duck = duckdb.connect()
+    duck.register("t", so_far)
+    for name in names:
+        question, query = asked[name.rpartition("_of_")[0]], session.query(name)
+        found = frame_rows(query.result())
+        where = f"{name}: {query.sql}"
+        missing, more = difference(sums_of_changes(where, query.changes()).elements(), found)
+        assert not missing and not more, f"{where}: the changes lack {missing} and have {more} more"
+        columns = len(query.columns) - len(question.allowed)
+        for at, allowed in enumerate(question.allowed):
+            if not allowed:
+                continue
+            expected = rows(duck.execute(allowed.format(t="t")).fetchall())
+            of_function = [(*row[:columns], row[columns + at]) for row in found]
+            missing, more = difference(of_function, expected)
+            assert not missing and not more, f"{where}\nf{at}: missing {missing}, too many {more}"
+    duck.close()
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_equal_rows_in_any_history(spark: SparkSession, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = random.Random(seed)
+    monkeypatch.setattr(partitions, "LARGE", chosen.choice((1, 4, partitions.LARGE)))
+    table = random_table(chosen)
+    questions = Questions(chosen, table.columns)
+    asked = {f"q{at}": question for at, question in enumerate(accepted(questions, QUERIES))}
+    back, weights = there_and_back(chosen, table)
+    size = -(-len(back) // BATCHES)
+    by_row = -(-len(table.rows) // BATCHES)
+    with Session(spark) as session:
+        session.add_stream("at_once", table.arrow(table.rows), history=len(table.rows))
+        session.add_stream("by_row", table.arrow(table.rows), history=0, batch=by_row)
+        session.add_stream("and_back", table.arrow(back, weights), history=0, batch=size, weight="w")
+        names = {of: [f"{name}_of_{of}" for name in asked] for of in STREAMS}
+        for of in STREAMS:
+            texts = {name: q.sql.format(t=of) for name, q in zip(names[of], asked.values(), strict=True)}
+            session.register_many(texts, dialect="duckdb")
+        for batch in range(1, BATCHES + 1):
+            session.run(1)
+            check(session, names["by_row"], asked, table.arrow(table.rows[: batch * by_row]))
+        for of in STREAMS:
+            check(session, names[of], asked, table.arrow(table.rows))
+        for at, name in enumerate(asked):
+            answers = [frame_rows(session.query(names[of][at]).result()) for of in STREAMS]
+            for other, answer in pairwise(answers):
+                missing, more = difference(answer, other)
+                assert not missing and not more, f"{asked[name].sql}: {answers}"
