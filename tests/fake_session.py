@@ -23,6 +23,7 @@ from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
 from workbench.options import Options
 from workbench.session.player import Player
+from workbench.session.sinks.sink import SinkStatus
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
@@ -187,8 +188,10 @@ class FakeSession(SessionViews):
         del self.queries[name]
         self.plan = example_network.without(self.plan, name)
 
-    def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> None:
+    def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> SinkStatus:
         self.sinks[name or query] = target
+        problem = "Connection refused" if str(target).endswith(":9/") else ""
+        return SinkStatus(query, str(target), -1, 1, problem)
 
     def drop_sink(self, name: str) -> None:
         del self.sinks[name]

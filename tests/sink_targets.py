@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 from servers import Broker
 
@@ -96,14 +95,14 @@ def _plain(value: Any) -> Hashable:
 
 def of_folder(folder: Path) -> Content:
     """What the Parquet files of a folder sum up to."""
-    return summed(pa.concat_tables(map(pq.read_table, folder.glob("*.parquet"))).to_pylist() if folder.exists() else [])
+    return summed(row for file in folder.glob("*.parquet") for row in pq.read_table(file).to_pylist())
 
 
 def of_delta(folder: Path) -> Content:
     """What the rows of a Delta table sum up to."""
     from deltalake import DeltaTable
 
-    return summed(DeltaTable(folder).to_pyarrow_table().to_pylist() if folder.exists() else [])
+    return summed(DeltaTable(folder).to_pyarrow_table().to_pylist() if (folder / "_delta_log").exists() else [])
 
 
 def of_topic(broker: Broker, topic: str) -> Content:

@@ -575,13 +575,17 @@ class Session(SessionContents):
                 table; ``kafka://host:port/topic`` and ``postgresql://user@host/db?table=…``, which with ``key=…`` get
                 rows to put and keys to remove instead of changes. Or an address ``http://…``, to which JSON is posted
                 with the number of the batch, or a callable of that number and a DataFrame with the column ``weight``
-                and the query's; after a crash these may get a batch a second time.
+                and the query's; after a crash these may get a batch a second time. A folder, table or topic has one
+                sink alone.
             mode: ``"changes"``; there is no other yet.
             name: of the sink; that of the query unless given.
 
         Raises:
             QueryError: there is no such query, or its changes are not kept.
-            SessionError: there is no such kind of target or mode, or a sink of that name.
+            SessionError: there is no such kind of target or mode, a sink of that name, or the target has another sink.
+
+        Returns:
+            How it is: where the target cannot be reached, ``problem`` says why; it is tried again.
 
         Example:
             >>> session.add_sink("big", lambda batch, changes: print(batch, len(changes)))  # doctest: +SKIP

@@ -35,6 +35,12 @@ def test_an_address_stays_as_it_is(run: Any, big: Any, address: str) -> None:
     assert big.sinks == {"topic": address}
 
 
+def test_an_address_that_does_not_answer_is_said_at_once(run: Any, big: Any) -> None:
+    assert (
+        "cannot be reached, and is tried again: Connection refused" in run("%argus sink big http://localhost:9/").text
+    )
+
+
 def test_a_function_of_the_notebook(run: Any, big: Any) -> None:
     run("def take(batch, changes): pass\nfive = 5")
     assert "go to take()" in run("%argus sink big take").text

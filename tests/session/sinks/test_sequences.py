@@ -44,6 +44,7 @@ class Played:
         self._chosen, self._broker, self._topic = random.Random(seed), broker, f"live{seed}"
         self._contents: dict[str, tuple[str, Callable[[], Content]]] = {}
         self._given: dict[str, object] = {}
+        self._added = 0
         self.session = Session(spark, folder / "s")
         rows = [(i, i % 4, (i * 7) % 11, i - (9 if i % 10 == 9 else 0)) for i in range(300)]
         t = pa.table(dict(zip(("id", "g", "v", "at"), zip(*rows, strict=True), strict=True)))
@@ -64,9 +65,9 @@ class Played:
         return [{"g": g, "name": chosen.choice(["x", "y", "z"])} for g in range(4) if chosen.random() < 0.7]
 
     def add_sinks(self, query: str) -> None:
-        number = len(self._contents)
+        self._added += 1
         where = self._broker if LONG else None
-        kinds = every_kind(f"{self._topic}n{number}", self._folder, KEYS[query], self._hook, where, self._database)
+        kinds = every_kind(f"{self._topic}n{self._added}", self._folder, KEYS[query], self._hook, where, self._database)
         for kind, (target, content) in kinds.items():
             if kind == "delta" and not LONG:
                 continue

@@ -64,10 +64,12 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
         if name in session.sinks:
             hint = f"--name SINK gives another name; %argus sink {query.name} --stop ends it"
             raise MagicError(f"there is already a sink called {name}", hint=hint)
-        session.add_sink(query.name, target, mode=arguments.mode, name=name)
+        status = session.add_sink(query.name, target, mode=arguments.mode, name=name)
         where = target if isinstance(target, str) else f"{arguments.target}()"
         begins = f"beginning with its answer after batch {query.registered}"
         show(f"the changes of {query.name} go to {where}, {begins}; %argus sink {query.name} says how far it is")
+        if status and status.problem:
+            show(f"so far it cannot be reached, and is tried again: {status.problem}")
 
 
 def find_target(word: str, variables: Mapping[str, Any]) -> Any:

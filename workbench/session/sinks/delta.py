@@ -14,11 +14,14 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import SessionError
+from workbench.session.sinks.folder import check_writable
 from workbench.session.sinks.rows import typed_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 
 DELTA = "delta:"
+_OWNER = "changes that were sent by "
+"""The description of a table begins so that a sink has made."""
 
 
 def is_delta(folder: Path) -> bool:
@@ -48,23 +51,43 @@ class DeltaTarget(Target):
         """The folder."""
         return f"{DELTA}{self._folder}"
 
+    def where(self, query: str) -> str:
+        """The folder, by its whole path."""
+        return str(self._folder.resolve())
+
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The version that the table has of this sink."""
         self._sink, self._types = f"argus-{sink}", tuple(types)
         if not is_delta(self._folder):
+            check_writable(self._folder)
             return None
-        version: int | None = _deltalake().DeltaTable(self._folder).transaction_version(self._sink)
+        version: int | None = self._table().transaction_version(self._sink)
         return version
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """Append the batch, in one commit with its number."""
         delta = _deltalake()
+        there = self._table() if is_delta(self._folder) else self._folder
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
         rows = typed_changes(batch, changes, self._types)
         # Delta has no intervals: their microseconds, as they are stored here.
         stored = [pa.int64() if pa.types.is_duration(type_) else type_ for type_ in rows.schema.types]
         rows = rows.cast(pa.schema(zip(rows.column_names, stored, strict=True)))
-        delta.write_deltalake(self._folder, rows, mode="append", commit_properties=properties)
+        owner = f"{_OWNER}{self._sink}"  # of a table that is made now
+        delta.write_deltalake(there, rows, mode="append", description=owner, commit_properties=properties)
+
+    def _table(self) -> Any:
+        """The table.
+
+        Raises:
+            SessionError: another sink has made it, so their changes would be mixed.
+        """
+        table = _deltalake().DeltaTable(self._folder)
+        owner = table.metadata().description or ""
+        if owner.startswith(_OWNER) and owner != f"{_OWNER}{self._sink}":
+            hint = "of another session maybe, or one that was dropped: give another folder, or remove the table"
+            raise SessionError(f"{self._folder} has what another sink has sent", hint=hint)
+        return table
 
 
 def _deltalake() -> Any:

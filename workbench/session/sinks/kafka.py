@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from workbench.errors import SessionError
 from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
 from workbench.session.sinks.rows import upserts
 from workbench.session.sinks.target import Target
@@ -52,11 +53,16 @@ class TopicTarget(Target):
         self._producer: Any = None
         self._errors = ClientErrors()
         self._sink, self._types = "", tuple[DataType, ...]()
+        self._numbers = dict[str, int]()
 
     @property
     def description(self) -> str:
         """The address."""
         return self._given
+
+    def where(self, query: str) -> str:
+        """The brokers and the topic."""
+        return f"{self._address.servers}/{self._address.topic}"
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The last number of a batch in the topic of numbers."""
@@ -72,7 +78,17 @@ class TopicTarget(Target):
             raise self._errors.unreachable(f"topic {self._address.topic} at {self._address.servers}", error) from error
         self._errors.forget()
         self._producer = producer
-        return self._last_batch()
+        self._numbers = self._last_batches()
+        return self._numbers.get(sink)
+
+    def claim(self, query: str) -> None:
+        """Nothing where no other sink has written to the topic, or this one was there before."""
+        topic = self._address.topic
+        if (error := self._producer.list_topics(topic, ANSWER).topics[topic].error) is not None:
+            raise kafka_client().KafkaException(error)
+        if self._numbers and self._sink not in self._numbers:
+            hint = f"of another session, or one that was dropped: give another topic, or remove also {self._progress}"
+            raise SessionError(f"the topic {topic} has what another sink has sent", hint=hint)
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """The batch and its number, in one transaction."""
@@ -114,27 +130,28 @@ class TopicTarget(Target):
             except BufferError:
                 self._producer.poll(0.1)
 
-    def _last_batch(self) -> int | None:
+    def _last_batches(self) -> dict[str, int]:
+        """The last number of each sink that has written to the topic."""
         kafka = kafka_client()
         settings = {"group.id": "argus", "isolation.level": "read_committed", "enable.partition.eof": True}
         consumer = kafka.Consumer({"enable.auto.commit": False, **self._address.client(), **settings})
         try:
             listed = consumer.list_topics(self._progress, timeout=ANSWER).topics[self._progress]
             if listed.error is not None or 0 not in listed.partitions:
-                return None
+                return {}
             numbers = kafka.TopicPartition(self._progress, 0)
             low, high = consumer.get_watermark_offsets(numbers, timeout=ANSWER)
             for start in dict.fromkeys([max(low, high - _RECENT), low]):
-                found = self._numbers(consumer, start, high)
-                if found:
-                    return max(found)
-            return None
+                found = self._read_numbers(consumer, start, high)
+                if self._sink in found:
+                    return found
+            return found
         finally:
             consumer.close()
 
-    def _numbers(self, consumer: Any, start: int, end: int) -> list[int]:
+    def _read_numbers(self, consumer: Any, start: int, end: int) -> dict[str, int]:
         consumer.assign([kafka_client().TopicPartition(self._progress, 0, start)])
-        found: list[int] = []
+        found: dict[str, int] = {}
         while start < end:
             message = consumer.poll(ANSWER)
             if message is None:
@@ -144,8 +161,8 @@ class TopicTarget(Target):
                     raise kafka_client().KafkaException(error)
                 break
             start = message.offset() + 1
-            if message.key() == self._sink.encode():
-                found.append(int(message.value()))
+            sink = message.key().decode()
+            found[sink] = max(int(message.value()), found.get(sink, -1))
         return found
 
 

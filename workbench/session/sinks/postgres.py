@@ -21,10 +21,18 @@ from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.streams.stored_values import plain
 
 POSTGRES = ("postgresql://", "postgres://")
-_PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL)"
+_PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL, target text)"
+_HAS_TARGET = "SELECT FROM pg_attribute WHERE attrelid = 'argus_sinks'::regclass AND attname = 'target'"
+"""An earlier version has made the table without it."""
 _KEEP = """
-INSERT INTO argus_sinks VALUES (%s, %s)
+INSERT INTO argus_sinks (sink, batch) VALUES (%s, %s)
 ON CONFLICT (sink) DO UPDATE SET batch = excluded.batch WHERE argus_sinks.batch < excluded.batch"""
+_CLAIM = """
+INSERT INTO argus_sinks VALUES (%s, -1, %s) ON CONFLICT (sink) DO UPDATE SET target = excluded.target"""
+_OTHERS = "SELECT FROM argus_sinks WHERE target = %s AND sink <> %s"
+_MAY_WRITE = """
+SELECT CASE WHEN to_regclass(%(table)s) IS NULL THEN has_schema_privilege(%(schema)s, 'CREATE')
+       ELSE has_table_privilege(to_regclass(%(table)s), 'INSERT') END"""
 _TYPES: Mapping[Kind, str] = {
     Kind.BOOLEAN: "boolean",
     Kind.INTEGER: "bigint",
@@ -71,6 +79,12 @@ class PostgresTarget(Target):
         """The address."""
         return self._description
 
+    def where(self, query: str) -> str:
+        """Host, database and table."""
+        given = _psycopg().conninfo.conninfo_to_dict(self._address)
+        place = [given.get(part, "") for part in ("host", "hostaddr", "port", "dbname")]
+        return " ".join(map(str, [*filter(None, place), self._table or query]))
+
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The batch that the database has of this sink."""
         self.close()
@@ -78,8 +92,47 @@ class PostgresTarget(Target):
         self._connection = _psycopg().connect(self._address, connect_timeout=_ANSWER_SECONDS)
         with self._connection.transaction():
             self._connection.execute(_PROGRESS)
+            if not self._connection.execute(_HAS_TARGET).rowcount:
+                self._connection.execute("ALTER TABLE argus_sinks ADD COLUMN IF NOT EXISTS target text")
             found = self._connection.execute("SELECT batch FROM argus_sinks WHERE sink = %s", [sink]).fetchone()
         return found[0] if found is not None else None
+
+    def claim(self, query: str) -> None:
+        """Have the table for this sink; one that is empty, or not there any more, is free."""
+        table = self._table or query
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE argus_sinks IN SHARE ROW EXCLUSIVE MODE")
+            target, name, schema = self._target(cursor, table)
+            (may_write,) = cursor.execute(_MAY_WRITE, {"table": name, "schema": schema}).fetchone()
+            if not may_write:
+                raise PermissionError(f"the user may not write to the table {target}")
+            exists = cursor.execute("SELECT to_regclass(%s)", [name]).fetchone() != (None,)
+            if (
+                not exists
+                or not cursor.execute(_psycopg().sql.SQL("SELECT FROM {} LIMIT 1").format(_identifier(table))).rowcount
+            ):
+                cursor.execute("DELETE FROM argus_sinks WHERE target = %s AND sink <> %s", [target, self._sink])
+            self._check_alone(cursor, target)
+            cursor.execute(_CLAIM, [self._sink, target])
+
+    def _has_rows(self, cursor: Any, table: str, name: str) -> bool:
+        if cursor.execute("SELECT to_regclass(%s)", [name]).fetchone() == (None,):
+            return False
+        text = _psycopg().sql.SQL("SELECT FROM {} LIMIT 1").format(_identifier(table))
+        return bool(cursor.execute(text).rowcount)
+
+    def _target(self, cursor: Any, table: str) -> tuple[str, str, str]:
+        """What a table is called among those of all schemas, its name as an identifier, and its schema."""
+        (schema,) = cursor.execute("SELECT current_schema()").fetchone()
+        parts = table.split(".")
+        schema = parts[0] if len(parts) > 1 else schema
+        name = ".".join(part.replace('"', '""').join('""') for part in parts)
+        return f"{schema}.{parts[-1]}", name, schema
+
+    def _check_alone(self, cursor: Any, target: str) -> None:
+        if cursor.execute(_OTHERS, [target, self._sink]).rowcount:
+            hint = "of another session maybe, or one that was dropped: give another table, or empty it"
+            raise SessionError(f"the table {target} has what another sink has sent", hint=hint)
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """The batch and its number, in one transaction."""
@@ -87,15 +140,16 @@ class PostgresTarget(Target):
         with self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(_KEEP, [self._sink, batch])
             if not cursor.rowcount:
-                return  # it is there already
+                raise SessionError(f"batch {batch} is there already", hint="another copy of this session has sent it")
             table = _Table(cursor, self._table or query, rows, self._key, self._types)
             if not self._key:
                 table.insert(rows.to_pylist(maps_as_pydicts="strict"))
-                return
-            by_key = upserts(rows, self._key)
-            table.delete(by_key.removed)
-            table.update(by_key.changed)
-            table.insert(list(by_key.added.values()))
+            else:
+                by_key = upserts(rows, self._key)
+                table.delete(by_key.removed)
+                table.update(by_key.changed)
+                table.insert(list(by_key.added.values()))
+            self._check_alone(cursor, self._target(cursor, self._table or query)[0])
 
     def close(self) -> None:
         """Close the connection."""
@@ -110,7 +164,7 @@ class _Table:
     def __init__(self, cursor: Any, name: str, rows: pa.Table, key: Sequence[str], types: Sequence[DataType]) -> None:
         sql = _psycopg().sql
         self._sql, self._cursor, self._key = sql, cursor, key
-        self._name = sql.SQL(".").join(map(sql.Identifier, name.split(".")))
+        self._name = _identifier(name)
         self._columns = rows.column_names[2:] if key else rows.column_names
         self._create(types if key else [INTEGER, INTEGER, *types])
 
@@ -161,6 +215,11 @@ class _Table:
             self._cursor.executemany(text, values)
 
 
+def _identifier(name: str) -> Any:
+    sql = _psycopg().sql
+    return sql.SQL(".").join(map(sql.Identifier, name.split(".")))
+
+
 def _written(type_: DataType) -> str:
     if type_.element is not None and type_.kind is Kind.ARRAY:
         return f"{_written(type_.element)}[]"
@@ -177,6 +236,7 @@ def _value(value: object) -> object:
 def _psycopg() -> Any:
     try:
         import psycopg
+        import psycopg.conninfo
         import psycopg.sql
         import psycopg.types.json
     except ImportError as error:

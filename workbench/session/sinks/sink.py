@@ -104,10 +104,17 @@ class Sink:
         self._problem = ""
         self._due = threading.Event()
         self._closing = False
+        self._tried = threading.Event()
+        self._refusal: SessionError | None = None
         self._save(place)
         self._thread = threading.Thread(target=self._work, name=f"argus-sink-{path.stem}", daemon=True)
         self._thread.start()
         self._due.set()
+
+    @property
+    def where(self) -> str | None:
+        """What its target writes to; see ``Target.where``."""
+        return self._target.where(self._place.query)
 
     @property
     def status(self) -> SinkStatus:
@@ -117,6 +124,16 @@ class Sink:
         if self._is_elsewhere(place, latest):
             behind = max(behind, 1)
         return SinkStatus(place.query, self._target.description, place.batch, behind, self._problem)
+
+    def check_begun(self, patience: float) -> None:
+        """Wait until it was tried to reach the target: where that failed, the status says why.
+
+        Raises:
+            SessionError: it never can be the target of this sink.
+        """
+        self._tried.wait(patience)
+        if self._refusal is not None:
+            raise self._refusal
 
     def notify(self) -> None:
         """There may be more."""
@@ -140,9 +157,12 @@ class Sink:
             except Exception as problem:  # a target may raise whatever it likes; a dropped query shows in the same way
                 pause = min(LONGEST_PAUSE, 2 * pause if pause else FIRST_PAUSE)
                 own = isinstance(problem, WorkbenchError)
+                if isinstance(problem, SessionError) and not self._tried.is_set():
+                    self._refusal = problem
                 self._problem = str(problem) if own else f"{type(problem).__name__}: {problem}"
                 log_problem("sink", target=self._target.description, query=self._place.query, problem=self._problem)
                 self._begun = False  # it may have taken the batch all the same, so it is asked
+                self._tried.set()
             if last:
                 self._target.close()
                 return
@@ -156,6 +176,7 @@ class Sink:
             if not self._begun:
                 self._begin(line)
                 self._begun = True
+                self._tried.set()
             deliveries = [*self._due_deliveries(line, latest)]
             if self._source.line() != line:
                 continue  # it went back while they were read
@@ -173,6 +194,7 @@ class Sink:
         """Know what the target has of what was last given to it."""
         self._sent = Sent(self._folder_of_sent, self._source.types)
         known = self._target.begin(self._place.id, self._source.types)
+        self._target.claim(self._place.query)
         if self._place.line is None:
             self._begin_record(line, known)
         last, place = self._sent.last, self._place

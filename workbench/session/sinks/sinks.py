@@ -15,6 +15,8 @@ from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place
 from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import target_of
 
+REACHED = 15.0
+"""Seconds that adding a sink waits for its target to answer; the client of Kafka takes ten until it gives up."""
 PATIENCE = 5.0
 """Seconds that the end of a session waits for its sinks, all together."""
 
@@ -35,17 +37,25 @@ class Sinks:
         self._sinks: dict[str, Sink] = {}
         self._stopped: dict[str, SinkStatus] = {}
 
-    def add(self, name: str, query: str, given: object) -> SinkStatus:
-        """Add a sink; one whose file is there goes on at its place.
+    def add(self, name: str, query: str, given: object, opening: bool = False) -> SinkStatus:
+        """Add a sink; one whose file is there goes on at its place. Its status says where the target cannot be reached.
+
+        Args:
+            name: of the sink.
+            query: whose changes it takes.
+            given: its target.
+            opening: whether the session is being opened, and does not wait for targets.
 
         Raises:
-            SessionError: the name is taken or no name of a file, the target is none, or its file is of another query.
+            SessionError: the name is taken or no name of a file, the target is none or has another sink, or its file is
+                of another query.
         """
         if name in self._sinks:
             raise SessionError(f"there is already a sink called {name}", hint="name=… gives another name")
         if not name.replace("-", "").replace("_", "").replace(" ", "").isalnum():
             raise SessionError(f"{name!r} is no name of a sink", hint="letters, digits, blanks, - and _")
         target, source = target_of(given), self._source_of(query)
+        self._check_alone(target.where(query))
         make_folder(self._folder)
         path = self._folder / f"{name}.json"
         written = str(given) if isinstance(given, str | Path) else None
@@ -58,7 +68,19 @@ class Sinks:
             place = replace(stored, target=written)
         self._sinks[name] = Sink(path, place, target, source, self._sent(name))
         self._stopped.pop(name, None)
+        if place.batch < 0 and not opening:
+            try:
+                self._sinks[name].check_begun(REACHED)
+            except SessionError:
+                self.drop(name)
+                raise
         return self._sinks[name].status
+
+    def _check_alone(self, where: str | None) -> None:
+        for name, sink in self._sinks.items():
+            if where is not None and sink.where == where:
+                hint = "two sinks into one target would mix their answers: give each its own"
+                raise SessionError(f"the sink {name} sends to {where} already", hint=hint)
 
     def go_on(self) -> None:
         """Start the sinks that were there when the session was closed; a callable must be given again."""
@@ -67,7 +89,7 @@ class Sinks:
             problem = "its target must be given again: add_sink"
             try:
                 if place.target is not None:
-                    self.add(path.stem, place.query, place.target)
+                    self.add(path.stem, place.query, place.target, opening=True)
                     continue
             except WorkbenchError as error:
                 problem = str(error)

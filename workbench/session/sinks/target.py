@@ -43,6 +43,10 @@ class Target(Protocol):
     def description(self) -> str:
         """What it is, to show."""
 
+    def where(self, query: str) -> str | None:
+        """What it writes to, which no second sink may write to; ``None``: others may, too."""
+        return None
+
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """Get ready, before the first batch and after each failure.
 
@@ -54,7 +58,17 @@ class Target(Protocol):
             The number of the last batch of this sink that it has, where it is known.
 
         Raises:
+            SessionError: it has what another sink sent.
             Exception: it cannot be reached; it is tried again later.
+        """
+        return None
+
+    def claim(self, query: str) -> None:
+        """Be the only sink that writes there; called after ``begin``.
+
+        Raises:
+            SessionError: another one does.
+            Exception: nothing could be written there; it is tried again later.
         """
         return None
 

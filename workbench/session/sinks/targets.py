@@ -1,7 +1,6 @@
-"""Targets that know nothing of earlier batches, and the target that an analyst means.
+"""A callable as a target, and the target that an analyst means.
 
-A crash sends a batch again: a folder replaces the file of the batch (exactly once), a webhook and a callable are told
-the number, and leave out what they had (at least once).
+A crash sends a batch again: a callable is told the number, and leaves out what it had (at least once).
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from workbench.errors import SessionError, StreamError, with_article
-from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
+from workbench.session.sinks.folder import FolderTarget
 from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
-from workbench.session.sinks.rows import typed_changes
 from workbench.session.sinks.target import Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.sql.algebra.types import DOUBLE, DataType
@@ -45,34 +42,6 @@ class CallableTarget(Target):
         """Call it; whatever it raises is shown. A DOUBLE is a float, whose NaN may be NULL, as in other DataFrames."""
         names = [changes.columns[place] for place in self._doubles]
         self._function(batch, changes.astype(dict.fromkeys(names, "float64")))
-
-
-class FolderTarget(Target):
-    """Writes a Parquet file for each batch, which is there whole or not at all."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._types = tuple[DataType, ...]()
-
-    @property
-    def description(self) -> str:
-        """The folder."""
-        return str(self._folder)
-
-    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
-        """It keeps no number."""
-        self._types = tuple(types)
-        return None
-
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
-        """Write the file of the batch, or replace it."""
-        make_folder(self._folder)
-        rows = typed_changes(batch, changes, self._types)
-        path = self._folder / f"batch-{batch:09d}.parquet"
-        with replacing(path) as file:
-            pq.write_table(rows, file)
-        for part in self._folder.glob(f".{path.name}.*"):  # of a process that was killed while it wrote
-            part.unlink(missing_ok=True)
 
 
 def target_of(given: object) -> Target:

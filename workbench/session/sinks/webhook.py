@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -35,6 +36,13 @@ class WebhookTarget(Target):
         """It keeps no number."""
         self._types = tuple(types)
         return None
+
+    def claim(self, query: str) -> None:
+        """Nothing where a server takes connections; several sinks may have one, since the body names the query."""
+        parts = urlsplit(self._url)
+        if parts.scheme not in urllib.request.getproxies():
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            socket.create_connection((parts.hostname, port), TIMEOUT).close()
 
     def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
         """Post the batch.
