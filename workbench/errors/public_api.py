@@ -21,10 +21,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from workbench.errors import InputError, UnexpectedError, WorkbenchError, shown
+from workbench.errors.surroundings import surroundings_problem
 
 C = TypeVar("C", bound=type)
 T = TypeVar("T")
 
+MADE_BY = "_made_by"
+"""The attribute that says which process an object belongs to; one without it is plain data."""
 _LARGEST = 2**63 - 1
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
@@ -67,11 +70,12 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        _check_process(args)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError:
             return function(*args, **kwargs)  # Python's own error says which argument is missing, or one too many
-        with translate_unexpected_errors():
+        with translate_unexpected_errors(getattr(args[0], "path", None) if args else None):
             for parameter, value in bound.arguments.items():
                 check_argument(parameter, value, _annotation(function, parameter))
             return function(*args, **kwargs)
@@ -79,19 +83,38 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-@contextmanager
-def translate_unexpected_errors() -> Iterator[None]:
-    """Turn an exception that is no ``WorkbenchError`` into an ``UnexpectedError`` with that exception as its cause.
+def _check_process(args: Sequence[Any]) -> None:
+    """Refuse what belongs to another process: in one that was forked, the threads that it waits for are not there.
 
     Raises:
-        UnexpectedError: there was one.
+        InputError: this process was forked from the one that made the object.
+    """
+    process = getattr(args[0], MADE_BY, None) if args else None
+    if process is not None and process != os.getpid():
+        kind = type(args[0]).__name__.lower()
+        message = f"this {kind} belongs to process {process}, and this is {os.getpid()}, which was forked from it"
+        raise InputError(
+            message, hint="use it there; another process opens the session's folder with Session.open(path)"
+        )
+
+
+@contextmanager
+def translate_unexpected_errors(folder: object = None) -> Iterator[None]:
+    """Turn an exception that is no ``WorkbenchError`` into one with that exception as its cause.
+
+    Args:
+        folder: that a full disk, and the like, is said of.
+
+    Raises:
+        EnvironmentProblem: the exception came from the surroundings (``workbench.errors.surroundings``).
+        UnexpectedError: there was another one.
     """
     try:
         yield
     except WorkbenchError:
         raise
     except Exception as problem:
-        raise UnexpectedError.of(problem) from problem
+        raise surroundings_problem(problem, folder) or UnexpectedError.of(problem) from problem
 
 
 def translate_callback_errors(parameter: str, callback: Callable[[T], object] | None) -> Callable[[T], None] | None:

@@ -11,6 +11,7 @@ than one without. (Those of ``numpy`` and ``mmap`` keep one each.)
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -127,6 +128,16 @@ def remove_folder(folder: Path) -> None:
     """Remove a folder with all files of rows in it, as far as it can be removed."""
     shutil.rmtree(folder, ignore_errors=True)
     MAPPED.forget_below(folder)
+
+
+def remove_at_exit(folder: str) -> None:
+    """Remove a folder when this process ends; one that is forked from it leaves the folder alone."""
+    atexit.register(_remove_own, folder, os.getpid())
+
+
+def _remove_own(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        remove_folder(Path(folder))
 
 
 @contextmanager

@@ -99,10 +99,11 @@ class AnswerReader:
         """Nothing while the session is open.
 
         Raises:
-            SessionError: it is closed.
+            SessionError: it is closed, or its folder is gone.
         """
         if self._store.directory.closed:
             raise SessionError(CLOSED, hint="open it again and ask the query of that session")
+        self._store.directory.check_open()
 
     def results(self, queries: Mapping[str, QueryRecord]) -> dict[str, pd.DataFrame]:
         """The answers of some queries, all of one commit, each by what it is asked for; errors as in ``answers``."""

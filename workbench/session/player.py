@@ -7,6 +7,7 @@ plays: what changes something waits for the end of the batch, what reads does no
 from __future__ import annotations
 
 import datetime as dt
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -120,6 +121,7 @@ class Player:
     """
 
     def __init__(self, session: Playable) -> None:
+        self._made_by = os.getpid()
         self._session = session
         self._changed = threading.Condition()
         self._orders = 0

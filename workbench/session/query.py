@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -46,6 +47,7 @@ class Query:
     """
 
     def __init__(self, record: QueryRecord, reader: AnswerReader) -> None:
+        self._made_by = os.getpid()
         self._registered = record
         self._reader = reader
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -172,6 +173,7 @@ class Session(SessionContents):
     def _wire(
         self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | None, dialect: str, options: Options
     ) -> None:
+        self._made_by = os.getpid()
         self.dialect = dialect
         self.options = options
         self.path = directory.path

@@ -82,7 +82,8 @@ class Tail:
                 yield self._database
                 self._database.execute("COMMIT")
             except BaseException:
-                self._database.execute("ROLLBACK")
+                if self._database.in_transaction:  # on a full disk SQLite has undone everything by itself
+                    self._database.execute("ROLLBACK")
                 raise
 
     def append(

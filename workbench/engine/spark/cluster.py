@@ -6,9 +6,7 @@ sent to them, and the folder must lie where all of them can write it.
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -19,6 +17,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from workbench.errors import EnvironmentProblem
+from workbench.files.mapped import remove_at_exit
 
 MODULES = ("numpy", "pyarrow", "pandas")
 """What must be installed for the workers' Python; Spark brings itself."""
@@ -77,7 +76,7 @@ def packed() -> Path:
         (True, False)
     """
     root, folder = Path(__file__).parents[2], tempfile.mkdtemp(prefix="argus-package-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    remove_at_exit(folder)
     file = Path(folder) / f"{root.name}.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(root.rglob("*")):

@@ -7,6 +7,7 @@ goes on calling it. ``forget_dead_spark`` therefore clears what PySpark keeps of
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,6 +56,23 @@ def translate_errors(doing: str) -> Iterator[None]:
         raise EngineError(f"Spark could not {doing}: {first}", hint=_SHOW_ALL) from problem
 
 
+class _Inherited:
+    """Whether the Spark that PySpark knows is that of the process from which this one was forked.
+
+    A call would go over the sockets of the other process, and closing it would end the JVM of that one.
+    """
+
+    def __init__(self) -> None:
+        self.spark = False
+        os.register_at_fork(after_in_child=self._note)
+
+    def _note(self) -> None:
+        self.spark = self.spark or SparkContext._gateway is not None
+
+
+INHERITED = _Inherited()
+
+
 class SparkMonitor:
     """Tells whether the Spark of one session still runs.
 
@@ -75,6 +93,8 @@ class SparkMonitor:
             problem: what was raised while Spark was used. After a broken connection the JVM gets ``DYING`` seconds to
                 end, since it may be about to.
         """
+        if INHERITED.spark:
+            return "Spark belongs to the process from which this one was forked"
         if problem is not None and any(map(_is_broken_connection, _causes(problem))):
             _wait_for(self._gateway)
         if not _runs(self._gateway):

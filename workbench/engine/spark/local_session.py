@@ -7,10 +7,8 @@ evaluates predicates on rows only other queries let in; expressions are written 
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
-import shutil
 import sys
 import tempfile
 import threading
@@ -25,9 +23,10 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.class_archive import archive_options, recording
-from workbench.engine.spark.failures import forget_dead_spark
+from workbench.engine.spark.failures import INHERITED, forget_dead_spark
 from workbench.engine.spark.java import use_java
 from workbench.errors import EnvironmentProblem
+from workbench.files.mapped import remove_at_exit
 
 SQL_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
@@ -92,8 +91,11 @@ def local_spark(
             uses the archive there is.
 
     Raises:
-        EnvironmentProblem: Java is missing or Spark did not start.
+        EnvironmentProblem: Java is missing or Spark did not start, or this process was forked from one with a Spark.
     """
+    if INHERITED.spark:
+        hint = "start the process anew: with subprocess, or with multiprocessing.get_context('spawn')"
+        raise EnvironmentProblem("this process was forked from one that has a Spark, and cannot use it", hint=hint)
     with _STARTING:
         forget_dead_spark()
         if SparkContext._active_spark_context is None:
@@ -138,7 +140,7 @@ def _make_class_cache(spark: SparkSession) -> None:
 def socket_folder() -> str:
     """A folder of this process for the sockets between Spark and its Python workers; nobody else may enter it."""
     folder = tempfile.mkdtemp(prefix="argus-spark-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    remove_at_exit(folder)
     return folder
 
 

@@ -206,13 +206,26 @@ class SessionDirectory:
         """Nothing while the session is open.
 
         Raises:
-            SessionError: it is closed.
+            SessionError: it is closed, or its folder is gone.
         """
         if self.closed:
             hint = f"Session.open({str(self.path)!r}) goes on with it"
             if self.temporary:
                 hint = "its folder was temporary and is gone; save(path) keeps a session, and so does Session(path=...)"
             raise SessionError("the session is closed", hint=hint)
+        if self._is_gone:
+            hint = "where it was only renamed, give it this name again, and the session goes on; else close() it"
+            raise SessionError(f"the session's folder {self.path} was removed or renamed", hint=hint)
+
+    @property
+    def _is_gone(self) -> bool:
+        """Whether the folder is not there any more, or another one stands in its place."""
+        try:
+            if self._writing is None:
+                return not (self.path / CATALOG).exists()
+            return not os.path.samestat(os.fstat(self._writing.fileno()), os.stat(self.path / WRITER))
+        except FileNotFoundError:
+            return True
 
     def check_writable(self) -> None:
         """Nothing when this session may write.
