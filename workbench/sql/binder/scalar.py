@@ -17,7 +17,7 @@ from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_OF, NO_MAP, variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
-from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns
+from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.arrays.structs import column_before_field, field
@@ -163,6 +163,8 @@ class ScalarBinder:
             if GROUPED in of and in_aggregate:
                 what = f"{node.name} is an aggregate, which cannot stand inside another"
                 raise self.source.error(what, node, "aggregate a subquery in FROM")
+        if in_aggregate:
+            meaning = map_columns(meaning, lambda column: self.scope.computed.get(column, column))
         self.columns.append((node, meaning))
         return meaning
 

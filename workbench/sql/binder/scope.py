@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
 
 from sqlglot import exp
 
 from workbench.errors import nearest
-from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.types import STRING
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
+
+NAMED = -3
+"""Source of columns that are known by their names alone."""
 
 
 @dataclass
@@ -60,6 +64,7 @@ class Scope:
         outer: the names of the query around a subquery.
         preferred: what a name means that is a column and an alias, outside of aggregates and OVER, where it is the
             column.
+        computed: what columns mean that are known by their names alone (``by_names``).
     """
 
     source: SourceText
@@ -68,6 +73,7 @@ class Scope:
     aliases: Mapping[str, Expression] = field(default_factory=dict)
     outer: Outer | None = None
     preferred: Preferred = Preferred.COLUMN
+    computed: Mapping[Expression, Expression] = field(default_factory=dict)
 
     def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
@@ -75,6 +81,29 @@ class Scope:
             raise self.source.error(f"{item.alias} stands twice in FROM", node, "give one of them an alias")
         self.items.append(item)
         self.columns += item.columns.items()
+
+    def by_names(self) -> Scope:
+        """The scope in which a column that FROM computes, or has twice, is known by its name.
+
+        So it can be grouped by, and be NULL where a grouping lacks it, whatever else is computed alike.
+        """
+        times = Counter(expression for item in self.items for expression in item.columns.values())
+        computed: dict[Expression, Expression] = {}
+        called: dict[tuple[str, Expression], Expression] = {}
+
+        def known(place: str, name: str, expression: Expression) -> Expression:
+            if isinstance(expression, Column) and times[expression] < 2:
+                return expression
+            column = Column(f"{place}.{name}", expression.type, NAMED)
+            computed[column] = expression
+            return called.setdefault((name, expression), column) if place else called.get((name, expression), column)
+
+        items = [
+            replace(item, columns={name: known(f"{place}", name, e) for name, e in item.columns.items()})
+            for place, item in enumerate(self.items)
+        ]
+        columns = [(name, known("", name, e)) for name, e in self.columns]
+        return replace(self, items=items, columns=columns, computed=computed)
 
     def resolve(self, column: exp.Column) -> Expression:
         """The expression a column name means.

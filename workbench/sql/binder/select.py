@@ -9,7 +9,17 @@ from functools import cached_property
 from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, columns, reading_order
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    column_name,
+    columns,
+    map_columns,
+    reading_order,
+)
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
@@ -48,6 +58,7 @@ from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, p
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
@@ -89,6 +100,7 @@ class SelectBinder:
         self._keys: tuple[SortKey, ...] = ()
         self._listed: Groups = ()
         self._sets: list[Groups] = [()]
+        self._is_expanded = False
         self._on: tuple[Expression, ...] = ()
         distinct = select.args.get("distinct")
         on = None if distinct is None else distinct.args.get("on")
@@ -189,6 +201,12 @@ class SelectBinder:
         else:
             nodes, sets = grouping_sets(group, self._source)
             bound = {node: self._group(node, scalar) for node in nodes}
+            self._is_expanded = len(sets) > 1
+            if any(len(grouping) < len(nodes) for grouping in sets) and not any(map(_is_window, bound.values())):
+                self._scope = self._scope.by_names()
+                scope = replace(self._scope, aliases=self._aliases())
+                scalar = ScalarBinder(scope, self._context.schema, grouped=True)
+                bound = {node: self._group(node, scalar) for node in nodes}
             self._listed = without_ends(dict.fromkeys(bound.values()))
             self._sets = [without_ends(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
         refuse_compared(self._listed, "GROUP BY", group, self._source)
@@ -270,15 +288,23 @@ class SelectBinder:
         return [self._grouped_block(groups, condition) for groups in self._sets]
 
     def _grouped_block(self, groups: Groups, condition: tuple[Expression, ScalarBinder] | None) -> Block:
+        computed = {group: self._computed(group) for group in groups}
+
         def over(expression: Expression, scalar: ScalarBinder) -> Expression:
-            return over_groups(expression, groups, self._listed, self._not_grouped(scalar))
+            return over_groups(expression, computed, self._listed, self._not_grouped(scalar))
 
         outputs = [(item.name, over(item.expression, item.scalar)) for item in self._outputs]
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
+        count = AggregateCall("count", (), INTEGER)
+        if not groups and self._is_expanded and self._source.dialect in SPARK_FAMILY:
+            # Of several groupings none has a row of no rows in Spark.
+            statistics = {**statistics, count: None}
+            some = call(">", Column(column_name(count), INTEGER), Constant(0, INTEGER))
+            having = conjunction(having, normal_form(some))
         if not groups and not statistics:
-            statistics = {AggregateCall("count", (), INTEGER): None}  # the total of no rows is a row
-        sorted_groups = tuple(sorted(groups, key=reading_order))
+            statistics = {count: None}  # the total of no rows is a row
+        sorted_groups = tuple(sorted(set(computed.values()), key=reading_order))
         grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
         of_qualify, scalar = self._qualifying
         qualify = over(of_qualify, scalar)
@@ -288,13 +314,12 @@ class SelectBinder:
     def joined_with_subqueries(self, block: Block) -> Block:
         """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
         assert block.grouping is not None
-        groups, scalar = block.grouping.groups, self._scalar(self._scope)
+        groups, listed = block.grouping.groups, tuple(map(self._computed, self._listed))
+        missing, computed = self._not_grouped(self._scalar(self._scope)), dict(zip(groups, groups, strict=True))
         if any(map(_is_sliding, groups)) and self._after_groups.reads_groups:
             what = "a subquery beside sliding windows that reads the query around it"
             self._source.refuse(what, self._select.args["group"], "group in a subquery in FROM")
-        return self._after_groups.around(
-            without_overlap(block), lambda e: over_groups(e, groups, self._listed, self._not_grouped(scalar))
-        )
+        return self._after_groups.around(without_overlap(block), lambda e: over_groups(e, computed, listed, missing))
 
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
@@ -308,6 +333,10 @@ class SelectBinder:
         return Ordered(first, shown, self._keys, limit.rows, limit.offset, limit.with_ties)
 
     # ---- parts of the steps ------------------------------------------------------------------------------------------
+
+    def _computed(self, group: Expression) -> Expression:
+        """A group as it is computed, without names of what FROM computes."""
+        return map_columns(group, lambda column: self._scope.computed.get(column, column))
 
     def _split(self, predicates: PredSet) -> tuple[PredSet, PredSet]:
         """The predicates that do not read now, and the window."""
@@ -362,7 +391,7 @@ class SelectBinder:
 
     def _name_window(self) -> None:
         """Name the parts of a window that is a group, and leave out rows without a time, which are in no window."""
-        starts = [g for g in self._listed if isinstance(g, Call) and g.function in (TUMBLING, SLIDING, SESSION)]
+        starts = [g for g in self._listed if isinstance(g, Call) and _is_window(g)]
         if len(starts) > 1:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
@@ -439,6 +468,10 @@ class SelectBinder:
                                       f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
 
         return missing
+
+
+def _is_window(group: Expression) -> bool:
+    return isinstance(group, Call) and group.function in (TUMBLING, SLIDING, SESSION)
 
 
 def _is_sliding(group: Expression) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
@@ -246,25 +246,29 @@ def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: Source
 
 
 def over_groups(
-    expression: Expression, groups: Groups, listed: Groups, missing: Callable[[Column], SqlError]
+    expression: Expression,
+    groups: Mapping[Expression, Expression],
+    listed: Groups,
+    missing: Callable[[Column], SqlError],
 ) -> Expression:
     """An expression of the select list over the columns of the grouped relation.
 
     Args:
         expression: bound with an ``Aggregation``: statistics have source ``GROUPED``, inputs theirs.
-        groups: the expressions of the grouping.
+        groups: the expressions of the grouping, as they are bound and as they are computed.
         listed: those of all groupings of the GROUP BY, in order; one that this grouping lacks is NULL.
         missing: makes the error for a column that is neither grouped nor aggregated.
 
     Raises:
         SqlError: the one made by ``missing``.
     """
-    if isinstance(expression, Constant):
-        return expression
-    if expression in groups:
-        return Column(column_name(expression), expression.type)
+    group = groups.get(expression)
+    if group is not None:
+        return group if isinstance(group, Constant) else Column(column_name(group), group.type)
     if expression in listed:
         return Constant(None, expression.type)
+    if isinstance(expression, Constant):
+        return expression
     if expression.type.kind is Kind.INTEGER and (interval := interval_of(expression)) in (*groups, *listed):
         # The microseconds of an interval that is grouped by.
         return micros_of(over_groups(interval, groups, listed, missing))
@@ -287,6 +291,6 @@ def over_groups(
     raise AssertionError(expression)
 
 
-def _grouping_bits(arguments: Groups, groups: Groups) -> Constant:
+def _grouping_bits(arguments: Groups, groups: Mapping[Expression, Expression]) -> Constant:
     """A bit for each argument, the last one the lowest: 1 where the grouping lacks it."""
     return Constant(int("".join("01"[a not in groups] for a in arguments) or "0", 2), INTEGER)
