@@ -166,7 +166,7 @@ def plain(value: object) -> object:
         case bytes():
             return _hexadecimal(value)
         case Decimal():
-            return str(value)
+            return format(value, "f")  # without an exponent
         case dt.datetime() | dt.date():
             return value.isoformat()
         case dt.timedelta():

@@ -70,9 +70,7 @@ class DeltaTarget(Target):
         there = self._table() if is_delta(self._folder) else self._folder
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
         rows = typed_changes(batch, changes, self._types)
-        # Delta has no intervals: their microseconds, as they are stored here.
-        stored = [pa.int64() if pa.types.is_duration(type_) else type_ for type_ in rows.schema.types]
-        rows = rows.cast(pa.schema(zip(rows.column_names, stored, strict=True)))
+        rows = rows.cast(pa.schema([(field.name, _without_durations(field.type)) for field in rows.schema]))
         owner = f"{_OWNER}{self._sink}"  # of a table that is made now
         delta.write_deltalake(there, rows, mode="append", description=owner, commit_properties=properties)
 
@@ -88,6 +86,19 @@ class DeltaTarget(Target):
             hint = "of another session maybe, or one that was dropped: give another folder, or remove the table"
             raise SessionError(f"{self._folder} has what another sink has sent", hint=hint)
         return table
+
+
+def _without_durations(type_: pa.DataType) -> pa.DataType:
+    """Delta has no intervals: their microseconds, as they are stored here."""
+    if pa.types.is_duration(type_):
+        return pa.int64()
+    if pa.types.is_map(type_):
+        return pa.map_(_without_durations(type_.key_type), _without_durations(type_.item_type))
+    if pa.types.is_list(type_):
+        return pa.list_(_without_durations(type_.value_type))
+    if pa.types.is_struct(type_):
+        return pa.struct([(field.name, _without_durations(field.type)) for field in type_])
+    return type_
 
 
 def _deltalake() -> Any:

@@ -229,8 +229,18 @@ def _written(type_: DataType) -> str:
 def _value(value: object) -> object:
     """A value as psycopg takes it: structs and maps are JSON, also in arrays."""
     if isinstance(value, list):
+        if any(isinstance(each, list) for each in value):
+            _check_lengths(value)
         return [_value(each) for each in value]
     return _psycopg().types.json.Jsonb(plain(value)) if isinstance(value, dict) else value
+
+
+def _check_lengths(arrays: Sequence[object]) -> None:
+    """PostgreSQL has arrays of several dimensions, and no arrays of arrays: one that is empty would be gone."""
+    lengths = {len(each) if isinstance(each, list) else 0 for each in arrays}
+    if len(lengths) > 1 or 0 in lengths:
+        message = f"PostgreSQL has no arrays of arrays that differ in length, are empty or NULL: {arrays!r:.60}"
+        raise SessionError(message, hint="leave the column out, or select elements of it")
 
 
 def _psycopg() -> Any:

@@ -1,0 +1,279 @@
+"""The values of every type at the ends of their ranges, written to every target and read back: each as it was."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import servers
+from pyspark.sql import SparkSession
+from servers import Broker
+from sink_targets import Webhook
+
+from workbench import Session
+from workbench.errors import SessionError
+from workbench.session.sinks.targets import target_of
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    array_of,
+    decimal,
+    map_of,
+    struct_of,
+)
+from workbench.streams.arrow_types import to_shown
+
+Values = list[Any]
+MOMENTS = [dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999), dt.datetime(1969, 12, 31, 23, 0, 0, 1)]
+PLAIN: list[tuple[DataType, Values]] = [
+    (BOOLEAN, [True, False]),
+    (INTEGER, [2**63 - 1, -(2**63), 2**53 + 1, 0]),
+    (decimal(38, 2), [Decimal(f"{'9' * 36}.99"), Decimal(f"-{'9' * 36}.99"), Decimal("9007199254740993.07")]),
+    (decimal(38, 38), [Decimal(f"0.{'9' * 38}"), Decimal(f"0.{'0' * 37}1")]),
+    (decimal(5, 0), [Decimal(99999), Decimal(0)]),
+    (DOUBLE, [0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0, 1e22, math.nan, math.inf, -math.inf]),
+    (STRING, ["", " ", 'é\u2028\U0001f600"\\\n\t\x7f', "NULL", "null", "NaN", "a" * 10_000]),
+    (DATE, [dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1970, 1, 1)]),
+    (TIMESTAMP, MOMENTS),
+    (INTERVAL, [dt.timedelta(days=1, microseconds=1), dt.timedelta(0), -dt.timedelta(microseconds=1)]),
+    (BINARY, [b"", b"\xff\x00", bytes(range(256))]),
+]
+NESTED: list[tuple[DataType, Values]] = [
+    *((array_of(type_), [[], [None], [*values, None]]) for type_, values in PLAIN),
+    (array_of(array_of(INTEGER)), [[], [[1, 2], [3, None]]]),
+    (struct_of([(f"f{i}", type_) for i, (type_, _) in enumerate(PLAIN)]),
+     [{f"f{i}": values[at % len(values)] for i, (_, values) in enumerate(PLAIN)} for at in range(8)]
+     + [{f"f{i}": None for i in range(len(PLAIN))}]),
+    (map_of(STRING, DOUBLE), [{}, {"a": None, "": 0.1, "n": math.nan, "i": -math.inf}]),
+    (map_of(DATE, array_of(TIMESTAMP)), [{dt.date(1, 1, 1): MOMENTS, dt.date(9999, 12, 31): None}]),
+    (array_of(struct_of([("code", BINARY), ("m", decimal(5, 2))])), [[{"code": b"\x00", "m": Decimal("1.50")}, None]]),
+    (array_of(map_of(STRING, INTEGER)), [[{"a": 1}, {}, None]]),
+]  # fmt: skip
+TYPES = [*PLAIN, *NESTED]
+
+
+def in_json(value: Any) -> Any:
+    """A value as topics and webhooks have it."""
+    match value:
+        case dict():
+            return {name if isinstance(name, str) else str(in_json(name)): in_json(v) for name, v in value.items()}
+        case list():
+            return [in_json(each) for each in value]
+        case float() if math.isnan(value):
+            return None
+        case float() if math.isinf(value):
+            return "inf" if value > 0 else "-inf"
+        case Decimal():
+            return format(value, "f")
+        case bytes():
+            return value.hex().upper()
+        case dt.date():
+            return value.isoformat()
+        case dt.timedelta():
+            sign, length = ("-", -value) if value < dt.timedelta(0) else ("", value)
+            seconds, micros = length.seconds, length.microseconds
+            time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+            fraction = f".{micros:06}".rstrip("0") if micros else ""
+            return f"INTERVAL '{sign}{length.days} {time}{fraction}' DAY TO SECOND"
+    return value
+
+
+def in_delta(value: Any) -> Any:
+    """Delta has no intervals: microseconds."""
+    match value:
+        case dict():
+            return {name: in_delta(each) for name, each in value.items()}
+        case list():
+            return [in_delta(each) for each in value]
+        case dt.timedelta():
+            return value // dt.timedelta(microseconds=1)
+    return value
+
+
+def in_postgres(value: Any) -> Any:
+    """Structs and maps are JSON, in which NaN is a text."""
+    match value:
+        case dict():
+            return in_jsonb(value)
+        case list():
+            return [in_postgres(each) for each in value]
+    return value
+
+
+def same(wanted: Any, found: Any) -> bool:
+    """Whether values are alike to the last bit; members have no order."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return wanted.keys() == found.keys() and all(same(wanted[name], found[name]) for name in wanted)
+    if isinstance(wanted, list) and isinstance(found, list):
+        return len(wanted) == len(found) and all(map(same, wanted, found))
+    return repr(wanted) == repr(found)
+
+
+def unsigned(value: Any) -> Any:
+    """A value in which no zero has a sign."""
+    if isinstance(value, list):
+        return [unsigned(each) for each in value]
+    if isinstance(value, dict):
+        return {name: unsigned(each) for name, each in value.items()}
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def in_jsonb(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name if isinstance(name, str) else str(in_json(name)): in_jsonb(v) for name, v in value.items()}
+        case list():
+            return [in_jsonb(each) for each in value]
+        case float() if math.isnan(value):
+            return "nan"
+        case float() if math.isfinite(value):  # its numbers have no exponent, and 0 no sign
+            return json.loads(format(Decimal(repr(value or 0.0)), "f"))
+    return in_json(value)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Broker:
+    return Broker()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    with servers.postgres() as address:
+        yield address
+
+
+@pytest.fixture
+def hook() -> Iterator[Webhook]:
+    served = Webhook()
+    yield served
+    served.close()
+
+
+def test_every_value_of_every_type_at_every_target(
+    tmp_path: Path, hook: Webhook, broker: Broker, postgres: str
+) -> None:
+    import psycopg
+    from deltalake import DeltaTable
+    from psycopg.rows import dict_row
+
+    called: list[pd.DataFrame] = []
+
+    def of_table() -> list[dict[str, Any]]:
+        with psycopg.connect(postgres, row_factory=dict_row) as connection:
+            return connection.execute("SELECT * FROM every").fetchall()
+
+    rows = max(len(values) for _, values in TYPES) + 1
+    columns = {f"c{i}": [*values, *[None] * (rows - len(values))] for i, (_, values) in enumerate(TYPES)}
+    frame = {name: pd.Series(values, dtype=object) for name, values in columns.items()}
+    changes = pd.DataFrame({"weight": [1] * rows, "i": range(rows), **frame})
+    types = [INTEGER, *(type_ for type_, _ in TYPES)]
+    files, delta = tmp_path / "files", tmp_path / "delta"
+    arrow: Callable[[Any], Any] = lambda table: table.to_pylist(maps_as_pydicts="strict")  # noqa: E731
+    targets: dict[str, tuple[object, Callable[[], Sequence[dict[str, Any]]], Callable[[Any], Any]]] = {
+        "folder": (str(files), lambda: arrow(pq.read_table(files)), lambda value: value),
+        "delta": (f"delta:{delta}", lambda: arrow(DeltaTable(delta).to_pyarrow_table()), in_delta),
+        "hook": (hook.url("every"), lambda: hook.taken("every")[7], in_json),
+        "topic": (broker.url("every"), lambda: [json.loads(m.value()) for m in broker.read("every")], in_json),
+        "table": (f"{postgres}&table=every", of_table, in_postgres),
+        "called": (lambda _, frame: called.append(frame), lambda: called[0].to_dict("records"), lambda value: value),
+    }
+    wrong = []
+    for target_name, (given, read, expected) in targets.items():
+        target = target_of(given)
+        target.begin("every", types)
+        target.write("q", 7, changes)
+        found = sorted(read(), key=lambda row: row["i"])
+        assert len(found) == rows
+        for i, (type_, _) in enumerate(TYPES):
+            values = [row[f"c{i}"] for row in found]
+            wanted = [expected(value) for value in columns[f"c{i}"]]
+            if target_name == "called" and type_ == DOUBLE:  # NULL and NaN are one in a DataFrame
+                wanted = [math.nan if value is None else value for value in wanted]
+            pairs = zip(wanted, values, strict=True)
+            wrong += [(target_name, str(type_), w, v) for w, v in pairs if not same(w, v)]
+        target.close()
+    print(len(targets) * sum(len(values) for _, values in TYPES), "values")
+    assert wrong == [], "\n".join(map(str, wrong[:20]))
+
+
+def caught_up(session: Session) -> None:
+    until = time.monotonic() + 60
+    while any(status.behind for status in session.sinks.values()) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def test_every_value_of_a_stream(spark: SparkSession, tmp_path: Path, hook: Webhook) -> None:
+    """From a source through the network to two targets: of each type what a source can have."""
+    # A session does not keep the sign of a zero, which is equal to the other.
+    of_sources = [(type_, unsigned(values)) for type_, values in TYPES if "interval" not in str(type_)]
+    rows = max(len(values) for _, values in of_sources) + 1
+    columns = {f"c{i}": [*values, *[None] * (rows - len(values))] for i, (_, values) in enumerate(of_sources)}
+    arrays = [pa.array(columns[f"c{i}"], to_shown(type_), from_pandas=False) for i, (type_, _) in enumerate(of_sources)]
+    source = pa.table({"i": range(rows), **dict(zip(columns, arrays, strict=True))})
+    with Session(spark) as session:
+        session.add_stream("t", source, history=rows // 2, batch=2)
+        session.register(f"SELECT i, {', '.join(columns)} FROM t", name="q")
+        session.add_sink("q", tmp_path / "files", name="files")
+        session.add_sink("q", hook.url("all"), name="hook")
+        session.run(rows)
+        caught_up(session)
+        session.seek(1)
+        caught_up(session)
+        left = len(session.query("q").result())
+    files = pq.read_table(tmp_path / "files").to_pylist(maps_as_pydicts="strict")
+    posted = [row for changes in hook.taken("all").values() for row in changes]
+    for found, expected in ((files, lambda value: value), (posted, in_json)):
+        came = {row["i"]: row for row in found if row["weight"] == 1}
+        went = {row["i"]: row for row in found if row["weight"] == -1}
+        assert len(came) == rows and len(went) == rows - left
+        for i in range(rows):
+            wanted = {name: expected(values[i]) for name, values in columns.items()}
+            for row in [came[i], *([went[i]] if i in went else [])]:
+                assert not [(name, w, row[name]) for name, w in wanted.items() if not same(w, unsigned(row[name]))]
+
+
+RAGGED: list[Values] = [[[]], [[1], []], [[1], [2, 3]], [[1], None]]
+
+
+@pytest.mark.parametrize("value", RAGGED, ids=repr)
+def test_arrays_of_arrays_that_differ(tmp_path: Path, hook: Webhook, postgres: str, value: Values) -> None:
+    """PostgreSQL has no such arrays, and says so; other targets have them."""
+    changes = pd.DataFrame({"weight": [1], "v": pd.Series([value], dtype=object)})
+    table = f"{postgres}&table=ragged"
+    for given in (table, str(tmp_path / "files"), f"delta:{tmp_path / 'delta'}", hook.url("ragged")):
+        target = target_of(given)
+        target.begin("ragged", [array_of(array_of(INTEGER))])
+        if given == table:
+            with pytest.raises(SessionError, match="no arrays of arrays that differ in length, are empty or NULL"):
+                target.write("q", 1, changes)
+        else:
+            target.write("q", 1, changes)
+        target.close()
+    assert pq.read_table(tmp_path / "files")["v"].to_pylist() == [value]
+    assert hook.taken("ragged")[1] == [{"weight": 1, "v": value}]
+
+
+def test_a_text_with_a_character_0(postgres: str) -> None:
+    """PostgreSQL has none, and says so."""
+    target = target_of(f"{postgres}&table=zeros")
+    target.begin("zeros", [STRING])
+    with pytest.raises(Exception, match="cannot contain NUL"):
+        target.write("q", 1, pd.DataFrame({"weight": [1], "v": ["a\x00b"]}))
+    target.close()
