@@ -3,12 +3,16 @@
 ``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain subqueries, views and CTEs (selection,
 join, projection) are merged into the block that uses them. An input that is a query has grouping, DISTINCT or a set
 operator. The order of a query inside another has no meaning, so only the outermost query is ``Ordered``.
+
+Queries that are equal are one object (``interning``): a query that stands in several places, such as a view, or the
+subqueries that unnesting repeats, is one part of a graph, and every pass goes through it once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from workbench.sql.algebra.analytic import ANALYTIC, AnalyticCall
 from workbench.sql.algebra.expressions import (
@@ -23,6 +27,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
+from workbench.sql.interning import Interned
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns, predicate_expressions
 
 
@@ -72,8 +77,15 @@ class Analyzed:
     call: AnalyticCall
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+def _with_streams(*args: Any) -> tuple[Any, ...]:
+    """What a query is: its fields, and all that is known of its streams, of which comparisons see the names."""
+    inputs = args[0] if isinstance(args[0], tuple) else ()
+    known = ((item.columns, item.append_only) for item in inputs if isinstance(item, StreamInput))
+    return (*args, *known)
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Interned):
     """One SELECT: join the inputs, keep what satisfies ``where``, group, keep what satisfies ``having``, project.
 
     Columns in ``where`` and ``grouping`` name their input by ``source``; so do those in ``outputs`` when there is no
@@ -98,14 +110,16 @@ class Block:
     qualify: PredSet = TRUE
     single: bool = False
 
+    interning_key = _with_streams
+
     @property
     def is_plain(self) -> bool:
         """Whether it selects, joins and projects, and does nothing else."""
         return self.grouping is None and not self.distinct and not self.analytics
 
 
-@dataclass(frozen=True, slots=True)
-class SetOperation:
+@dataclass(frozen=True, eq=False)
+class SetOperation(Interned):
     """UNION, INTERSECT or EXCEPT of queries with as many columns each; or a SEMIJOIN or ANTIJOIN, which no text names.
 
     UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
@@ -124,8 +138,8 @@ class SetOperation:
     beyond: LogicalQuery | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered:
+@dataclass(frozen=True, eq=False)
+class Ordered(Interned):
     """A query whose rows have an order: its first ``columns`` outputs are the answer, and others may be ordered by.
 
     Attributes:
@@ -174,7 +188,7 @@ def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
     parts: dict[int, Input] = {}
     waiting = [query]
     while waiting:
-        inner = _inner(waiting[-1])
+        inner = inputs_of(waiting[-1])
         missing = [item for item in inner if id(item) not in parts]
         waiting += missing
         if not missing:
@@ -211,7 +225,8 @@ def _query(part: Input) -> LogicalQuery:
     return part
 
 
-def _inner(query: Input) -> tuple[Input, ...]:
+def inputs_of(query: Input) -> tuple[Input, ...]:
+    """What a query reads: the inputs of a SELECT, the branches of a set operator."""
     match query:
         case StreamInput():
             return ()

@@ -5,6 +5,8 @@ over them in Arrow batches in Spark's Python workers. It writes the rows to segm
 names and counts alone. So a delta of any size never travels through the driver, and is on disk before it is read. Only
 the segments that a task's answer names count: what a failed or lost task wrote is never read.
 
+Rows that cancel each other are not written: of a join of *n* inputs that each replace a row they are 3^n.
+
 In: change (a Z-set) of the root. Out: change of the tree, each row with its lineage. Selections are linear, so
 Δσ(P) = σ(ΔP) with weights as they are (Budiu et al., DBSP).
 """
@@ -38,8 +40,11 @@ from workbench.engine.storage.lineage import (
     word_arrays,
     word_column,
 )
-from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.relation import Delta, consolidate
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
+
+TOGETHER = 100_000
+"""Among so many rows of a task those that cancel each other are looked for."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class FilterAndWrite:
         folder: of the segments; every worker must reach it.
         job_input: has the batch of all rows, instead of their own ``_batch``.
         computed: of the kept columns those that are computed here.
+        cancels: whether rows may cancel each other.
     """
 
     tree: str
@@ -91,6 +97,7 @@ class FilterAndWrite:
     folder: str
     job_input: JobInput | None
     computed: Mapping[str, Computed] = field(default_factory=dict)
+    cancels: bool = False
 
     def __call__(self, batches: Batches) -> Batches:
         """Write the rows of a task; gives its answer."""
@@ -105,7 +112,7 @@ class FilterAndWrite:
         removed = np.zeros_like(counts)
         rows_in = 0
         writer = SegmentWriter(self.folder)
-        for batch in batches:
+        for batch in _cancelled(batches) if self.cancels else batches:
             rows_in += batch.num_rows
             if number is not None:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
@@ -138,6 +145,25 @@ class FilterAndWrite:
             removed.tolist(),
             time.perf_counter() - begun,
         )
+
+
+def _cancelled(batches: Batches) -> Batches:
+    """The rows without those that cancel each other among ``TOGETHER``."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(batch.num_rows for batch in waiting) >= TOGETHER:
+            waiting = [_consolidated(waiting)]
+            if waiting[0].num_rows >= TOGETHER // 2:
+                yield waiting.pop()
+    if waiting:
+        yield _consolidated(waiting)
+
+
+def _consolidated(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    rows = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    leave = pc.any(pc.less(rows.column(WEIGHT), 0), min_count=0).as_py()
+    return consolidate(rows) if leave else rows  # rows that only come cancel nothing
 
 
 def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Positions:

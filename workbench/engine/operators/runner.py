@@ -169,9 +169,10 @@ class Runner:
     def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         """The last step of a tree's jobs."""
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
-        job_input = self.job_input(plan) if isinstance(plan, AggregatePlan | AnalyticPlan) else None
+        grouped_rows = isinstance(plan, AggregatePlan | AnalyticPlan)
+        job_input, cancels = self.job_input(plan) if grouped_rows else None, not grouped_rows and not plan.monotone
         folder, grouped = str(self.folder(plan.name)), plan.filter.filter.calling(self.functions)
-        return FilterAndWrite(plan.name, grouped, tuple(plan.stored), folder, job_input, plan.computed_here)
+        return FilterAndWrite(plan.name, grouped, tuple(plan.stored), folder, job_input, plan.computed_here, cancels)
 
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
         """Run jobs of some trees, by name, as one; the changes of the trees.

@@ -330,8 +330,9 @@ def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None
     if compared and function == "right" and not _is_number(node.expression, 0):
         b.source.refuse("RIGHT of what is no constant number", node, "below 0 databases differ")
     if compared and function == "split_part":
-        separator = node.args["delimiter"]
-        if not (separator.is_string and separator.name and _is_number(node.args["part_index"], 1)):
+        separator = node.args.get("delimiter")
+        constant = isinstance(separator, exp.Literal) and separator.is_string and separator.name
+        if not (constant and _is_number(node.args.get("part_index"), 1)):
             b.source.refuse("this SPLIT_PART", node, "write a constant separator, and a constant place from 1 on")
     if function == "next_day":
         day = node.args.get("expression")
@@ -339,7 +340,7 @@ def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None
             b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
 
 
-def _is_number(node: exp.Expr, least: int) -> bool:
+def _is_number(node: exp.Expr | None, least: int) -> bool:
     return isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least
 
 

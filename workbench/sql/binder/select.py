@@ -294,6 +294,8 @@ class SelectBinder:
             return over_groups(expression, computed, self._listed, self._not_grouped(scalar))
 
         outputs = [(item.name, over(item.expression, item.scalar)) for item in self._outputs]
+        # What subqueries beside aggregates are compared with stays with the block until they are joined.
+        outputs += [("", over(e, self._scalar(self._scope))) for e in self._after_groups.compared]
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
         count = AggregateCall("count", (), INTEGER)
@@ -314,12 +316,10 @@ class SelectBinder:
     def joined_with_subqueries(self, block: Block) -> Block:
         """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
         assert block.grouping is not None
-        groups, listed = block.grouping.groups, tuple(map(self._computed, self._listed))
-        missing, computed = self._not_grouped(self._scalar(self._scope)), dict(zip(groups, groups, strict=True))
-        if any(map(_is_sliding, groups)) and self._after_groups.reads_groups:
+        if any(map(_is_sliding, block.grouping.groups)) and self._after_groups.reads_groups:
             what = "a subquery beside sliding windows that reads the query around it"
             self._source.refuse(what, self._select.args["group"], "group in a subquery in FROM")
-        return self._after_groups.around(without_overlap(block), lambda e: over_groups(e, computed, listed, missing))
+        return self._after_groups.around(without_overlap(block))
 
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""

@@ -10,6 +10,9 @@ _STRFTIME = {"Y": "yyyy", "y": "yy", "m": "MM", "-m": "M", "d": "dd", "-d": "d",
              "M": "mm", "S": "ss", "f": "SSSSSS", "b": "MMM", "B": "MMMM", "a": "EEE", "A": "EEEE", "p": "a",
              "j": "DDD"}  # fmt: skip
 
+_RESERVED = "{}[]#"
+"""What Java gives a meaning of its own."""
+
 
 def from_oracle(format_: str) -> str:
     """The Java pattern of an Oracle format model of digits, such as YYYYMMDD or HH24:MI:SS.
@@ -28,7 +31,7 @@ def from_oracle(format_: str) -> str:
             result.append(_ORACLE[part])
         elif part.startswith('"'):
             raise ValueError(f"quoted text in the date format {format_}")
-        elif part[0].isalpha():
+        elif part[0].isalpha() or part in _RESERVED:
             raise ValueError(f"the element {part} of the date format {format_}")
         else:
             result.append("''" if part == "'" else part)
@@ -48,7 +51,7 @@ def from_strftime(format_: str) -> str:
     """
     result = []
     for directive, other in re.findall(r"%(-?[A-Za-z])(?:strict)?|([^%])", format_, re.S):
-        if other.isalpha() or other in ("'", '"'):
+        if other.isalpha() or (other and other in f"{_RESERVED}'\""):
             raise ValueError(f"the character {other} in a date format")
         if other:
             result.append(other)

@@ -7,13 +7,23 @@ or time, a query beyond these limits is refused by name. The interpreter's recur
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetOperation, StreamInput, output_columns
+from workbench.sql.logical import (
+    Block,
+    Input,
+    LogicalQuery,
+    SetOperation,
+    StreamInput,
+    inputs_of,
+    output_columns,
+    parts_of,
+)
 from workbench.sql.syntax.source_text import SourceText
 
 MAX_CHARACTERS = 500_000
@@ -31,6 +41,9 @@ MAX_JOINED = 40
 """Streams, and views that group, in one join, with views written out; their orders are searched."""
 MAX_READS = 1_200
 """Times that a query reads a stream, with views written out: a UNION of a thousand parts reads a thousand."""
+MAX_INPUTS = 3_000
+"""Inputs of the SELECTs and branches of the set operators of a query, those of a part that is there twice counted once:
+a UNION of a thousand SELECTs has two thousand."""
 MAX_COLUMNS = 5_000
 """Columns that a query selects."""
 MAX_WINDOWS = 300
@@ -113,23 +126,45 @@ def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> Non
     if (columns := len(output_columns(query))) > MAX_COLUMNS:
         what = f"a query with {columns:,} columns is not supported"
         raise UnsupportedError(what, **source.of(node), hint=f"select at most {MAX_COLUMNS:,}")
-    if (read := _read(query, set())) > MAX_READS:
-        what = f"a query that reads streams {read:,} times, with views written out, is not supported"
+    parts = parts_of(query)
+    if (inputs := sum(len(inputs_of(part)) for part in parts)) > MAX_INPUTS:
+        what = f"a query that joins and unites {inputs:,} inputs is not supported"
+        raise UnsupportedError(what, **source.of(node), hint=f"at most {MAX_INPUTS:,}: {_SPLIT}")
+    read: dict[Input, int] = {}
+    for part in parts:  # inner ones first
+        read[part] = _read(part, read)
+    if read[query] > MAX_READS:
+        what = f"a query that reads streams {_rounded(read[query])} times, with views written out, is not supported"
         raise UnsupportedError(what, **source.of(node), hint=f"read them at most {MAX_READS:,} times")
 
 
-def _read(query: Input, seen: set[int]) -> int:
-    """How often a query reads streams. An antijoin of an outer join reads what the join reads, which counts once."""
-    if isinstance(query, Ordered):
-        return _read(query.query, seen)
-    if isinstance(query, StreamInput):
-        return 1
-    inner: tuple[Input, ...] = query.inputs if isinstance(query, Block) else query.branches
-    if isinstance(query, SetOperation) and query.operator == "antijoin":
-        blocks = [branch for branch in query.branches if isinstance(branch, Block)]
-        inner = tuple(item for block in blocks for item in block.inputs if id(item) not in seen)
-    seen.update(map(id, inner))
-    return sum(_read(q, seen) for q in inner)
+def _read(query: Input, read: Mapping[Input, int]) -> int:
+    """How often a query reads streams, with what it reads written out.
+
+    DISTINCT rows are not repeated by those who read them. A semijoin or antijoin reads its left side in all branches,
+    and so does an outer join for rows without a partner, which counts once.
+    """
+    match query:
+        case StreamInput() | Block(distinct=True):
+            return 1
+        case SetOperation("semijoin" | "antijoin", _, branches):
+            return max(read[branch] for branch in branches)
+        case SetOperation("union", True, (pairs, *others)):
+            return read[pairs] + sum(read[other] for other in others if not _is_without_partner(other, pairs))
+        case _:
+            return sum(read[inner] for inner in inputs_of(query))
+
+
+def _is_without_partner(branch: LogicalQuery, pairs: LogicalQuery) -> bool:
+    """Whether a branch has the rows of an outer join without a partner, of which another branch has the pairs."""
+    match branch:
+        case Block((SetOperation("antijoin", _, (_, Block(inputs))),)):
+            return isinstance(pairs, Block) and pairs.inputs == inputs
+    return False
+
+
+def _rounded(number: int) -> str:
+    return f"{number:,}" if number < 10**9 else "billions of"
 
 
 Extent = tuple[int, int, Expression]

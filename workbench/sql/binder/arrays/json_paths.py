@@ -89,8 +89,11 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
             b.source.refuse(f"{called.upper()} in {b.dialect}", node, "write GET_JSON_OBJECT(s, '$.a')")
         if not isinstance(node.expression, exp.JSONPath):
             b.source.refuse("a JSON path that is not constant", node)
-        path = Constant(node.expression.sql("spark").strip("'"), STRING)
-        return call("get_json_object", b.bind(node.this), path)
+        try:
+            path = node.expression.sql("spark").strip("'")
+        except ValueError:  # the parser reads more of JSONPath than Spark
+            b.source.refuse("this JSON path", node, "Spark reads keys, places and *, as in '$.a[0].b'")
+        return call("get_json_object", b.bind(node.this), Constant(path, STRING))
     return _below(b, node).call("json_text_in_duckdb" if b.dialect == "duckdb" else "json_text")
 
 

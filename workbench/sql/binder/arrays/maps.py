@@ -42,7 +42,7 @@ def map_constructor(b: ExpressionBinder, node: exp.VarMap | exp.Map | exp.ToMap)
     elif node.args.get("keys") is None:
         keys, values = [], []
     else:
-        return _of_arrays(b, b.bind(node.args["keys"]), b.bind(node.args["values"]), node)
+        return _of_arrays(b, b.bind(node.args["keys"]), b.bind(node.args.get("values")), node)
     if not keys:
         return empty_array(map_of(STRING, STRING))
     keys, values = list(unify(keys)[0]), list(unify(values)[0])

@@ -90,16 +90,27 @@ class AfterGroups:
         self.joined.append(_Joined(correlated, found(position)))
         return position
 
-    def around(self, block: Block, over_groups: Callable[[Expression], Expression]) -> Block:
+    @property
+    def compared(self) -> list[Expression]:
+        """What subqueries are compared with, over rows and statistics."""
+        return [
+            map_columns(e, lambda c: replace(c, source=GROUPED) if c.source == STATISTIC else c)
+            for joined in self.joined
+            for e in joined.correlated.outer
+        ]
+
+    def around(self, block: Block) -> Block:
         """A grouped block, its groups joined with the subqueries before HAVING and the outputs.
 
         Args:
-            block: without subqueries.
-            over_groups: an expression over rows and statistics as one over columns of groups.
+            block: without subqueries; its last outputs are what these are compared with, over its groups.
         """
         if not self.joined or block.grouping is None:
             return block
+        shown = len(block.outputs) - len(self.compared)
+        compared = iter([output.expression for output in block.outputs[shown:]])
         grouped = [*block.grouping.groups, *block.grouping.statistics]
+        block = replace(block, outputs=block.outputs[:shown])
         outputs = tuple(Output(f"g{i}", Column(column_name(e), e.type)) for i, e in enumerate(grouped, start=1))
         meaning = {o.expression: Column(o.name, o.type) for o in outputs}
         groups = replace(block, outputs=outputs, having=TRUE, having_window=TRUE, distinct=False)
@@ -110,17 +121,14 @@ class AfterGroups:
                 return replace(column, source=column.source - AFTER_GROUPS + 1)
             return meaning.get(column, column)
 
-        def of_groups(expression: Expression) -> Expression:
-            statistic = map_columns(expression, lambda c: replace(c, source=GROUPED) if c.source == STATISTIC else c)
-            return map_columns(over_groups(statistic), over)
-
         trees: list[Tree] = [Leaf(0, groups)]
         for position, joined in enumerate(self.joined, start=1):
             leaf = Leaf(position, joined.correlated.query)
             if joined.found is None:
                 trees.append(leaf)
                 continue
-            on = replace(joined.correlated, outer=tuple(map(of_groups, joined.correlated.outer))).on(position)
+            outer = tuple(map_columns(next(compared), over) for _ in joined.correlated.outer)
+            on = replace(joined.correlated, outer=outer).on(position)
             there = {replace(joined.found, source=position): Constant(True, BOOLEAN)}
             trees[0] = OuterJoin((Rows((trees[0],)), Rows((leaf,))), Rows((), on), frozenset([0]), there)
         result = with_results_over(block, over)

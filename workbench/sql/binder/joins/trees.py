@@ -67,6 +67,10 @@ class Rows:
         )
 
 
+_ALWAYS = Rows(())
+"""A condition that always holds."""
+
+
 def trees_by_side(
     trees: Sequence[Tree], left: Container[int], right: Container[int]
 ) -> tuple[list[Tree], list[Tree]] | None:
@@ -320,9 +324,11 @@ class _Resolver:
     needed: frozenset[Column]
     known: list[tuple[Tree, SetOperation]] = field(default_factory=list)
 
-    def block(self, trees: Iterable[Tree], block: Block) -> Block:
-        """The block with these trees as its inputs."""
+    def block(self, trees: Iterable[Tree], block: Block, on: Rows = _ALWAYS) -> Block:
+        """The block with these trees as its inputs, and more conditions that stay above them."""
         simple, block = _simplified(list(trees), block)
+        where, window = conjunction(block.where, on.where), conjunction(block.window, on.window)
+        block = replace(block, where=where, window=window)
         if all(isinstance(tree, Leaf) and tree.position == place for place, tree in enumerate(simple)):
             return replace(block, inputs=tuple(tree.input for tree in simple if isinstance(tree, Leaf)))
         inputs: list[Input] = []
@@ -379,12 +385,14 @@ class _Resolver:
         """The rows that have partners, or none."""
         conditions = [on for _, on in join.others]
         own = _with_keys(self._columns(join), join.left, *conditions)
-        pairs = [self._select(join.left.and_(other).and_(on), own) for other, on in join.others]
+        # The left side is the same query in all: what a condition says of it alone is tested of its rows, since there
+        # would be twice as many of it with each antijoin in it.
+        pairs = [self._select(join.left.and_(other), own, on) for other, on in join.others]
         operator = "antijoin" if join.anti else "semijoin"
         return _set_operation(operator, False, [self._select(join.left, own), *pairs])
 
-    def _select(self, rows: Rows, values: Sequence[Expression]) -> Block:
-        return self.block(rows.trees, Block((), rows.where, _outputs(values), window=rows.window))
+    def _select(self, rows: Rows, values: Sequence[Expression], on: Rows = _ALWAYS) -> Block:
+        return self.block(rows.trees, Block((), rows.where, _outputs(values), window=rows.window), on)
 
 
 def _with_keys(values: Iterable[Expression], rows: Rows, *conditions: Rows) -> list[Expression]:

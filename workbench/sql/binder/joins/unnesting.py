@@ -12,8 +12,8 @@ columns, and no domain is needed: ``(SELECT AVG(b) FROM s WHERE s.k = t.k)`` is 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from sqlglot import exp
@@ -33,6 +33,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.functions import FUNCTIONS, call
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, STRING, DataType, Kind
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
@@ -67,7 +68,7 @@ from workbench.sql.predicates.cnf import (
     pred_set,
     predicate_columns,
 )
-from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.predicates.normal_form import expression_of, normal_form
 
 Change = Callable[[Column], Expression]
 
@@ -109,6 +110,7 @@ def _lowered(column: Column) -> Column:
     return replace(column, source=column.source - OUTER) if column.source >= OUTER else column
 
 
+@cached(20_000)
 def free_columns(query: Input) -> frozenset[Column]:
     """The columns of queries around that a query reads, anywhere in it."""
     match query:
@@ -124,17 +126,11 @@ def free_columns(query: Input) -> frozenset[Column]:
 
 def analyzes_totals(query: Input) -> bool:
     """Whether it has OVER above the one group of an aggregate of rows that depend on the row around it."""
-    match query:
-        case StreamInput():
-            return False
-        case SetOperation():
-            return any(map(analyzes_totals, query.branches))
-        case Block():
-            total = query.grouping is not None and not query.grouping.groups
-            own = total and bool(query.analytics) and bool(free_columns(query))
-            return own or any(map(analyzes_totals, query.inputs))
-        case Ordered():
-            return analyzes_totals(query.query)
+    return any(
+        part.grouping is not None and not part.grouping.groups and bool(part.analytics) and bool(free_columns(part))
+        for part in parts_of(query)
+        if isinstance(part, Block)
+    )
 
 
 def _own_free(block: Block) -> frozenset[Column]:
@@ -151,21 +147,25 @@ def _own_free(block: Block) -> frozenset[Column]:
 
 def with_free(query: Input, change: Change) -> Input:
     """A query with what it reads of the queries around it replaced."""
-    if not free_columns(query):
-        return query
-    match query:
+    changed: dict[Input, Input] = {}
+    for part in parts_of(query):  # inner ones first, and each once
+        changed[part] = _with_free(part, change, changed) if free_columns(part) else part
+    return changed[query]
+
+
+def _with_free(part: Input, change: Change, changed: Mapping[Input, Input]) -> Input:
+    match part:
         case SetOperation():
-            branches = tuple(_query(with_free(branch, change)) for branch in query.branches)
-            beyond = None if query.beyond is None else _query(with_free(query.beyond, change))
-            return replace(query, branches=branches, beyond=beyond)
+            branches = tuple(_query(changed[branch]) for branch in part.branches)
+            beyond = None if part.beyond is None else _query(with_free(part.beyond, change))
+            return replace(part, branches=branches, beyond=beyond)
         case Block():
-            read = {c: change(c) for c in _own_free(query)}
-            inputs = tuple(with_free(item, change) for item in query.inputs)
-            return replace(_with_meaning(query, read), inputs=inputs)
+            read = {c: change(c) for c in _own_free(part)}
+            return replace(_with_meaning(part, read), inputs=tuple(changed[item] for item in part.inputs))
         case Ordered():
-            return replace(query, query=_query(with_free(query.query, change)))
+            return replace(part, query=_query(changed[part.query]))
         case StreamInput():
-            return query
+            return part
 
 
 def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
@@ -265,6 +265,8 @@ def with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) ->
 # ---- any correlation -------------------------------------------------------------------------------------------------
 
 
+_KEPT = f"{COMPUTED}kept"
+"""What the value of HAVING is called where it is tested later."""
 Domain = Callable[[Sequence[Column], Sequence[str]], Input]
 """Gives the distinct values of columns, under these names."""
 
@@ -278,73 +280,114 @@ def by_domain(query: Input, domain_of: Domain, for_nothing: bool = True) -> Corr
         for_nothing: whether an aggregate of all rows has a row also for values for which there are none.
     """
     read = sorted((c for c in free_columns(query) if c.source < 2 * OUTER), key=lambda c: (c.source, c.name))
+    if not read:  # it reads queries further around alone, so it has one answer for all rows of this one
+        return Correlated(lowered_query(query), (), (), True)
     outer = [_lowered(column) for column in read]
     names = _free_names(query, len(read))
-    domain = domain_of(outer, names)
-    if isinstance(query, Block):
-        carried: Input = _block_for_each(query, read, names, domain, for_nothing)
-    else:
-        carried = _for_each(query, read, names, domain)
-    return Correlated(lowered_query(carried), names, tuple(outer), True)
+    # The domain may itself read queries around, as an earlier subquery does: the subquery sees them one level further.
+    domain = with_free(domain_of(outer, names), lambda column: replace(column, source=column.source + OUTER))
+    return Correlated(lowered_query(_ForEach(read, names, domain).of(query, for_nothing)), names, tuple(outer), True)
 
 
-def _for_each(query: Input, read: Sequence[Column], names: Sequence[str], domain: Input) -> Input:
-    """A query for each row of a domain, whose columns it gives as well."""
-    match query:
-        case SetOperation():
-            branches = tuple(_query(_for_each(branch, read, names, domain)) for branch in query.branches)
-            types = (*query.types, *(c.type for c in read))
-            beyond = None if query.beyond is None else _query(_for_each(query.beyond, read, names, domain))
-            return replace(query, branches=branches, names=(*query.names, *names), types=types, beyond=beyond)
-        case Block():
-            return _block_for_each(query, read, names, domain)
-        case StreamInput():
-            raise ValueError("a stream reads nothing of a query around it")
-        case Ordered() if query.keeps_all:
-            return _for_each(unordered(query), read, names, domain)
-        case Ordered():
-            return _first_rows_for_each(query, read, names, domain)
+@dataclass
+class _ForEach:
+    """Queries for each row of a domain, whose columns they give as well.
 
+    Attributes:
+        read: the columns of the query around that stand for the domain's.
+        names: what the domain's are called.
+        done: what was made of queries; one that stands in several places is made anew once.
+    """
 
-def _first_rows_for_each(query: Ordered, read: Sequence[Column], names: Sequence[str], domain: Input) -> Ordered:
-    """The first rows for each row of a domain: they are counted of each as DISTINCT ON counts them."""
-    rows = _query(_for_each(query.query, read, names, domain))
-    of_domain = [Column(name, column.type) for name, column in zip(names, read, strict=True)]
-    if isinstance(rows, Block):
-        # What is shown comes first, then the columns of the domain, then what is only ordered by.
-        own, more = rows.outputs[: -len(names)], rows.outputs[-len(names) :]
-        rows = replace(rows, outputs=(*own[: query.columns], *more, *own[query.columns :]))
-    return replace(query, query=rows, columns=query.columns + len(names), on=(*query.on, *of_domain))
+    read: Sequence[Column]
+    names: Sequence[str]
+    domain: Input
+    done: dict[Input, Input] = field(default_factory=dict)
 
+    def of(self, query: Input, for_nothing: bool = True) -> Input:
+        """The query; of an aggregate of all rows a row also for values for which there are none, or without."""
+        if not for_nothing and isinstance(query, Block):
+            return self._block(query, for_nothing)
+        if query not in self.done:
+            self.done[query] = self._made(query)
+        return self.done[query]
 
-def _block_for_each(
-    block: Block, read: Sequence[Column], names: Sequence[str], domain: Input, for_nothing: bool = True
-) -> Block:
-    inputs: list[Input] = []
-    values: list[Column] | None = None
-    conditions: list[PredSet] = []
-    for position, item in enumerate(block.inputs):
-        if free_columns(item).isdisjoint(read):
-            inputs.append(item)
-            continue
-        inputs.append(_for_each(item, read, names, domain))
-        own = [Column(name, column.type, position) for name, column in zip(names, read, strict=True)]
+    def _made(self, query: Input) -> Input:
+        match query:
+            case SetOperation():
+                branches = tuple(_query(self.of(branch)) for branch in query.branches)
+                types = (*query.types, *(c.type for c in self.read))
+                beyond = None if query.beyond is None else _query(self.of(query.beyond))
+                return replace(query, branches=branches, names=(*query.names, *self.names), types=types, beyond=beyond)
+            case Block():
+                return self._block(query)
+            case StreamInput():
+                raise ValueError("a stream reads nothing of a query around it")
+            case Ordered() if query.keeps_all:
+                return self.of(unordered(query))
+            case Ordered():
+                return self._first_rows(query)
+
+    def _first_rows(self, query: Ordered) -> Ordered:
+        """The first rows for each row of the domain: they are counted of each as DISTINCT ON counts them."""
+        rows = _query(self.of(query.query))
+        if isinstance(rows, Block):
+            # What is shown comes first, then the columns of the domain, then what is only ordered by.
+            own, more = rows.outputs[: -len(self.names)], rows.outputs[-len(self.names) :]
+            rows = replace(rows, outputs=(*own[: query.columns], *more, *own[query.columns :]))
+        on = (*query.on, *self._columns())
+        return replace(query, query=rows, columns=query.columns + len(self.names), on=on)
+
+    def _block(self, block: Block, for_nothing: bool = True) -> Block:
+        inputs: list[Input] = []
+        values: list[Column] | None = None
+        conditions: list[PredSet] = []
+        for position, item in enumerate(block.inputs):
+            if free_columns(item).isdisjoint(self.read):
+                inputs.append(item)
+                continue
+            inputs.append(self.of(item))
+            own = self._columns(position)
+            if values is None:
+                values = own
+            else:
+                conditions += [equal(a, b) for a, b in zip(values, own, strict=True)]
         if values is None:
-            values = own
-        else:
-            conditions += [equal(a, b) for a, b in zip(values, own, strict=True)]
-    if values is None:
-        values = [Column(name, column.type, len(inputs)) for name, column in zip(names, read, strict=True)]
-        inputs.append(domain)
-    meaning: dict[Column, Expression] = dict(zip(read, values, strict=True))
-    groupless = for_nothing and block.grouping is not None and not block.grouping.groups
-    above: dict[Column, Expression] = {r: Column(column_name(v), v.type) for r, v in zip(read, values, strict=True)}
-    block = mapped(block, meaning)
-    if block.grouping is not None:
-        block = with_results_over(block, lambda column: above.get(column, column))
-    block = replace(block, inputs=tuple(inputs), where=conjunction(block.where, *conditions))
-    each = _analyzed_for_each(with_keys(block, names, values), values)
-    return _with_rows_for_nothing(each, block, names, read, domain) if groupless else each
+            values = self._columns(len(inputs))
+            inputs.append(self.domain)
+        meaning: dict[Column, Expression] = dict(zip(self.read, values, strict=True))
+        each = mapped(block, meaning)
+        if block.grouping is not None:
+            above = {r: Column(column_name(v), v.type) for r, v in meaning.items()}
+            each = with_results_over(each, lambda column: above.get(column, column))
+        each = replace(each, inputs=tuple(inputs), where=conjunction(each.where, *conditions))
+        groupless = for_nothing and block.grouping is not None and not block.grouping.groups
+        if groupless and each.having:
+            each = replace(each, outputs=(*each.outputs, Output(_KEPT, expression_of(each.having))), having=TRUE)
+        each = _analyzed_for_each(with_keys(each, self.names, values), values)
+        return self._with_rows_for_nothing(each, block) if groupless else each
+
+    def _with_rows_for_nothing(self, each: Block, block: Block) -> Block:
+        """One group for each row of the domain, also where nothing is grouped, of which HAVING is tested then."""
+        of_domain, of_groups = self._columns(0), self._columns(1)
+        on = Rows((), conjunction(*map(equal, of_domain, of_groups)))
+        found = Column(f"{COMPUTED}found", BOOLEAN, 1)
+        sides = Rows((Leaf(0, self.domain),)), Rows((Leaf(1, each),))
+        join = OuterJoin(sides, on, frozenset([0]), {found: Constant(True, BOOLEAN)})
+        meaning: dict[Column, Expression] = dict(zip(self.read, of_domain, strict=True))
+
+        def value(name: str, expression: Expression) -> Expression:
+            nothing = map_columns(over_nothing(expression), lambda column: meaning.get(column, column))
+            return call("case", found, Column(stored_name(name), expression.type, 1), nothing)
+
+        outputs = [Output(o.name, value(o.name, o.expression)) for o in block.outputs]
+        outputs += [Output(name, column) for name, column in zip(self.names, of_domain, strict=True)]
+        having = normal_form(value(_KEPT, expression_of(block.having))) if block.having else TRUE
+        return resolved([join], Block((), having, tuple(outputs)))
+
+    def _columns(self, position: int = 0) -> list[Column]:
+        """The domain's columns, as an input gives them."""
+        return [Column(name, column.type, position) for name, column in zip(self.names, self.read, strict=True)]
 
 
 def _analyzed_for_each(block: Block, keys: Sequence[Expression]) -> Block:
@@ -356,24 +399,6 @@ def _analyzed_for_each(block: Block, keys: Sequence[Expression]) -> Block:
 
     own = keys if block.grouping is None else [Column(column_name(key), key.type) for key in keys]
     return replace(block, analytics=tuple(map(of_each, block.analytics)))
-
-
-def _with_rows_for_nothing(
-    each: Block, block: Block, names: Sequence[str], read: Sequence[Column], domain: Input
-) -> Block:
-    """One group for each row of the domain, also where nothing is grouped."""
-    of_domain = [Column(name, column.type, 0) for name, column in zip(names, read, strict=True)]
-    of_groups = [Column(name, column.type, 1) for name, column in zip(names, read, strict=True)]
-    on = Rows((), conjunction(*map(equal, of_domain, of_groups)))
-    found = Column(f"{COMPUTED}found", BOOLEAN, 1)
-    sides = Rows((Leaf(0, domain),)), Rows((Leaf(1, each),))
-    join = OuterJoin(sides, on, frozenset([0]), {found: Constant(True, BOOLEAN)})
-    outputs = [
-        Output(o.name, call("case", found, Column(stored_name(o.name), o.type, 1), over_nothing(o.expression)))
-        for o in block.outputs
-    ]
-    outputs += [Output(name, column) for name, column in zip(names, of_domain, strict=True)]
-    return resolved([join], Block((), TRUE, tuple(outputs)))
 
 
 def over_nothing(expression: Expression) -> Expression:

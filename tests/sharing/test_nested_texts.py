@@ -1,0 +1,83 @@
+"""Queries inside queries: each text is planned, or refused by an error of the workbench; answers are DuckDB's."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import duckdb
+import pytest
+from sharing.evaluation import TooLarge, answer
+from sharing.nested_texts import SCHEMA, NestedTexts
+from sharing.planned import planned
+from sharing.small_streams import Data
+
+from workbench.errors import SqlError
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.checks import checks_of
+
+COUNT = int(os.environ.get("ARGUS_PLANS", 60))
+FIRST = int(os.environ.get("ARGUS_SEED", 0))
+DEFECTS = [
+    "SELECT (SELECT (SELECT a)) FROM t",
+    "SELECT (SELECT max((SELECT v FROM u WHERE k = t.a))) FROM t",
+    "SELECT (WITH w AS (SELECT * FROM (VALUES (t.a)) x(q)) SELECT q FROM w) FROM t",
+    "SELECT a FROM t WHERE EXISTS (SELECT COUNT(*) FROM u GROUP BY () HAVING t.a > 1)",
+    "SELECT a FROM t WHERE 1 = (SELECT COUNT(*) FROM u HAVING t.a > 1)",
+    "SELECT SUM((SELECT MIN(v) FROM u WHERE v > x.k)) FROM u x HAVING COUNT(x.k) IN (SELECT v FROM u)",
+    "SELECT 1 FROM t, LATERAL (WITH RECURSIVE r(n) AS (SELECT a UNION SELECT n FROM r WHERE n < 2) SELECT n FROM r)",
+    "SELECT x.b FROM t x LEFT JOIN LATERAL (SELECT DISTINCT (SELECT a FROM t WHERE a = x.a) FROM t) l(q) ON TRUE",
+    "SELECT k FROM u, LATERAL (SELECT CASE WHEN b IN (SELECT max(c) FROM (VALUES (a), (v)) w(c)) THEN 1 END FROM t)",
+]
+"""Texts that once ended in an error of Python."""
+
+
+@pytest.mark.parametrize("sql", DEFECTS)
+def test_an_outer_row_is_read_where_it_may_be(sql: str) -> None:
+    try:
+        planned(sql, SCHEMA)
+    except SqlError as refused:
+        assert refused.hint
+
+
+def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
+    """Texts whose answer does not depend on the order of equal rows, by the evaluator that defines a logical query."""
+    database, outcome, chosen = duckdb.connect(), Counter[str](), random.Random(1)
+    rows: Data = {
+        name: [{column: chosen.choice([0, 1, 2, 3, None]) for column, _ in columns} for _ in range(5)]
+        for name, columns in SCHEMA.streams.items()
+    }
+    for name, listed in rows.items():
+        database.execute(f"CREATE TABLE {name} ({', '.join(f'{column} BIGINT' for column in listed[0])})")
+        database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", [list(row.values()) for row in listed])
+    for seed in range(FIRST, FIRST + COUNT):
+        sql = NestedTexts(seed).text()
+        if "LIMIT" in sql or "OVER" in sql or "ROLLUP" in sql:
+            continue
+        try:
+            logical = bind(sql, "duckdb", SCHEMA).named("q")["q"]
+            if any(answer(check.query, rows) for check in checks_of(logical)):
+                continue
+            found, expected = answer(logical, rows), Counter(database.execute(sql).fetchall())
+        except (SqlError, TooLarge, duckdb.Error) as refused:
+            outcome[type(refused).__name__] += 1
+            continue
+        assert found == expected, f"seed {seed}: {sql}"
+        outcome["equal"] += 1
+    assert outcome["equal"] > COUNT / 4, outcome
+
+
+def test_random_texts_are_planned_or_refused() -> None:
+    outcome = Counter[str]()
+    for seed in range(FIRST, FIRST + COUNT):
+        sql = NestedTexts(seed).text()
+        for dialect in ("spark", "duckdb", "postgres")[: 1 + seed % 3]:
+            try:
+                planned(sql, SCHEMA, dialect)
+                outcome["planned"] += 1
+            except SqlError:
+                outcome["refused"] += 1
+            except Exception as defect:
+                raise AssertionError(f"seed {seed}, {dialect}: {sql}") from defect
+    assert outcome["planned"] > outcome["refused"]
