@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from workbench.errors import SqlError, nearest
+from workbench.errors import SqlError
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -25,7 +25,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_groups
 from workbench.sql.binder.arrays.maps import refuse_compared
-from workbench.sql.binder.arrays.structs import columns_of_star
+from workbench.sql.binder.arrays.structs import starred
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
@@ -52,9 +52,9 @@ from workbench.sql.binder.order.keys import (
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
-from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.stream_windows import StreamWindows
-from workbench.sql.binder.window_functions import SESSION_WINDOW, TIME_WINDOW, part_of_window, without_ends
+from workbench.sql.binder.window_functions import name_parts, without_ends
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
@@ -395,23 +395,9 @@ class SelectBinder:
         if len(starts) > 1:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
-            keep = self._aggregation.keep
-            named = [(name, part_of_window(start, name, keep)) for name in ("start", "end")]
-            parts = {name: part for name, part in named if part is not None}
-            called = SESSION_WINDOW if start.function == SESSION else TIME_WINDOW
-            if start.function == SESSION:
-                self._name_ends_of_sessions(start, parts["end"])
-            if not any(item.alias.lower() == called for item in self._scope.items):
-                self._scope.items.append(Item(called, parts))
+            name_parts(start, self._scope, self._aggregation.keep)
             timed = normal_form(call("not", call("is_null", start.arguments[0])))
             self._where = conjunction(self._where, timed)
-
-    def _name_ends_of_sessions(self, start: Call, end: Expression) -> None:
-        """Let names of ends of sessions, which FROM could not know, mean what follows from the groups."""
-        meaning = {call("add_seconds", start, start.arguments[1]): end}
-        for item in self._scope.items:
-            item.columns = {name: meaning.get(e, e) for name, e in item.columns.items()}
-        self._scope.columns[:] = [(name, meaning.get(e, e)) for name, e in self._scope.columns]
 
     def _plain_items(self, scalar: ScalarBinder, aliases: SelectAliases) -> Groups:
         """GROUP BY ALL: the items of the select list that have no aggregate and are no constants."""
@@ -425,21 +411,7 @@ class SelectBinder:
         return tuple(expression for expression in found if not isinstance(expression, Constant))
 
     def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
-        """The columns of ``*``, ``t.*`` or ``s.*``."""
-        self._source.refuse_others(star, {"except_", "replace", "rename"}, "*")
-        named = columns_of_star(self._scope, node)
-        left_out = {self._of_star(n, named) for n in star.args.get("except_") or ()}
-        renamed = {self._of_star(n.this, named): n.alias for n in star.args.get("rename") or ()}
-        scalar = ScalarBinder(self._scope, self._context.schema)
-        replaced = {self._of_star(n.args["alias"], named): scalar.bind(n.this) for n in star.args.get("replace") or ()}
-        return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
-
-    def _of_star(self, node: exp.Expr, named: list[Named]) -> str:
-        """The column of ``*`` that EXCEPT, REPLACE or RENAME means."""
-        name, known = node.name.lower(), [column for column, _ in named]
-        if name not in known:
-            raise self._source.error(f"* has no column {node.name}", node, nearest(name, known))
-        return name
+        return starred(self._scope, star, node, ScalarBinder(self._scope, self._context.schema).bind)
 
     def _group(self, node: exp.Expr, scalar: ScalarBinder) -> Expression:
         """A group; GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""

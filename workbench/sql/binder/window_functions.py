@@ -20,6 +20,7 @@ from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Exp
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.syntax.limits import MAX_WINDOWS
 from workbench.sql.syntax.table_functions import HOP, SESSION, TUMBLE, WINDOWS
 from workbench.sql.windows import stream_time
@@ -155,3 +156,20 @@ def without_ends(groups: Iterable[Expression]) -> tuple[Expression, ...]:
     return tuple(
         g for g in listed if not (isinstance(g, Call) and g.function == "add_seconds" and g.arguments[0] in starts)
     )
+
+
+def name_parts(start: Call, scope: Scope, keep: Callable[[AggregateCall], None]) -> None:
+    """Name the start and the end of a window that is a group, as ``window.start``.
+
+    FROM could not know the ends of sessions: names of them mean from here on what follows from the groups.
+    """
+    named = [(name, part_of_window(start, name, keep)) for name in ("start", "end")]
+    parts = {name: part for name, part in named if part is not None}
+    called = SESSION_WINDOW if start.function == stream_time.SESSION else TIME_WINDOW
+    if start.function == stream_time.SESSION:
+        meaning = {call("add_seconds", start, start.arguments[1]): parts["end"]}
+        for item in scope.items:
+            item.columns = {name: meaning.get(e, e) for name, e in item.columns.items()}
+        scope.columns[:] = [(name, meaning.get(e, e)) for name, e in scope.columns]
+    if not any(item.alias.lower() == called for item in scope.items):
+        scope.items.append(Item(called, parts))

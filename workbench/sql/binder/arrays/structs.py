@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
@@ -45,7 +47,26 @@ def fields(value: Expression) -> list[tuple[str, Expression]]:
     return [(name, call("field", value, Constant(place, INTEGER))) for place, (name, _) in enumerate(value.type.fields)]
 
 
-def columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression]]:
+def starred(
+    scope: Scope, star: exp.Star, node: exp.Expr, bind: Callable[[exp.Expr], Expression]
+) -> list[tuple[str, Expression]]:
+    """The columns of ``*``, ``t.*`` or ``s.*``, with what EXCEPT, REPLACE and RENAME say of them."""
+    scope.source.refuse_others(star, {"except_", "replace", "rename"}, "*")
+    named = _columns_of_star(scope, node)
+
+    def column(node: exp.Expr) -> str:
+        name, known = node.name.lower(), [column for column, _ in named]
+        if name not in known:
+            raise scope.source.error(f"* has no column {node.name}", node, nearest(name, known))
+        return name
+
+    left_out = {column(n) for n in star.args.get("except_") or ()}
+    renamed = {column(n.this): n.alias for n in star.args.get("rename") or ()}
+    replaced = {column(n.args["alias"]): bind(n.this) for n in star.args.get("replace") or ()}
+    return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
+
+
+def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression]]:
     """The columns of ``*``, of ``t.*``, or of ``s.*`` with a struct ``s``.
 
     Raises:

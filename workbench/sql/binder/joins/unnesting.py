@@ -11,15 +11,12 @@ columns, and no domain is needed: ``(SELECT AVG(b) FROM s WHERE s.k = t.k)`` is 
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 from sqlglot import exp
 
 from workbench.sql.algebra.analytic import Over
-from workbench.sql.algebra.coercion import empty_array
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     OUTER,
@@ -27,14 +24,13 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
-    Value,
     column_name,
     columns,
     map_columns,
 )
 from workbench.sql.algebra.functions import FUNCTIONS, call
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import BOOLEAN, STRING, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
     Leaf,
@@ -69,6 +65,7 @@ from workbench.sql.predicates.cnf import (
     predicate_columns,
 )
 from workbench.sql.predicates.normal_form import expression_of, normal_form
+from workbench.sql.predicates.null_safe import equal
 
 Change = Callable[[Column], Expression]
 
@@ -422,38 +419,3 @@ def _folded(expression: Expression) -> Expression:
         if folded.type == expression.type:
             return folded
     return replace(expression, arguments=arguments)
-
-
-# ---- equality of NULL with NULL --------------------------------------------------------------------------------------
-
-
-def equal(left: Expression, right: Expression) -> PredSet:
-    """That two values are equal, or both NULL: in a form by which rows are found.
-
-    A value that stands for NULL may be there as well, so whether they are NULL is compared too.
-    """
-    same_nulls = call("=", call("is_null", left), call("is_null", right))
-    filler = _filler(left.type)
-    return normal_form(
-        call("and", same_nulls, call("=", call("coalesce", left, filler), call("coalesce", right, filler)))
-    )
-
-
-def _filler(type_: DataType) -> Expression:
-    """Some value of a type."""
-    match type_.kind:
-        case Kind.ARRAY:
-            return empty_array(type_)
-        case Kind.STRUCT:
-            return Call("struct", tuple(_filler(field) for _, field in type_.fields), type_)
-        case Kind.BINARY:
-            return call("unhex", Constant("", STRING))
-    day = dt.datetime(1970, 1, 1)
-    values: dict[Kind, Value] = {
-        Kind.BOOLEAN: False,
-        Kind.STRING: "",
-        Kind.DATE: day.date(),
-        Kind.TIMESTAMP: day,
-        Kind.DOUBLE: 0.0,
-    }
-    return Constant(values.get(type_.kind, Decimal(0) if type_.kind is Kind.DECIMAL else 0), type_)
