@@ -295,7 +295,9 @@ class SelectBinder:
 
         outputs = [(item.name, over(item.expression, item.scalar)) for item in self._outputs]
         # What subqueries beside aggregates are compared with stays with the block until they are joined.
-        outputs += [("", over(e, self._scalar(self._scope))) for e in self._after_groups.compared]
+        rows = {group: group for group in computed.values()}, tuple(map(self._computed, self._listed))
+        of_qualify, scalar = self._qualifying
+        outputs += [("", over_groups(e, *rows, self._not_grouped(scalar))) for e in self._after_groups.compared]
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
         count = AggregateCall("count", (), INTEGER)
@@ -308,7 +310,6 @@ class SelectBinder:
             statistics = {count: None}  # the total of no rows is a row
         sorted_groups = tuple(sorted(set(computed.values()), key=reading_order))
         grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
-        of_qualify, scalar = self._qualifying
         qualify = over(of_qualify, scalar)
         analytics = self._analytics.analyzed(lambda e: over(e, scalar))
         return self._block(outputs, grouping, having, analytics, normal_form(qualify))
