@@ -100,7 +100,6 @@ class SelectBinder:
         self._keys: tuple[SortKey, ...] = ()
         self._listed: Groups = ()
         self._sets: list[Groups] = [()]
-        self._is_expanded = False
         self._on: tuple[Expression, ...] = ()
         distinct = select.args.get("distinct")
         on = None if distinct is None else distinct.args.get("on")
@@ -201,7 +200,6 @@ class SelectBinder:
         else:
             nodes, sets = grouping_sets(group, self._source)
             bound = {node: self._group(node, scalar) for node in nodes}
-            self._is_expanded = len(sets) > 1
             if any(len(grouping) < len(nodes) for grouping in sets) and not any(map(_is_window, bound.values())):
                 self._scope = self._scope.by_names()
                 scope = replace(self._scope, aliases=self._aliases())
@@ -301,7 +299,7 @@ class SelectBinder:
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
         count = AggregateCall("count", (), INTEGER)
-        if not groups and self._is_expanded and self._source.dialect in SPARK_FAMILY:
+        if not groups and len(self._sets) > 1 and self._source.dialect in SPARK_FAMILY:
             # Of several groupings none has a row of no rows in Spark.
             statistics = {**statistics, count: None}
             some = call(">", Column(column_name(count), INTEGER), Constant(0, INTEGER))
