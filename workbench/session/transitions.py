@@ -274,8 +274,10 @@ def callers(state: State, function: str) -> list[str]:
 
 
 def add_checks(planner: Planner, network: Network, name: str, logical: LogicalQuery) -> Network:
-    """The network with the checks of a query."""
+    """The network with the checks of a query that are needed."""
     for number, check in enumerate(checks_of(logical), start=1):
+        if not check.needed:
+            continue
         network = planner.register(network, check_name(name, number), check.query).network
     return network
 

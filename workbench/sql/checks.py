@@ -13,7 +13,8 @@
 - What is read of JSON in postgres and duckdb can be written as they do (``render/json_functions.py``). Its check has
   the rows, or groups, for which it cannot.
 
-Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at.
+Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of
+a subquery, CTE or view that nothing reads.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -21,8 +22,8 @@ raised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_FROM_ENTRIES, NO_MAP
@@ -41,6 +42,7 @@ from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetOperation, parts_of
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.read_outputs import read_blocks
 
 ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
@@ -52,23 +54,35 @@ _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 
 @dataclass(frozen=True)
 class Check:
-    """A query that must have no rows, why the query it belongs to stops where it has some, and what to try."""
+    """A query that must have no rows, why the query it belongs to stops where it has some, and what to try.
+
+    ``needed``: whether what it looks at is read; where it is not, the answer does not depend on it.
+    """
 
     query: LogicalQuery
     reason: str
     hint: str
+    needed: bool = field(default=True, compare=False)
 
 
 def checks_of(query: LogicalQuery) -> tuple[Check, ...]:
-    """The checks of a query: it may go on while all of them have no rows."""
-    return tuple(dict.fromkeys(check for part in parts_of(query) for check in _of_part(part)))
+    """The checks of a query: it may go on while all that are needed have no rows.
+
+    Those that are not needed are among them, since stored networks call checks by their number.
+    """
+    read = read_blocks(query)
+    found: dict[Check, Check] = {}
+    for check in (check for part in parts_of(query) for check in _of_part(part, read)):
+        if check.needed or check not in found:
+            found[check] = check
+    return tuple(found.values())
 
 
-def _of_part(part: Input) -> Iterator[Check]:
+def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
     if isinstance(part, Block):
-        yield from _of_value(part)
+        yield from _of_value(part, read[id(part)])
         yield from _of_arrays(part)
-        yield from _of_guarded(part)
+        yield from _of_guarded(part, read[id(part)])
     elif isinstance(part, SetOperation) and part.beyond is not None:
         rows = Block((part.beyond,), TRUE, _VIOLATED)
         steps = len(part.branches)
@@ -76,12 +90,13 @@ def _of_part(part: Input) -> Iterator[Check]:
         yield Check(rows, f"a recursive query has rows after {steps} steps", hint)
 
 
-def _of_value(block: Block) -> Iterator[Check]:
+def _of_value(block: Block, read: Block) -> Iterator[Check]:
     """That no group has several rows, where the block is a value."""
     if block.single:
         several = normal_form(call(">", Column(column_name(ROWS), INTEGER), Constant(1, INTEGER)))
         rows = replace(block, outputs=_VIOLATED, having=several, single=False)
-        yield Check(rows, "a subquery that is a value has several rows", "add LIMIT 1 to it")
+        needed = read.grouping is not None and bool(read.grouping.statistics)
+        yield Check(rows, "a subquery that is a value has several rows", "add LIMIT 1 to it", needed)
 
 
 def _of_arrays(block: Block) -> Iterator[Check]:
@@ -97,30 +112,36 @@ def _of_arrays(block: Block) -> Iterator[Check]:
                 yield Check(rows, f"an array in FROM has more than {limit.value} elements", hint)
 
 
-def _of_guarded(block: Block) -> Iterator[Check]:
+def _of_guarded(block: Block, read: Block) -> Iterator[Check]:
     """That quotients, JSON and maps are what the database has, of rows and groups that the block reads otherwise."""
+    early, late = _early_and_late(block)
+    needed = {part for guarded in _early_and_late(read) for part, _ in guarded}
+    for part, taken in early:
+        where = conjunction(_without(block.where, part), *map(normal_form, taken), _not_exact(part))
+        rows = Block(block.inputs, where, _VIOLATED, window=block.window)
+        yield _inexact(rows, part, part in needed)
+    for part, taken in late:
+        bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
+        inexact = conjunction(*map(normal_form, taken), _not_exact(part))
+        if block.analytics:
+            bare = replace(bare, qualify=conjunction(_without(block.qualify, part), inexact))
+        else:
+            bare = replace(bare, having=conjunction(_without(block.having, part), inexact))
+        yield _inexact(bare, part, part in needed)
+
+
+def _early_and_late(block: Block) -> tuple[dict[Guarded, None], dict[Guarded, None]]:
+    """What must be looked at in the rows that a block reads, and in what it gives."""
     grouping, outputs = block.grouping, [output.expression for output in block.outputs]
     over = [analyzed.call for analyzed in block.analytics]
     analyzed = _guarded(e for call_ in over for e in (*call_.arguments, *call_.over.expressions))
     late = _guarded((*outputs, *predicate_expressions(block.having), *predicate_expressions(block.qualify)))
     early = _guarded(predicate_expressions(block.where))
-    if grouping is None:
-        early |= analyzed
-        if not block.analytics:
-            early, late = early | late, {}
-    else:
-        early |= _guarded((*grouping.groups, *(a for call_ in grouping.statistics for a in call_.arguments)))
-        late |= analyzed
-    for part, taken in early:
-        where = conjunction(_without(block.where, part), *map(normal_form, taken), _not_exact(part))
-        yield _inexact(Block(block.inputs, where, _VIOLATED, window=block.window), part)
-    for part, taken in late:
-        bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
-        inexact = conjunction(*map(normal_form, taken), _not_exact(part))
-        if block.analytics:
-            yield _inexact(replace(bare, qualify=conjunction(_without(block.qualify, part), inexact)), part)
-        else:
-            yield _inexact(replace(bare, having=conjunction(_without(block.having, part), inexact)), part)
+    if grouping is not None:
+        statistics = (a for call_ in grouping.statistics for a in call_.arguments)
+        return early | _guarded((*grouping.groups, *statistics)), late | analyzed
+    early |= analyzed
+    return (early, late) if block.analytics else (early | late, {})
 
 
 def _without(conditions: PredSet, part: Call) -> PredSet:
@@ -137,16 +158,17 @@ def _is_kind(part: Call) -> bool:
     return UNREAD.get(part.function) == "json_repeats_key"
 
 
-def _inexact(query: LogicalQuery, part: Call) -> Check:
+def _inexact(query: LogicalQuery, part: Call, needed: bool) -> Check:
     if part.function == MAP_FROM_ENTRIES:
         reason = "a map would have a key twice, NULL as a key, or more keys than values"
-        return Check(query, reason, "MAP_FROM_ENTRIES(ARRAY_DISTINCT(x)) leaves out entries that are there twice")
+        hint = "MAP_FROM_ENTRIES(ARRAY_DISTINCT(x)) leaves out entries that are there twice"
+        return Check(query, reason, hint, needed)
     if part.function == NUMERIC_QUOTIENT:
         reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
-        return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided")
+        return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided", needed)
     reason = "a value of JSON cannot be written as the database does: it is an object or an array, has an exponent, or"
     reason += " stands beside the same number with other zeros; or an object has a key twice"
-    return Check(query, reason, "read a part of it, as in j->'a'->>'b'")
+    return Check(query, reason, "read a part of it, as in j->'a'->>'b'", needed)
 
 
 def _guarded(expressions: Iterable[Expression]) -> dict[Guarded, None]:
