@@ -41,6 +41,12 @@ _UNSTEADY = (exp.CurrentTime, exp.CurrentDatetime, exp.Rand, exp.Randn, exp.Uuid
 _UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localtimestamp", "rownum", "sys_guid",
                    "monotonically_increasing_id"}  # fmt: skip
 
+_WITHOUT_CALL = {
+    "postgres": {"user", "current_role", "system_user"},
+    "oracle": {"user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"},
+}
+"""Names that are functions without parentheses there, whatever columns there are; the parser takes them for columns."""
+
 _LABELS: dict[type[exp.Expr], str] = {
     exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
     exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
@@ -147,6 +153,12 @@ class ScalarBinder:
 
     def column(self, node: exp.Column) -> Expression:
         """What a column name means."""
+        if (
+            not node.table
+            and not node.this.args.get("quoted")
+            and node.name.lower() in _WITHOUT_CALL.get(self.dialect, ())
+        ):
+            self.source.refuse(f"{node.name.upper()} in {self.dialect}", node, "in quotes it is the name of a column")
         whole = None if node.table and not node.args.get("db") and self.scope.has(node) else column_before_field(node)
         if whole is not None and self._is_known(whole):
             return field(self, self.column(whole), node.name, node)
@@ -225,6 +237,8 @@ class ScalarBinder:
             subqueries = self._of_groups if grouped else self._subqueries
             if subqueries is not None:
                 return subqueries.value(node, self)
+        if (is_now(node) or type(node) in _UNSTEADY) and not isinstance(node, exp.Column):
+            self._refuse_column(self._called(node), node)
         if is_now(node) and not self._is_column(node):
             return self._now(node)
         if isinstance(node, exp.Window) and self._analytics is not None:
@@ -298,6 +312,11 @@ class ScalarBinder:
             hint = "it is the event time of the row, of the one stream in FROM that has it: add_stream(..., time=...)"
             raise self.source.error("PROCTIME() has no meaning here", node, hint)
         return times[0]
+
+    def _refuse_column(self, name: str, node: exp.Expr) -> None:
+        """Refuse the name of a function without parentheses that is a column, too: databases differ in which it is."""
+        if any(name.lower() in item.columns for item in self.scope.items):
+            raise self.source.error(f"{name} is a function and a column here", node, "in quotes it is the column")
 
     def _is_column(self, node: exp.Expr) -> bool:
         """Whether a name is that of a column, or of an alias that may stand here."""

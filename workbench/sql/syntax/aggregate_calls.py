@@ -104,6 +104,10 @@ def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> Aggre
     called = node.this
     source.refuse_others(called, () if name == "mode" else ("this",), f"{name.upper()} WITHIN GROUP")
     if name == "mode":
+        if order[0].args.get("desc"):
+            source.refuse(
+                "MODE of a descending order", node, "of values that are as frequent MODE(x) takes the smallest"
+            )
         return AggregateSyntax(name, [order[0].this])
     if name == "percentile_disc":
         return AggregateSyntax(name, [order[0].this, called.this], False, order)

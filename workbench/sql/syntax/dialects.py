@@ -69,6 +69,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
 
     - ``for (...)`` begins a window clause, in whose head ``t--`` counts down and begins no comment;
     - ``window`` and ``session`` before a parenthesis are names of functions, and no key words;
+    - ``regexp`` and ``rlike`` are no operators of postgres;
     - functions of windows in FROM are as in Flink (``table_functions``);
     - no part of the text of an interval is dropped (``interval_texts``);
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
@@ -85,6 +86,9 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
                        position=_unclosed(sql, dialect, error), hint=hint) from None  # fmt: skip
     for token, following in pairwise(tokens):
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
+            token.token_type = TokenType.VAR
+        no_operator = dialect == "postgres" and token.token_type is TokenType.RLIKE and token.text.isalpha()
+        if no_operator and following.token_type is not TokenType.L_PAREN:
             token.token_type = TokenType.VAR
     return as_calls(with_whole_intervals(tokens))
 

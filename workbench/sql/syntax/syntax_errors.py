@@ -9,11 +9,13 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 
+from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.syntax.arguments import DroppedArgumentError
+from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.habits import usual_form
 from workbench.sql.syntax.source_text import SourceText
 
@@ -38,6 +40,9 @@ _ENDING = {
     TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.UNION, TokenType.INTERSECT,
     TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
 }  # fmt: skip
+_SIGNS = {TokenType.PLUS, TokenType.DASH}
+_OPENING = {TokenType.L_PAREN, TokenType.COMMA}
+_OPERANDS = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING}
 _TRAILING_COMMAS = {"bigquery", "clickhouse", "duckdb", "snowflake"}
 """Dialects in which a comma may end a list."""
 
@@ -109,11 +114,21 @@ def stumbled(source: SourceText, statement: Sequence[Token], parse: Callable[[Se
 
 
 def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse what the parser passes over: a comma that ends a list, and ON without a condition.
+    """Refuse what the parser passes over: a comma that ends a list, ON without a condition, and a column called so.
+
+    Of ``SELECT all, city`` it would make SELECT ALL, and of ``x as, city`` no alias.
 
     Raises:
         SqlError: something is missing after such a word.
     """
+    for before, word, after in zip([None, *statement], statement, [*statement[1:], None], strict=False):
+        if _is_passed_over(before, word, after, source.dialect):
+            quoted = exp.to_identifier(word.text, quoted=True).sql(source.dialect)
+            what = f"nothing that {word.text.upper()} belongs to stands after it"
+            raise _error_at(word, what, source, f"a column that is called so stands in quotes: {quoted}")
+        if source.dialect == "duckdb" and word.text.upper() == "EXPORT_STATE":
+            what = "EXPORT_STATE is not supported"
+            raise UnsupportedError(what, **source.span(word.start, word.end + 1), hint="leave it out: it is no alias")
     for token, following in zip(statement, [*statement[1:], None], strict=True):
         comma = token.token_type is TokenType.COMMA and source.dialect not in _TRAILING_COMMAS
         if not (comma or token.token_type is TokenType.ON):
@@ -123,6 +138,31 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if following.token_type in _ENDING:
             hint = f"leave the comma out, or write what comes before {following.text}" if comma else None
             raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
+
+
+def _is_passed_over(before: Token | None, word: Token, after: Token | None, dialect: str) -> bool:
+    """Whether the parser takes a word for a key word and drops it, since nothing follows that would belong to it."""
+    first, last = (token.token_type if token is not None else None for token in (before, after))
+    if first is TokenType.DOT:
+        return False
+    match word.token_type:
+        case TokenType.ALIAS:
+            return last in _ENDING or last in _SIGNS
+        case TokenType.SELECT:
+            return last in (TokenType.COMMA, TokenType.R_PAREN)
+        case TokenType.ALL:
+            return last is TokenType.COMMA or (last is TokenType.R_PAREN and first in _OPENING)
+        case TokenType.DISTINCT:
+            return first not in (TokenType.IS, TokenType.NOT) and (last is None or last in _ENDING)
+        case TokenType.UNIQUE:  # DISTINCT in oracle
+            return first is TokenType.SELECT and last is TokenType.COMMA
+        case TokenType.FETCH:
+            return first is not TokenType.ALIAS and (after is None or after.text.upper() not in ("FIRST", "NEXT"))
+        case TokenType.VALUES:
+            return last is TokenType.COMMA or (last in _SIGNS and first is TokenType.L_PAREN)
+        case TokenType.ISNULL | TokenType.NOTNULL:  # of few databases, to which it says IS NULL
+            return dialect not in DATABASES and first in _OPERANDS and last is not TokenType.L_PAREN
+    return False
 
 
 def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlError:
