@@ -100,7 +100,8 @@ class State:
         latest = {stored.function.name: stored.function for stored in self.functions.values()}
         corrected = frozenset(name for name, stream in self.streams.items() if not stream.append_only)
         now = self.engine.clock.now
-        return Schema(columns, self.views, latest, self.aggregates, times, tables, now, corrected)
+        spelled = {name: stream.spelled for name, stream in self.streams.items()}
+        return Schema(columns, self.views, latest, self.aggregates, times, tables, now, corrected, spelled)
 
     @property
     def batch(self) -> int:

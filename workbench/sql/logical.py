@@ -2,7 +2,8 @@
 
 ``bind`` makes it from SQL text; ``sharing`` folds it into the network. Plain subqueries, views and CTEs (selection,
 join, projection) are merged into the block that uses them. An input that is a query has grouping, DISTINCT or a set
-operator. The order of a query inside another has no meaning, so only the outermost query is ``Ordered``.
+operator. The order of a query inside another becomes that of what reads it: inside others, ``Ordered`` is only what is
+limited.
 
 Queries that are equal are one object (``interning``): a query that stands in several places, such as a view, or the
 subqueries that unnesting repeats, is one part of a graph, and every pass goes through it once.
@@ -305,6 +306,15 @@ def unordered(query: LogicalQuery) -> LogicalQuery:
     if not isinstance(inner, Block) or len(inner.outputs) == query.columns:
         return inner
     return replace(inner, outputs=inner.outputs[: query.columns])
+
+
+def ordered_rows(query: LogicalQuery) -> tuple[LogicalQuery, tuple[SortKey, ...]]:
+    """A query inside another with all that it is ordered by, after what it shows; and its order."""
+    if not isinstance(query, Ordered):
+        return query, ()
+    if query.keeps_all:
+        return query.query, query.keys
+    return replace(query, columns=len(output_columns(query.query))), query.keys
 
 
 def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:

@@ -81,6 +81,7 @@ class Schema:
         tables: which of the streams are tables, which have no windows.
         corrected: which of the streams take rows back; the others are append-only.
         event_times: what time it is on each stream.
+        spelled: for a stream its columns with capital letters, as the source spells them, by names in lower case.
 
     Example:
         >>> Schema({"FedWireTrans": ()}).stream("fedwiretrans")[0]
@@ -95,6 +96,7 @@ class Schema:
     tables: frozenset[str] = frozenset()
     event_times: EventTimeVector = field(default_factory=dict)
     corrected: frozenset[str] = frozenset()
+    spelled: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

@@ -185,7 +185,7 @@ def _copy(
 ) -> None:
     schema = log_schema(types.items())
     late_rows = None if lateness is None else LateRows(lateness)
-    with LogWriter(name, folder, schema, lateness) as log:
+    with LogWriter(name, folder, schema, lateness, spelled=_spelled(source)) as log:
         for chunk in source.chunks:
             rows, lines, misfits = fit(chunk, types, schema)
             late: list[QuarantinedRow] = []
@@ -210,7 +210,8 @@ def _copy_corrected(
     with closing(sqlite3.connect(file, isolation_level=None)) as database:
         database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
         current = CurrentRows(database, log_schema(columns), corrections)
-        with LogWriter(name, folder, log_schema(columns, corrected=True), None, corrections) as log:
+        schema = log_schema(columns, corrected=True)
+        with LogWriter(name, folder, schema, None, corrections, _spelled(source)) as log:
             for chunk in source.chunks:
                 rows, lines, quarantined = fit(chunk, types, from_source)
                 applied = current.apply(rows, lines.tolist())
@@ -219,6 +220,11 @@ def _copy_corrected(
         database.execute("COMMIT")
     if not growing:
         file.unlink()
+
+
+def _spelled(source: OpenedSource) -> dict[str, str]:
+    """The names of columns with capital letters, by their stored names."""
+    return {stored_name(name): name for name in source.schema.names if name != name.lower()}
 
 
 def rejected_rows(

@@ -63,6 +63,7 @@ class StreamLog:
         quarantined_first: the first 1,000 rows that were quarantined then; the file ``set_aside.jsonl`` has all.
         misfits_copied: how many rows of the source did not fit the columns then.
         corrections: how rows are taken back; ``None``: the stream is append-only.
+        spelled: stored names of columns -> as the source spelled them, where that has capital letters.
         late: positions of the rows that come later than ``lateness`` allows, ascending.
         checksum: of the manifest.
         checksums: of the other files, by their names; a log of an early version has none.
@@ -81,6 +82,7 @@ class StreamLog:
     checksum: int | None = None
     checksums: Mapping[str, int] = field(default_factory=dict)
     corrections: Corrections | None = None
+    spelled: Mapping[str, str] = field(default_factory=dict, compare=False)
     tail: Tail | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -248,6 +250,7 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         lateness=_lateness(*manifest["lateness"]) if late else None,
         checksum=checksum,
         checksums=manifest.get("checksums", {}),
+        spelled=manifest.get("spelled", {}),
         tail=Tail(folder / TAIL, copied) if (folder / TAIL).exists() else None,
         corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
         **late,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,7 @@ class LogWriter:
         schema: of the rows.
         lateness: how late rows may be, where the stream says so.
         corrections: how rows are taken back, where they are.
+        spelled: stored names of columns -> as the source spells them, where that has capital letters.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class LogWriter:
         schema: pa.Schema,
         lateness: Lateness | None,
         corrections: Corrections | None = None,
+        spelled: Mapping[str, str] | None = None,
     ) -> None:
         self.rows = 0
         self._name = name
@@ -50,6 +52,7 @@ class LogWriter:
         self._schema = schema
         self._lateness = lateness
         self._corrections = corrections
+        self._spelled = spelled or {}
         self._checksums: dict[str, int] = {}
         self._files: list[tuple[str, int]] = []
         self._waiting: list[pa.Table] = []
@@ -101,6 +104,8 @@ class LogWriter:
             "files": self._files,
             "set_aside_total": self._misfits,
         }
+        if self._spelled:
+            manifest["spelled"] = self._spelled
         if self._corrections is not None:
             manifest["corrections"] = asdict(self._corrections)
         if self._lateness is not None:

@@ -63,6 +63,11 @@ class Stream:
         return tuple((display_name(name), type_) for name, type_ in self.stored_columns)
 
     @property
+    def spelled(self) -> dict[str, str]:
+        """The columns with capital letters, as the source spelled them, by their names."""
+        return {display_name(stored): name for stored, name in self.log.spelled.items()}
+
+    @property
     def stored_columns(self) -> tuple[tuple[str, DataType], ...]:
         """Stored names and types, as its rows have them."""
         return self.log.columns

@@ -31,8 +31,10 @@ VALUES: dict[DataType, tuple[Any, ...]] = {
                 dt.datetime(9999, 12, 31, 23, 59, 59, 999999)),
     STRING: ("", "x", "it's", "1e3", "1_000", " 12 ", "\u0663", "+5", "-0", "1.9", "1.50", "007", "9" * 40,
              "true", "T", "yes", "2020-1-5", "2020-02-30",
-             "2020-01-05 10:00", " 2020-01-05 ", "Infinity", "nan", "0x10", "1d", "12\n"),
+             "2020-01-05 10:00", " 2020-01-05 ", "Infinity", "nan", "0x10", "1d", "12\n",
+             "16", "02-29", "11-30", "12:30"),
 }  # fmt: skip
+PATTERNS = ("yyyy-MM-dd", "MM-dd", "dd", "HH:mm", "yyyy", "MM")
 TARGETS = (*(type_ for type_ in VALUES if type_ != STRING), STRING)
 
 
@@ -45,6 +47,10 @@ def expressions(value: Expression, type_: DataType) -> Iterator[Expression]:
             continue
     yield call("||", value, Constant("<", STRING))
     yield call("||", Constant(">", STRING), value)
+    if type_ == STRING:
+        for pattern in PATTERNS:
+            yield call("to_date", value, Constant(pattern, STRING))
+            yield call("to_timestamp", value, Constant(pattern, STRING))
     if type_.numeric:
         yield call("neg", value)
         yield call("||", Constant(">", STRING), call("neg", value))

@@ -6,7 +6,11 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError
+from workbench.sql.algebra.expressions import Constant
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block, LogicalQuery, parts_of
+from workbench.sql.schema import Schema
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,28 @@ from workbench.sql.binder.pipeline import bind
 )
 def test_means_the_query_that_it_stands_for(dialect: str, sql: str, same: str) -> None:
     assert bind(sql, dialect, SCHEMA).query == bind(same, dialect, SCHEMA).query
+
+
+@pytest.mark.parametrize(
+    "item", ["sales", "(select * from sales) z", "(select JAN, feb, id from sales where id > 0) z", "SALES as z"]
+)
+def test_in_duckdb_a_column_is_called_as_the_source_spells_it(item: str) -> None:
+    columns = (("id", INTEGER), ("jan", INTEGER), ("feb", INTEGER))
+    schema = Schema({"Sales": columns}, spelled={"Sales": {"jan": "Jan"}})
+    unpivoted = [
+        bind(f"select * from {item} unpivot (v for k in ({names}))", dialect, schema).query
+        for dialect, names in (("duckdb", "jAn, FEB"), ("duckdb", "jan as 'Jan', FEB as 'feb'"), ("spark", "jan, feb"))
+    ]
+    assert {value.value for value in _constants(unpivoted[0])} == {"Jan", "feb"}
+    assert {value.value for value in _constants(unpivoted[1])} == {"Jan", "feb"}
+    assert {value.value for value in _constants(unpivoted[2])} == {"jan", "feb"}
+
+
+def _constants(query: LogicalQuery | None) -> list[Constant]:
+    assert query is not None
+    blocks = [part for part in parts_of(query) if isinstance(part, Block)]
+    outputs = [output.expression for block in blocks for output in block.outputs]
+    return [value for value in outputs if isinstance(value, Constant)]
 
 
 @pytest.mark.parametrize(

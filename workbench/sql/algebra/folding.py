@@ -40,8 +40,10 @@ def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None
         fraction = r"(\.\d{1,6})?" if pattern is None and form.endswith("ss") else ""
         if not re.fullmatch(shape + fraction, text):
             continue
+        year = "" if "%Y" in directives else "1970 "  # Spark's where the pattern has none
+        seconds = ".%f" if "." in text and fraction else ""
         try:
-            return dt.datetime.strptime(text, directives + (".%f" if "." in text and fraction else ""))
+            return dt.datetime.strptime(year + text, ("%Y " if year else "") + directives + seconds)
         except ValueError:
             continue
     return None

@@ -253,7 +253,7 @@ OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = 
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
     "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
-    "null_propagation", "is_length", "offset",
+    "null_propagation", "is_length", "offset", "value_constructor",
 })  # fmt: skip
 """Flags that sqlglot sets on every parse of a dialect: they describe the dialect, and handlers deal with them.
 

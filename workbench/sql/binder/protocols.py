@@ -79,7 +79,14 @@ def is_subquery(node: exp.Expr) -> bool:
         return node.args.get("query") is not None
     if isinstance(node, _COMPARISONS):
         return isinstance(node.expression, (exp.Any, exp.All)) and isinstance(node.expression.this, QUERIES)
-    return isinstance(node, (exp.Exists, *QUERIES))
+    return isinstance(node, (exp.Exists, *QUERIES)) or of_array(node) is not None
+
+
+def of_array(node: exp.Expr) -> exp.Expr | None:
+    """The query of ``ARRAY(SELECT …)``, whose rows are the elements; ``ARRAY[(SELECT …)]`` has one, a value."""
+    if not isinstance(node, exp.Array) or len(node.expressions) != 1 or node.args.get("value_constructor"):
+        return None
+    return node.expressions[0] if isinstance(node.expressions[0], (*QUERIES, exp.Values)) else None
 
 
 def outside_subqueries(node: exp.Expr) -> Iterator[exp.Expr]:

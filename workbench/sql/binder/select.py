@@ -11,7 +11,6 @@ from sqlglot import exp
 from workbench.errors import SqlError
 from workbench.sql.algebra.expressions import (
     AggregateCall,
-    Call,
     Column,
     Constant,
     Expression,
@@ -62,7 +61,7 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
-from workbench.sql.windows.stream_time import ROW, SESSION, SLIDING, TUMBLING, rows_of
+from workbench.sql.windows.stream_time import ROW, is_sliding, is_window, rows_of
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
 _HANDLED |= {"qualify", "windows", "laterals"}
@@ -128,6 +127,7 @@ class SelectBinder:
         )
         self._scope = self._from.scope
         self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
+        self._aggregation.order, self._aggregation.mixed = self._from.order, self._from.mixed
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)
 
@@ -195,12 +195,14 @@ class SelectBinder:
         scalar = ScalarBinder(replace(self._scope, aliases=aliases), self._context.schema, grouped=True)
         if group.args.get("all") and not group.expressions:
             self._source.refuse_others(group, {"all"}, "GROUP BY ALL")
+            if self._scope.has(exp.column("all")):
+                raise self._source.error("all is a column here", group, "in quotes it is that column; name the groups")
             self._listed = self._plain_items(scalar, aliases)
             self._sets = [self._listed]
         else:
             nodes, sets = grouping_sets(group, self._source)
             bound = {node: self._group(node, scalar) for node in nodes}
-            if any(len(grouping) < len(nodes) for grouping in sets) and not any(map(_is_window, bound.values())):
+            if any(len(grouping) < len(nodes) for grouping in sets) and not any(map(is_window, bound.values())):
                 self._scope = self._scope.by_names()
                 scope = replace(self._scope, aliases=self._aliases())
                 scalar = ScalarBinder(scope, self._context.schema, grouped=True)
@@ -241,12 +243,17 @@ class SelectBinder:
         return [(self._name(node), scalar.bind(node.unalias()))]
 
     def bind_order(self) -> None:
-        """DISTINCT ON and ORDER BY, which may name items of the select list: what else they read is selected, too."""
+        """DISTINCT ON and ORDER BY, which may name items of the select list, or else the order of FROM.
+
+        What else they read is selected, too.
+        """
         items = [(item.name, item.expression) for item in self._items]
         scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
         scalar = self._scalar(replace(scope, preferred=preferred_in_order(self._source.dialect)))
         called = [(item.called, item.expression) for item in self._items if item.called]
         keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source, called)
+        if self._select.args.get("order") is None and not self.is_grouped and not self._distinct:
+            keys = [] if self._from.mixed else list(self._from.order)
         distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
         on = sort_keys(distinct_on, items, scalar.bind, self._source, called)
         named = hidden_outputs(items, () if self._distinct else [*on, *keys])
@@ -268,7 +275,7 @@ class SelectBinder:
         self._qualifying = Constant(True, BOOLEAN) if qualify is None else scalar.condition(qualify.this), scalar
         if qualify is not None and not self._analytics.calls:
             raise self._source.error("QUALIFY without OVER", qualify.this, "use WHERE or HAVING")
-        if self._analytics.calls and (len(self._sets) > 1 or any(map(_is_sliding, self._listed))):
+        if self._analytics.calls and (len(self._sets) > 1 or any(map(is_sliding, self._listed))):
             what = "OVER groups of several groupings" if len(self._sets) > 1 else "OVER groups of sliding windows"
             self._source.refuse(what, self._select.args["group"], "make them a view, and write OVER in a query of it")
 
@@ -315,7 +322,7 @@ class SelectBinder:
     def joined_with_subqueries(self, block: Block) -> Block:
         """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
         assert block.grouping is not None
-        if any(map(_is_sliding, block.grouping.groups)) and self._after_groups.reads_groups:
+        if any(map(is_sliding, block.grouping.groups)) and self._after_groups.reads_groups:
             what = "a subquery beside sliding windows that reads the query around it"
             self._source.refuse(what, self._select.args["group"], "group in a subquery in FROM")
         return self._after_groups.around(without_overlap(block))
@@ -323,7 +330,7 @@ class SelectBinder:
     def in_order(self, query: Block | SetOperation) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
         limit, shown = limit_of(self._select, self._source), len(self._items)
-        if not self._on and limit == Limit() and self._select.args.get("order") is None:
+        if not self._on and not self._keys and limit == Limit() and self._select.args.get("order") is None:
             return query
         first: LogicalQuery = query
         if self._on:
@@ -390,7 +397,7 @@ class SelectBinder:
 
     def _name_window(self) -> None:
         """Name the parts of a window that is a group, and leave out rows without a time, which are in no window."""
-        starts = [g for g in self._listed if isinstance(g, Call) and _is_window(g)]
+        starts = [g for g in self._listed if is_window(g)]
         if len(starts) > 1:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
@@ -439,11 +446,3 @@ class SelectBinder:
                                       f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
 
         return missing
-
-
-def _is_window(group: Expression) -> bool:
-    return isinstance(group, Call) and group.function in (TUMBLING, SLIDING, SESSION)
-
-
-def _is_sliding(group: Expression) -> bool:
-    return isinstance(group, Call) and group.function == SLIDING

@@ -12,6 +12,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import TypeGuard
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
@@ -170,3 +171,13 @@ def duration_text(seconds: int) -> str:
         if count:
             parts.append(f"{count:,} {unit}{'s' if count > 1 else ''}")
     return " ".join(parts) or "0 seconds"
+
+
+def is_window(group: Expression) -> TypeGuard[Call]:
+    """Whether an expression is a window that is a group."""
+    return isinstance(group, Call) and group.function in (TUMBLING, SLIDING, SESSION)
+
+
+def is_sliding(group: Expression) -> bool:
+    """Whether it is one of windows that overlap."""
+    return isinstance(group, Call) and group.function == SLIDING

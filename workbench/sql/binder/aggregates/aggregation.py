@@ -26,6 +26,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
 from workbench.sql.binder.operators import numeric_quotient, refuse_quotients
@@ -53,11 +54,15 @@ class Aggregation:
     Attributes:
         statistics: the statistics that the block needs so far, in the order of the text.
         inside: whether the argument of an aggregate is being bound, where no other aggregate may stand.
+        order: of the rows, which LISTAGG and ARRAY_AGG have without ORDER BY.
+        mixed: whether they are joined with others, and so have lost it.
     """
 
     def __init__(self) -> None:
         self.statistics: dict[AggregateCall, None] = {}
         self.inside = False
+        self.order: tuple[SortKey, ...] = ()
+        self.mixed = False
 
     def keep(self, statistic: AggregateCall) -> None:
         """Take a statistic that the block needs."""
@@ -127,7 +132,11 @@ class Aggregation:
             b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
         _check(name, len(syntax.parts) if name in IN_ORDER else len(arguments), syntax.distinct, node, b.source)
         if name in IN_ORDER:
-            name, arguments = in_order(syntax, arguments, node, b)
+            rows = () if syntax.distinct or self.mixed else self.order
+            if self.mixed and not syntax.order and not syntax.distinct:
+                lost = f"the ORDER BY of a subquery that is joined is not that of {name.upper()}"
+                b.source.warn(lost, node, f"write ORDER BY inside {name.upper()}")
+            name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name = "percentile_disc_desc"
         if name in ("median", "percentile") and b.dialect == "duckdb" and arguments[0].type.kind is Kind.DECIMAL:

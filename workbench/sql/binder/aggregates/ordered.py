@@ -1,21 +1,25 @@
 """Aggregates whose values stand in an order: LISTAGG and ARRAY_AGG.
 
 An aggregate depends on the bag of rows alone, so values of equal keys are in their own order, as are
-all without ORDER BY.
+all without ORDER BY, unless the rows are those of one subquery, view or CTE in an order.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 from workbench.sql.binder.collation import note_key
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax
 from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.source_text import SourceText
 
 IN_ORDER = ("listagg", "array_agg")
 """Aggregates whose values stand in an order."""
@@ -28,7 +32,11 @@ def counted_and_value(value: Expression, b: ExpressionBinder) -> list[Expression
 
 
 def in_order(
-    syntax: AggregateSyntax, arguments: list[Expression], node: exp.Expr, b: ExpressionBinder
+    syntax: AggregateSyntax,
+    arguments: list[Expression],
+    node: exp.Expr,
+    b: ExpressionBinder,
+    rows: Sequence[SortKey] = (),
 ) -> tuple[str, list[Expression]]:
     """The name that says the direction, and the arguments with the keys that values are ordered by.
 
@@ -37,6 +45,7 @@ def in_order(
         arguments: of LISTAGG a text and a separator, of ARRAY_AGG whether a row counts and its value.
         node: the call, for errors.
         b: binds the keys.
+        rows: the order of the rows, which is that of the values where the call has none.
 
     Raises:
         SqlError: LISTAGG has too many arguments.
@@ -50,27 +59,57 @@ def in_order(
     else:
         given = value = arguments[1]
         keeps_nulls = b.dialect not in SPARK_FAMILY
-    descending = {bool(key.args.get("desc")) for key in syntax.order}
-    what = syntax.name.upper()
-    if len(descending) > 1:
-        b.source.refuse(f"{what} in two directions", node, "order all keys up, or all down")
-    keys: list[Expression] = []
+    order = []
     for key in syntax.order:
         bound = b.bind(key.this)
         if not bound.type.ordered and bound != value:
             b.source.refuse(f"the order of {bound.type.kind}s", key, "order by an element or a field, as in x[0]")
         note_key(b.source, key, bound)
+        order.append(SortKey(bound, bool(key.args.get("desc")), bool(key.args.get("nulls_first"))))
+        if bound in (value, given):
+            break  # no later key tells equal values apart
+        if syntax.distinct:
+            what = f"{syntax.name.upper()} of DISTINCT values ordered by something else"
+            b.source.refuse(what, node, "order it by the values")
+    if syntax.distinct and b.dialect == "postgres" and not order:
+        order = [SortKey(value, nulls_first=False)]  # it sorts them to find those that are equal
+    name, keys = with_keys(syntax.name, order or rows, (value, given), keeps_nulls, node, b.source)
+    return name, [*arguments, *keys]
+
+
+def with_keys(
+    name: str,
+    order: Sequence[SortKey],
+    values: Sequence[Expression],
+    keeps_nulls: bool,
+    node: exp.Expr,
+    source: SourceText,
+) -> tuple[str, list[Expression]]:
+    """The name of an aggregate that says the direction, and the keys that its values are ordered by.
+
+    Args:
+        name: ``listagg`` or ``array_agg``.
+        order: of the values.
+        values: what is aggregated, and what was given for it: they tell apart what no later key does.
+        keeps_nulls: whether NULLs are among the values.
+        node: the call, for errors.
+        source: the text.
+
+    Raises:
+        UnsupportedError: keys go up and down.
+    """
+    if len({key.descending for key in order}) > 1:
+        source.refuse(f"{name.upper()} in two directions", node, "order all keys up, or all down")
+    keys: list[Expression] = []
+    for key in order:
         # NULL is the smallest key, as in Spark; where it is to be the largest a key before it says so.
-        if bool(key.args.get("nulls_first")) == bool(key.args.get("desc")) and (keeps_nulls or bound != value):
-            keys.append(call("is_null", bound))
-        if bound == value:
-            break  # their own order is the last key, and no later one tells equal values apart
-        if syntax.distinct and bound != given:
-            b.source.refuse(f"{what} of DISTINCT values ordered by something else", node, "order it by the values")
-        keys.append(bound)
-        if bound == given:
+        if key.nulls_first == key.descending and (keeps_nulls or key.expression != values[0]):
+            keys.append(call("is_null", key.expression))
+        if key.expression != values[0]:  # their own order is the last key
+            keys.append(key.expression)
+        if key.expression in values:
             break
-    return syntax.name + "_desc" * (True in descending), [*arguments, *keys]
+    return name + "_desc" * any(key.descending for key in order), keys
 
 
 def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: ExpressionBinder) -> list[Expression]:

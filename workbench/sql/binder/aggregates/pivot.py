@@ -7,6 +7,7 @@ So no later pass knows of them, and what they compute is shared as anything else
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -85,6 +86,10 @@ def _rewritten(pivot: exp.Pivot, item: exp.Expr, context: QueryContext) -> exp.Q
     else:
         query = context.query(exp.select("*").from_(inner))
     names = [name for name, _ in output_columns(query)]
+    if context.source.dialect == "duckdb":  # which keeps the names as the source spells them
+        streams = (context.schema.stream(table.name) for table in item.find_all(exp.Table))
+        spelled = ChainMap(*(dict(context.schema.spelled.get(stream[0], {})) for stream in streams if stream))
+        names = [spelled.get(name.lower(), name) for name in names]
     if pivot.args.get("unpivot"):
         return _unpivoted(pivot, fields[0], item, names, context.source)
     return _pivoted(pivot, fields[0], item, names, context.source)

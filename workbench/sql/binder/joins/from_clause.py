@@ -10,8 +10,9 @@ from sqlglot import exp
 from workbench.errors import UnsupportedError, nearest
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import OUTER, Column, Expression, columns, digest, identity, map_columns
+from workbench.sql.algebra.expressions import Column, Expression, columns, digest, identity
 from workbench.sql.algebra.functions import call
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.asof import as_lateral
 from workbench.sql.binder.joins.elements import add_elements, function_of, item_name, keeps_rows
@@ -20,13 +21,22 @@ from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
-from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, Tree, trees_by_side
+from workbench.sql.binder.joins.trees import (
+    COMPUTED,
+    Leaf,
+    OuterJoin,
+    Rows,
+    Tree,
+    shift,
+    shift_predicates,
+    trees_by_side,
+)
 from workbench.sql.binder.joins.trees import positions as positions_of
 from workbench.sql.binder.protocols import QueryContext, SubqueryBinder, is_subquery
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
-from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, output_columns, unordered
-from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, map_predicates, predicate_sources
+from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, ordered_rows, output_columns
+from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.limits import MAX_JOINED
 from workbench.sql.windows.bounds import NoWindow, split
@@ -65,6 +75,7 @@ def bind_from(
             clause.join(join, start)
     for view in select.args.get("laterals") or ():
         clause.add(view)
+    clause.mixed = bool(clause.order) and len(clause.scope.items) > 1
     return clause
 
 
@@ -89,6 +100,7 @@ class FromClause:
         trees: how they are joined.
         conditions: those of ON and USING of inner joins, and of merged subqueries.
         windows: those of merged subqueries.
+        order: of the rows of an item that has one; ``mixed`` where there are other items, and no order is left.
         later: conditions of ON with subqueries that may as well stand in WHERE, with the names that they see. They are
             bound as those of WHERE.
         scope: what columns are called.
@@ -102,6 +114,8 @@ class FromClause:
     conditions: list[PredSet] = field(default_factory=list)
     windows: list[PredSet] = field(default_factory=list)
     later: list[tuple[exp.Expr, Scope]] = field(default_factory=list)
+    order: tuple[SortKey, ...] = ()
+    mixed: bool = False
 
     def __post_init__(self) -> None:
         self.source = self.context.source
@@ -296,12 +310,11 @@ class FromClause:
                 hint = "write the items before it in parentheses"
                 self.source.refuse(f"{join.side} JOIN after a comma or CROSS JOIN", join, hint)
             left = self._rows(join, start)
-        computed: dict[Expression, Column] = {}
+        computed: dict[Column, Expression] = {}
         for side, (rows, begin, end) in enumerate(((left, start, before), (right, before, self.mark()))):
             if 1 - side in kept:
                 computed |= self._nullable(rows.positions, begin, end)
-        by_column = {column: expression for expression, column in computed.items()}
-        self.trees.append(OuterJoin((left, right), on, kept, by_column))
+        self.trees.append(OuterJoin((left, right), on, kept, computed))
 
     def _semijoin(self, join: exp.Join, condition: PredSet, start: _Mark, before: _Mark) -> None:
         """Keep the rows of the left side that have, or have no, partner in what was added after ``before``."""
@@ -325,8 +338,8 @@ class FromClause:
         except NoWindow as why:
             self.source.refuse(why.what, next(filter(is_now, node.walk()), node), why.hint)
 
-    def _nullable(self, positions: frozenset[int], begin: _Mark, end: _Mark) -> dict[Expression, Column]:
-        """Columns of their own for what names mean that is computed of these inputs, each by what is computed.
+    def _nullable(self, positions: frozenset[int], begin: _Mark, end: _Mark) -> dict[Column, Expression]:
+        """Columns of their own for what names mean that is computed of these inputs, each with what is computed.
 
         They are NULL where the inputs are missing; what is computed of NULLs need not be.
         """
@@ -342,7 +355,7 @@ class FromClause:
             item.columns = {name: column_for(e) for name, e in item.columns.items()}
         named = self.scope.columns
         named[begin.columns : end.columns] = [(n, column_for(e)) for n, e in named[begin.columns : end.columns]]
-        return own
+        return {column: expression for expression, column in own.items()}
 
     def _relation(self, table: exp.Table) -> tuple[LogicalQuery | StreamInput, Named]:
         """The query or stream that a name in FROM means, and its columns.
@@ -384,17 +397,20 @@ class FromClause:
 
     def _add_item(self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Named) -> None:
         """Add a FROM item; a plain block dissolves into this one."""
-        relation = relation if isinstance(relation, StreamInput) else unordered(relation)
+        relation, keys = (relation, ()) if isinstance(relation, StreamInput) else ordered_rows(relation)
         offset = len(self.inputs)
         if isinstance(relation, Block) and relation.is_plain:
             for inner in relation.inputs:
                 self.add_input(inner)
             self.conditions.append(shift_predicates(relation.where, offset))
             self.windows.append(shift_predicates(relation.window, offset))
-            values = [shift(o.expression, offset) for o in relation.outputs]
+            meaning = {stored_name(o.name): shift(o.expression, offset) for o in relation.outputs}
         else:
             self.add_input(relation)
-            values = [Column(stored_name(name), type_, offset) for name, type_ in named]
+            known = named if isinstance(relation, StreamInput) else output_columns(relation)
+            meaning = {stored_name(name): Column(stored_name(name), type_, offset) for name, type_ in known}
+        values = [meaning[stored_name(name)] for name, _ in named]
+        self.order = self.order or tuple(key.map_columns(lambda column: meaning[column.name]) for key in keys)
         item = self._name_item(node, alias, [name for name, _ in named], values, offset)
         if isinstance(relation, StreamInput) and (time := self.context.schema.time(relation.stream)) is not None:
             item.time = replace(time, source=offset)
@@ -432,17 +448,3 @@ def _filters(join: exp.Join) -> bool:
 def _stands_for_itself(node: exp.Expr) -> bool:
     """Whether what stands in parentheses is a table, or an item or join of its own name, and no query."""
     return isinstance(node, exp.Table) or bool(node.alias or node.args.get("joins"))
-
-
-def shift(expression: Expression, offset: int) -> Expression:
-    """The expression with its inputs counted from ``offset``."""
-    return map_columns(expression, lambda c: _shifted(c, offset)) if offset else expression
-
-
-def _shifted(column: Column, offset: int) -> Column:
-    return replace(column, source=column.source + offset) if column.source < OUTER else column
-
-
-def shift_predicates(predicates: PredSet, offset: int) -> PredSet:
-    """The predicates with their inputs counted from ``offset``."""
-    return map_predicates(predicates, lambda c: shift(c, offset)) if offset else predicates

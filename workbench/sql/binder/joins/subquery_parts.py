@@ -32,9 +32,10 @@ def conjuncts(node: exp.Expr) -> list[exp.Expr]:
     return [*conjuncts(inner.this), *conjuncts(inner.expression)] if isinstance(inner, exp.And) else [node]
 
 
-def bound_subquery(node: exp.Expr, around: QueryContext, scope: Scope) -> LogicalQuery:
-    """The logical query of a subquery, which sees the columns of a scope."""
-    query = unordered(around.subquery(node, scope))
+def bound_subquery(node: exp.Expr, around: QueryContext, scope: Scope, in_order: bool = False) -> LogicalQuery:
+    """The logical query of a subquery, which sees the columns of a scope; without its order, unless that is read."""
+    query = around.subquery(node, scope)
+    query = query if in_order else unordered(query)
     if analyzes_totals(query):
         what = "OVER an aggregate of all rows in a subquery that reads the query around it"
         around.source.refuse(what, node, "leave OVER out: there is one row")

@@ -9,6 +9,7 @@ there are rows is a count of them::
     x < ANY (q)          is  x < MAX of q, likewise
     (SELECT a … LIMIT 1) is  MIN of the one a
     (SELECT a …)         is  MIN of the one a, as long as there is one: a check of the query says so (``checks_of``)
+    ARRAY(SELECT a …)    is  ARRAY_AGG of a in the order of the subquery; without rows it has no elements
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from workbench.sql.algebra.aggregates import expand
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
+    Call,
     Column,
     Constant,
     Expression,
@@ -32,6 +34,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.binder.aggregates.ordered import with_keys
 from workbench.sql.binder.joins.after_groups import ComparesStatistic
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
@@ -56,9 +59,10 @@ from workbench.sql.binder.joins.unnesting import (
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext
 from workbench.sql.binder.scope import Scope
 from workbench.sql.checks import ROWS
-from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output
+from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output, ordered_rows
 from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import expression_of, normal_form
+from workbench.sql.syntax.dialects import DATABASES
 
 
 class RowsAround(Protocol):
@@ -134,6 +138,8 @@ class SubqueryValues:
 
     def _value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
         match node:
+            case exp.Array():
+                return self._array(node, b)
             case exp.Exists():
                 query = self._query(node.this)
                 return Constant(True, BOOLEAN) if has_one_row(query) else call(">", self._count(query), _ZERO)
@@ -154,16 +160,34 @@ class SubqueryValues:
 
     def _only_value(self, query: LogicalQuery, node: exp.Expr, b: ExpressionBinder) -> Expression:
         """The value of a subquery of one column and at most one row."""
-        outputs = columns_of(query)
-        if len(outputs) != 1:
-            raise b.source.error(f"a subquery that is a value has one column, not {len(outputs)}", node, "select one")
+        value = self._only_column(query, "that is a value", node, b)
         if isinstance(query, Ordered) and query.limit in (0, 1) and not query.with_ties and not query.on:
-            return self._aggregated(query, [("min", outputs[0])])[0]
+            return self._aggregated(query, [("min", (value,))])[0]
         if isinstance(query, Block) and query.grouping is not None and not query.grouping.groups:
             if query.having_window:
                 b.source.refuse("HAVING of now in a subquery that is a value", node, "write CASE WHEN")
             return self._one_row(_with_having_in_output(query))[0]
-        return self._aggregated(query, [("min", outputs[0])], single=True)[0]
+        return self._aggregated(query, [("min", (value,))], single=True)[0]
+
+    def _array(self, node: exp.Array, b: ExpressionBinder) -> Expression:
+        """The rows of a subquery of one column as an array."""
+        (rows_of,) = node.expressions
+        if b.dialect not in (*DATABASES, "bigquery"):
+            if isinstance(rows_of, exp.Subquery):
+                return call("array", b.bind(rows_of))
+            b.source.refuse(f"ARRAY of a subquery in {b.dialect}", node, "ARRAY_AGG in a subquery makes an array")
+        query = bound_subquery(rows_of, self.context, self.rows.scope, in_order=True)
+        shown = self._only_column(query, "that is an array", node, b)
+        rows, order = ordered_rows(query)
+        name, keys = with_keys("array_agg", order, (shown, shown), True, node, b.source)
+        array = self._aggregated(rows, [(name, (Constant(True, BOOLEAN), shown, *keys))])[0]
+        return call("coalesce", array, Call("array", (), array.type))
+
+    def _only_column(self, query: LogicalQuery, which: str, node: exp.Expr, b: ExpressionBinder) -> Column:
+        columns = columns_of(query)
+        if len(columns) != 1:
+            raise b.source.error(f"a subquery {which} has one column, not {len(columns)}", node, "select one")
+        return columns[0]
 
     def _any(
         self, values: list[Expression], operator: str, query: LogicalQuery, node: exp.Expr, b: ExpressionBinder
@@ -175,7 +199,7 @@ class SubqueryValues:
             b.source.refuse("a comparison of several values with ANY or ALL", node, "compare them one by one")
         (x,), (y,) = values, columns_of(query)
         names = {"<": ["max"], "<=": ["max"], ">": ["min"], ">=": ["min"], "<>": ["min", "max"]}[operator]
-        found = self._aggregated(query, [*((name, y) for name in names), ("count", None), ("count", y)])
+        found = self._aggregated(query, [*((name, (y,)) for name in names), ("count", ()), ("count", (y,))])
         *ends, rows, known = found
         tests = [call(operator, x, end) for end in ends]
         test = tests[0] if len(tests) == 1 else call("or", *tests)
@@ -191,7 +215,7 @@ class SubqueryValues:
         equal = self._count(query, lambda row: (call("=", row[y], x) for y, x in pairs))
         if len(pairs) == 1:
             (x,), (y,) = values, columns_of(query)
-            rows, known = self._aggregated(query, [("count", None), ("count", y)])
+            rows, known = self._aggregated(query, [("count", ()), ("count", (y,))])
             unknown = call("or", call("<", known, rows), call("and", call("is_null", x), call(">", rows, _ZERO)))
             return _known(call(">", equal, _ZERO), unknown)
         possible = self._count(query, lambda row: (
@@ -200,12 +224,12 @@ class SubqueryValues:
         return _known(call(">", equal, _ZERO), call(">", possible, _ZERO))
 
     def _count(self, query: LogicalQuery, tests: Tests = lambda row: ()) -> Expression:
-        return self._aggregated(query, [("count", None)], tests)[0]
+        return self._aggregated(query, [("count", ())], tests)[0]
 
     def _aggregated(
         self,
         query: LogicalQuery,
-        wanted: Sequence[tuple[str, Column | None]],
+        wanted: Sequence[tuple[str, Sequence[Expression]]],
         tests: Tests = lambda row: (),
         single: bool = False,
     ) -> list[Expression]:
@@ -213,7 +237,7 @@ class SubqueryValues:
 
         Args:
             query: the subquery.
-            wanted: functions, each of an output or of rows.
+            wanted: functions, each of expressions over outputs, or of rows.
             tests: what must hold for the rows.
             single: whether there must be one row, or none.
         """
@@ -226,8 +250,8 @@ class SubqueryValues:
         where = conjunction(block.where, *map(normal_form, tests(values)))
         statistics: set[AggregateCall] = {ROWS} if single else set()
         outputs = []
-        for i, (function, column) in enumerate(wanted):
-            arguments = () if column is None else (values[column.name],)
+        for i, (function, given) in enumerate(wanted):
+            arguments = tuple(map_columns(argument, lambda column: values[column.name]) for argument in given)
             value = expand(function, arguments, False, statistics.add)
             outputs.append(Output(f"v{i}", map_columns(value, lambda c: replace(c, source=0))))
         grouping = Grouping((), tuple(sorted(statistics, key=column_name)))

@@ -183,6 +183,20 @@ def mapped(block: Block, meaning: Mapping[Column, Expression]) -> Block:
     return with_results_over(replace(block, grouping=grouping), lambda column: named.get(column, column))
 
 
+def shift(expression: Expression, offset: int) -> Expression:
+    """The expression with its inputs counted from ``offset``."""
+    return map_columns(expression, lambda c: _shifted(c, offset)) if offset else expression
+
+
+def _shifted(column: Column, offset: int) -> Column:
+    return replace(column, source=column.source + offset) if column.source < OUTER else column
+
+
+def shift_predicates(predicates: PredSet, offset: int) -> PredSet:
+    """The predicates with their inputs counted from ``offset``."""
+    return map_predicates(predicates, lambda c: shift(c, offset)) if offset else predicates
+
+
 def with_results_over(block: Block, over: Callable[[Column], Expression]) -> Block:
     """The block with what is computed of its rows, or groups, over other columns."""
 
