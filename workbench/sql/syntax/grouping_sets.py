@@ -80,7 +80,8 @@ def _sets(node: exp.Expr) -> list[Nodes]:
 
 
 def _list(node: exp.Expr) -> Nodes:
-    return tuple(node.expressions) if isinstance(node, exp.Tuple) else (node,)
+    nodes = node.expressions if isinstance(node, exp.Tuple) else [node]
+    return tuple(part.unnest() for part in nodes)
 
 
 def _prefixes(parts: Sequence[Nodes]) -> list[Nodes]:
