@@ -63,3 +63,32 @@ def test_a_streaming_data_frame(spark: SparkSession, tmp_path: Path) -> None:
             session.drop(name)
         session.drop_stream("T")
     assert not (tmp_path / "s" / "spooled" / "t").exists()
+
+
+def test_a_streaming_data_frame_that_fails(spark: SparkSession, tmp_path: Path) -> None:
+    """It stops nobody, says why for as long as it does, and one that is mended goes on where it was."""
+    inbox = tmp_path / "in"
+    inbox.mkdir()
+    put(inbox, "1.json", 0, 3)
+
+    def read(checked: str) -> DataFrame:
+        frame = spark.readStream.schema("id BIGINT, fee DOUBLE, at TIMESTAMP").json(str(inbox))
+        return frame.selectExpr(f"{checked} AS id", "fee", "at")
+
+    with Session(spark, tmp_path / "s") as session:
+        session.add_stream("T", read("IF(id = 4, raise_error('odd'), id)"), batch=3)
+        session.add_stream("G", ({"n": n} for n in range(100_000)), batch=1)
+        session.register("SELECT id FROM T", name="all")
+        session.register("SELECT n FROM G", name="others")
+        assert ids(session, 3) == [0, 1, 2]
+        put(inbox, "2.json", 3, 3)
+        until = time.monotonic() + 120
+        while not session.sources["T"].problem and time.monotonic() < until:
+            session.run(1)
+            time.sleep(0.1)
+        for _ in range(3):
+            assert session.run(1)[0].arrived["G"] == 1
+            assert "Spark's streaming query failed" in session.sources["T"].problem
+        assert ids(session, 3) == [0, 1, 2]
+        session.attach("T", read("id"))
+        assert ids(session, 6) == [*range(6)] and not session.sources["T"].problem

@@ -21,6 +21,7 @@ from streams.odd_sources import Generated, Lines, OddSource, Polled, Reading, To
 from workbench.session.live.sources import SOURCE
 from workbench.streams.files import json_lines
 from workbench.streams.live import socket_lines
+from workbench.streams.live.puller import Puller
 from workbench.streams.log import open_log
 
 DEEP = b'{"id": 9, "s": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -135,6 +136,7 @@ ITEMS: dict[str, tuple[object, str]] = {
     "a list with a number": ([9], "the iterator gives an int"),
     "an object that raises": ({"id": Raises(), "s": "a"}, "is no integer"),
     "names that are no texts": ({1: 2}, "no record had before: 1"),
+    "deep in a frame": (pd.DataFrame({"id": [9], "s": [nested(100_000)]}), DEEP_REASON),
     "columns of several types": (pd.DataFrame({"id": [{}], "s": [1]}), "is no integer"),
     "bytes in a table": (
         pa.table({"id": [9], "s": pa.array([b"\xff"]).view(pa.string())}),
@@ -173,6 +175,12 @@ def goes_on(source: OddSource, folder: Path, odd: Collection[tuple[object, str]]
     assert (problem in reading.problem) if problem else not reading.problem, reading.problem
     reading.close()
     source.close()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here computes for long between two rows."""
+    monkeypatch.setattr(Puller.want, "__defaults__", (0.02,))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest, with_article
 from workbench.streams.files.csv_source import open_csv
-from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of
+from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of, within_depth
 from workbench.streams.files.urls import download, is_url
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -152,6 +152,8 @@ def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
 
 def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
     """The column's name and the type that all of its values have."""
+    if frame[name].dtype == object and isinstance(reason := within_depth({name: frame[name].tolist()}), str):
+        raise StreamError(f"column {name} of the DataFrame cannot be read: {reason}")
     try:
         return pa.Schema.from_pandas(frame[[name]], preserve_index=False).field(0)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
@@ -183,6 +185,8 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
 def _open_records(records: Sequence[Record]) -> OpenedSource:
     if not records:
         raise StreamError("a list without rows says nothing of its columns", hint="give an Arrow or pandas table")
+    if reasons := [reason for record in records if isinstance(reason := within_depth(record), str)]:
+        raise StreamError(f"a row of the list cannot be read: {reasons[0]}")
     try:
         rows = pa.Table.from_pylist(list(records), schema=schema_of(records))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:

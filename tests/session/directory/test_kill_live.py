@@ -1,7 +1,7 @@
 """``kill -9`` while a session runs live, from a topic to three sinks: nothing is lost, and nothing comes twice.
 
-No kill in the usual run, which checks the way from the topic to the sinks; ``ARGUS_KILLS=100`` makes as many, and as
-many of a session that leaves rows out.
+No kill in the usual run (``test_every_write`` goes the way from the topic to the sinks); ``ARGUS_KILLS=100`` makes as
+many, at random moments, and as many of a session that leaves rows out.
 """
 
 from __future__ import annotations
@@ -66,9 +66,11 @@ class Changing:
 
     def __init__(self, broker: Broker, topic: str) -> None:
         self.current: dict[int, tuple[str, int]] = {}
+        self.count = 0
         self._broker, self._topic, self._chosen = broker, topic, random.Random(7)
 
     def change(self, count: int) -> None:
+        self.count += count
         for _ in range(count):
             key, group, value = self._chosen.randrange(40), self._chosen.choice("abcde"), self._chosen.randrange(100)
             if self._chosen.random() < 0.3:
@@ -85,48 +87,59 @@ class Changing:
         return Counter((group, len(values), sum(values)) for group, values in groups.items())
 
 
+def make_session(spark: SparkSession, folder: Path, broker: Broker, out: Broker, database: str) -> None:
+    """A session from a topic to three sinks, one of them a topic of a broker."""
+    with Session(spark, folder / "s") as session:
+        url = broker.url("t", "key=id&fetch.wait.max.ms=10")
+        session.add_stream("T", url, batch=1_000, key=["id"], changes="upsert")
+        session.register(GROUPS, name="groups")
+        session.add_sink("groups", str(folder / "files"), name="files")
+        session.add_sink("groups", f"{database}&table=groups&key=grp", name="table")
+        session.add_sink("groups", out.url("out"), name="topic")
+
+
+def check_all_is_there_once(spark: SparkSession, folder: Path, out: Broker, database: str, changing: Changing) -> int:
+    """The answer is that over all messages, and each target has every change once; how many batches there were."""
+    with Session.open(folder / "s", spark) as session:
+        until = time.monotonic() + 120
+        while session.run(1) or (session.sources["T"].problem and time.monotonic() < until):
+            pass
+        assert not session.sources["T"].problem
+        until = time.monotonic() + 120
+        while any(status.behind for status in session.sinks.values()) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not any(status.behind for status in session.sinks.values()), session.sinks
+        answer = Counter(session.query("groups").result().itertuples(index=False, name=None))
+        batches = session.batch
+    assert answer == changing.answer()
+    written = Counter(pd.read_parquet(folder / "files").itertuples(index=False, name=None))
+    sent = Counter(
+        (int(dict(message.headers())["argus-batch"]), *json.loads(message.value()).values())
+        for message in out.read("out")
+    )
+    assert sent == written
+    with psycopg.connect(database) as connection:
+        assert Counter(connection.execute("SELECT * FROM groups").fetchall()) == answer
+    totals: Counter[tuple[object, ...]] = Counter()
+    for (_, weight, *row), count in sent.items():
+        totals[tuple(row)] += weight * count
+    assert {row: count for row, count in totals.items() if count} == answer
+    return batches
+
+
+@pytest.mark.skipif(not KILLS, reason="ARGUS_KILLS=100 kills a session as often; test_every_write takes the same way")
 @pytest.mark.timeout(300 + 60 * KILLS)
 def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Path) -> None:
     broker, delays = Broker(), random.Random(8)
     changing = Changing(broker, "t")
     changing.change(20)
     with postgres() as database:
-        with Session(spark, tmp_path / "s") as session:
-            url = broker.url("t", "key=id&fetch.wait.max.ms=10")
-            session.add_stream("T", url, batch=1_000, key=["id"], changes="upsert")
-            session.register(GROUPS, name="groups")
-            session.add_sink("groups", str(tmp_path / "files"), name="files")
-            session.add_sink("groups", f"{database}&table=groups&key=grp", name="table")
-            session.add_sink("groups", broker.url("out"), name="topic")
+        make_session(spark, tmp_path, broker, broker, database)
         # The broker forgets old messages when there are many: a session that is killed ever again must not fall behind.
         with Repeated(lambda: changing.change(5), seconds=0.1):
             for _ in range(KILLS):
                 killed_after(tmp_path / "s", delays.uniform(0, 6), latency="500ms")
-        with Session.open(tmp_path / "s", spark) as session:
-            until = time.monotonic() + 120
-            while session.run(1) or (session.sources["T"].problem and time.monotonic() < until):
-                pass
-            assert not session.sources["T"].problem
-            until = time.monotonic() + 120
-            while any(status.behind for status in session.sinks.values()) and time.monotonic() < until:
-                time.sleep(0.05)
-            assert not any(status.behind for status in session.sinks.values()), session.sinks
-            answer = Counter(session.query("groups").result().itertuples(index=False, name=None))
-            batches = session.batch
-        print(f"{KILLS} kills, {batches} batches")
-        assert answer == changing.answer()
-        written = Counter(pd.read_parquet(tmp_path / "files").itertuples(index=False, name=None))
-        sent = Counter(
-            (int(dict(message.headers())["argus-batch"]), *json.loads(message.value()).values())
-            for message in broker.read("out")
-        )
-        assert sent == written
-        with psycopg.connect(database) as connection:
-            assert Counter(connection.execute("SELECT * FROM groups").fetchall()) == answer
-    totals: Counter[tuple[object, ...]] = Counter()
-    for (_, weight, *row), count in sent.items():
-        totals[tuple(row)] += weight * count
-    assert {row: count for row, count in totals.items() if count} == answer
+        print(f"{KILLS} kills, {check_all_is_there_once(spark, tmp_path, broker, database, changing)} batches")
 
 
 class Growing:

@@ -84,7 +84,13 @@ def begin_live(log: StreamLog, reader: Reader, source: object, history: int, dur
         log.tail.append(log.schema.empty_table(), offsets=offsets)
     while log.rows < history:
         before = log.rows
-        if take_in(log, reader, history - before) or log.rows == before:
+        try:
+            ended = take_in(log, reader, history - before)
+        except StreamError:
+            if not log.rows:
+                raise
+            ended = False  # the next look says it again
+        if ended or log.rows == before:
             break
     return log
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from stat import S_ISDIR
 
 from workbench.errors import StreamError
 from workbench.files.writing import checksum_of
@@ -138,7 +139,10 @@ def _place(name: str) -> str:
 def _stat(file: Path) -> Iterator[tuple[int, int]]:
     """The size and the time of a file; of a folder, which changes with what is in it, neither."""
     try:
-        about = file.stat() if file.exists() else file.lstat()
-    except OSError:  # it went away just now
-        return
-    yield (0, 0) if file.is_dir() else (about.st_size, about.st_mtime_ns)
+        about = os.stat(file)
+    except OSError:
+        try:
+            about = os.lstat(file)  # a link to nothing
+        except OSError:  # it went away just now
+            return
+    yield (0, 0) if S_ISDIR(about.st_mode) else (about.st_size, about.st_mtime_ns)

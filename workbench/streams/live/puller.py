@@ -123,6 +123,9 @@ def _records(item: object) -> list[Given]:
             case pa.Table() | pa.RecordBatch():
                 return [(row, row) for row in item.to_pylist()]
             case pd.DataFrame():
+                nested = {str(name): item[name].tolist() for name in item.columns if item[name].dtype == object}
+                if isinstance(reason := within_depth(nested), str):
+                    return [(item, reason)]
                 return _records(pa.Table.from_pandas(item, preserve_index=False))
         return [(item, _no_row(item))]
     except Exception as problem:  # of an object of the analyst's, or of values that are of no single type
