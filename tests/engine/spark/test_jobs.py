@@ -78,6 +78,13 @@ def test_jobs_that_take_long_leave_the_others_to_the_other_cores(spark: SparkSes
     assert [number for number, _, ran in answers if ran == long] == [0]
 
 
+def test_an_empty_plan_answers_nothing(spark: SparkSession, jobs: Jobs) -> None:
+    empty = PlanJob(spark.sql("SELECT 'none' AS answer WHERE FALSE"))
+    assert empty.tasks == 0
+    assert jobs.run([empty], [1.0]) == []
+    assert [number for number, _, _ in jobs.run([empty, jobs.plan(1), empty], [1.0] * 3)] == [1]
+
+
 def test_every_job_is_in_one_part() -> None:
     chosen = random.Random(1)
     for number in range(2, 40):

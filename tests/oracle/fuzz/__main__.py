@@ -32,12 +32,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("fuzz"))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--shrink", type=int, default=0, help="tries to make each failing sequence smaller")
-    for switch in ("hostile", "mixed", "functions", "again", "windows", "dataframes"):
+    for switch in ("hostile", "mixed", "functions", "again", "windows", "dataframes", "corrections", "sinks"):
         parser.add_argument(f"--no-{switch}", action="store_true")
     args = parser.parse_args()
     off = {
         switch: False
-        for switch in ("mixed", "functions", "again", "windows", "dataframes")
+        for switch in ("mixed", "functions", "again", "windows", "dataframes", "corrections", "sinks")
         if getattr(args, f"no_{switch}")
     }
     switches = Switches(hostile=0.0 if args.no_hostile else 0.25, **off)

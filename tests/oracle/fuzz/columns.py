@@ -168,6 +168,35 @@ def random_rows(chosen: Random, columns: tuple[InputColumn, ...], number: int) -
     return tuple(made)
 
 
+def alike_rows(chosen: Random, columns: tuple[InputColumn, ...], number: int) -> tuple[tuple[object, ...], ...]:
+    """So many rows that differ from one before in one column at most."""
+    made: list[tuple[object, ...]] = list(random_rows(chosen, columns, min(number, 2)))
+    while len(made) < number:
+        row, place = list(chosen.choice(made)), chosen.randrange(len(columns))
+        if chosen.random() < 0.6:
+            row[place] = None if chosen.random() < NULLS else FLAVOURS[columns[place].flavour].value(chosen)
+        made.append(tuple(row))
+    return tuple(made)
+
+
+def taken_back(
+    chosen: Random, rows: tuple[tuple[object, ...], ...]
+) -> tuple[tuple[tuple[object, ...], ...], tuple[int, ...]]:
+    """The rows with some of them taken back later, and for each the place of the row that it takes back, else -1."""
+    made: list[tuple[object, ...]] = []
+    takes: list[int] = []
+    there: list[int] = []
+    for row in rows:
+        there.append(len(made))
+        made.append(row)
+        takes.append(-1)
+        while there and chosen.random() < 0.35:
+            place = there.pop(chosen.randrange(len(there)))
+            made.append(made[place])
+            takes.append(place)
+    return tuple(made), tuple(takes)
+
+
 def arrow_table(columns: tuple[InputColumn, ...], rows: tuple[tuple[object, ...], ...], names: list[str]) -> pa.Table:
     """Rows as Arrow, with exactly the columns' types."""
     arrays = [pa.array([row[i] for row in rows], to_arrow(column.type)) for i, column in enumerate(columns)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,6 +16,7 @@ from oracle.fuzz.model import Model
 from oracle.fuzz.questions import Question
 from oracle.fuzz.steps import AddFunction, AddInput, Register, Run, Seek, SetBatch, Step
 
+from workbench import Session
 from workbench.session.query import Query
 from workbench.sql.algebra.types import DataType, Kind
 
@@ -28,15 +30,34 @@ class Wrong(Exception):
     """An answer is not what the model says."""
 
 
+SECONDS = 60
+"""In which a sink has caught up."""
+
+
+@dataclass
+class WatchedSink:
+    """What a callable was given of a query's changes."""
+
+    name: str
+    bag: Counter[Row] = field(default_factory=Counter)
+
+    def take(self, batch: int, changes: pd.DataFrame) -> None:
+        """Be the sink's target."""
+        weights = changes["weight"].tolist()
+        for row, weight in zip(frame_rows(changes.drop(columns=["weight"])), weights, strict=True):
+            self.bag[row] += weight
+
+
 @dataclass
 class Watched:
-    """A live query: its question, its handle, and what it had to answer after each batch since it was registered."""
+    """A live query: its question, its handle, its sink if it has one, and what it had to answer after each batch."""
 
     question: Question
     query: Query
     results: str
     expected: dict[int, list[Row]] = field(default_factory=dict)
     sought: bool = False
+    sink: WatchedSink | None = None
 
 
 @dataclass
@@ -125,6 +146,20 @@ class Comparing:
             self._same(name, "dataframe", rows(map(tuple, query.dataframe().collect())), expected)
         if choice == 4:
             str(query.explain())
+
+    def check_sinks(self, session: Session) -> None:
+        """What sinks were given accumulates to the answers."""
+        for name, watched in self.watched.items():
+            if watched.sink is None:
+                continue
+            until = time.monotonic() + SECONDS
+            while (status := session.sinks[watched.sink.name]).behind and time.monotonic() < until:
+                time.sleep(0.01)
+            if status.behind or status.problem:
+                raise Wrong(f"the sink of {name!r} is behind: {status}\n{watched.question.sql}")
+            if min(watched.sink.bag.values(), default=0) < 0:
+                raise Wrong(f"the sink of {name!r} was told to take back what it was not given\n{watched.question.sql}")
+            self._same(name, "what its sink was given", list(watched.sink.bag.elements()), self._expected(name))
 
     def check_columns(self, name: str) -> None:
         """The query has the names and kinds of columns that the question says."""

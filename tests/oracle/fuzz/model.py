@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -54,7 +55,11 @@ class Model:
     def add_input(self, step: AddInput) -> None:
         """Take in an input with its history."""
         table = arrow_table(step.columns, step.rows, [f"c{i}" for i in range(len(step.columns))])
+        gone = {taken: place for place, taken in enumerate(step.takes) if taken >= 0}
+        dropped = [late or (bool(step.takes) and step.takes[place] >= 0) for place, late in enumerate(late_rows(step))]
         numbered = table.append_column("n", pa.array(range(len(step.rows)), pa.int64()))
+        numbered = numbered.append_column("dropped", pa.array(dropped, pa.bool_()))
+        numbered = numbered.append_column("gone", pa.array(map(gone.get, range(len(step.rows))), pa.int64()))
         self.connection.register("arriving", numbered)
         self.connection.execute(f"CREATE OR REPLACE TABLE all_{step.duck} AS SELECT * FROM arriving")
         self.connection.unregister("arriving")
@@ -101,8 +106,22 @@ class Model:
 
     def _show(self, name: str) -> None:
         i = self.inputs[name]
-        shown = f"SELECT * EXCLUDE n FROM all_{i.duck} WHERE n < {i.there}"
-        self.connection.execute(f"CREATE OR REPLACE VIEW {i.duck} AS {shown}")
+        brought = f"SELECT * EXCLUDE (n, dropped, gone) FROM all_{i.duck} WHERE n < {i.there} AND NOT dropped"
+        self.connection.execute(f"CREATE OR REPLACE VIEW {i.duck}_brought AS {brought}")
+        left = f"{brought} AND (gone IS NULL OR gone >= {i.there})"
+        self.connection.execute(f"CREATE OR REPLACE VIEW {i.duck} AS {left}")
+
+
+def late_rows(step: AddInput) -> list[bool]:
+    """Which rows are too late to be in any answer."""
+    if step.lateness is None or step.time is None:
+        return [False] * len(step.rows)
+    place, latest, late = [c.name for c in step.columns].index(step.time), None, []
+    for row in step.rows:
+        time: Any = row[place]
+        late.append(time is not None and latest is not None and latest - time > step.lateness)
+        latest = latest if time is None else time if latest is None else max(latest, time)
+    return late
 
 
 def _plain(value: object) -> object:

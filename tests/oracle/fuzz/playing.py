@@ -15,16 +15,19 @@ import pyarrow as pa
 import pyarrow.csv as pc_csv
 import pyarrow.parquet as pq
 from oracle.fuzz.columns import arrow_table
-from oracle.fuzz.comparing import Comparing, Watched, Wrong
+from oracle.fuzz.comparing import Comparing, Watched, WatchedSink, Wrong
 from oracle.fuzz.model import Model
 from oracle.fuzz.questions import Question
 from oracle.fuzz.steps import (
+    WEIGHT,
     AddFunction,
     AddInput,
+    AddSink,
     CloseAndOpen,
     Drop,
     Preview,
     Register,
+    Reoptimize,
     Run,
     SaveAndOpen,
     Seek,
@@ -90,6 +93,7 @@ class Player:
                 self.outcome.doing = type(step).__name__
                 if self._do(step):
                     self.comparing.after(step)
+                    self.comparing.check_sinks(self.session)
             self.outcome.doing = "the end"
             self.comparing.at_the_end()
         except Exception as failure:
@@ -134,7 +138,7 @@ class Player:
             case Drop(name) if name in self.comparing.watched:
                 self.comparing.check_changes(name)
                 session.drop(name)
-                del self.comparing.watched[name]
+                self._forget(name, session)
                 self.visible.pop(name.lower(), None)
             case Run(batches):
                 self._run(session, batches)
@@ -147,10 +151,16 @@ class Player:
                 self.model.seek(batch)
                 for watched in self.comparing.watched.values():
                     watched.expected, watched.sought = {}, True
+            case AddSink(name) if name in self.comparing.watched:
+                self._add_sink(name, session)
+            case Reoptimize():
+                session.reoptimize()
             case SaveAndOpen():
                 copy = self.folder / str(self.outcome.step + 1)
                 session.save(copy)
                 session.close()
+                for watched in self.comparing.watched.values():
+                    watched.sink = None  # a copy has none
                 self._open(copy)
             case CloseAndOpen():
                 session.close()
@@ -158,8 +168,16 @@ class Player:
 
     def _add_input(self, step: AddInput, session: Session) -> None:
         table = arrow_table(step.columns, step.rows, [c.name for c in step.columns])
+        if step.takes:
+            weights = [1 if taken < 0 else -1 for taken in step.takes]
+            table = table.append_column(WEIGHT, pa.array(weights, pa.int64()))
         source = self._written(step, table)
-        options = {"columns": {c.name: str(c.type) for c in step.columns}} if step.form == "csv" else {}
+        options: dict[str, object] = {}
+        if step.form == "csv":
+            options["columns"] = {c.name: str(c.type) for c in step.columns} | (
+                {WEIGHT: "integer"} if step.takes else {}
+            )
+        options |= ({"weight": WEIGHT} if step.takes else {}) | ({"lateness": step.lateness} if step.lateness else {})
         if step.table:
             session.add_table(step.name, source, **options)  # type: ignore[arg-type]
         else:
@@ -195,13 +213,25 @@ class Player:
             registered = {str(name): (together[str(name)], question) for name, question in step.questions}
         for name, (query, question) in registered.items():
             if name.lower() in before:
-                del self.comparing.watched[before[name.lower()]]
+                self._forget(before[name.lower()], session)
             self.comparing.watched[name] = Watched(question, query, step.results)
             self.comparing.watched[name].expected[self.model.batch] = self.model.answer(question)
             self.visible[name.lower()] = question.duck
             self.comparing.check_columns(name)
             for view in question.views:
                 self.visible[view.lower()] = ""
+
+    def _add_sink(self, name: str, session: Session) -> None:
+        watched = self.comparing.watched[name]
+        if watched.sink is None and watched.results != "off" and not watched.question.moves:
+            watched.sink = WatchedSink(f"sink {self.outcome.step}")
+            session.add_sink(name, watched.sink.take, name=watched.sink.name)
+
+    def _forget(self, name: str, session: Session) -> None:
+        """A query goes, and its sink with it."""
+        watched = self.comparing.watched.pop(name)
+        if watched.sink is not None:
+            session.drop_sink(watched.sink.name)
 
     def _understood(self, question: Question) -> bool:
         """Whether names and functions mean what they meant when the question was written, if none was refused."""
@@ -237,6 +267,8 @@ class Player:
             raise Wrong(f"queries {sorted(self.session.queries)}, not {sorted(self.comparing.watched)}")
         for name, watched in self.comparing.watched.items():
             watched.query = self.session.query(name)
+            if watched.sink is not None:
+                self.session.add_sink(name, watched.sink.take, name=watched.sink.name)
 
 
 def _refusal(error: WorkbenchError) -> str:

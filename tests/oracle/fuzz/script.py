@@ -6,12 +6,15 @@ import dataclasses
 
 from oracle.fuzz.columns import InputColumn
 from oracle.fuzz.steps import (
+    WEIGHT,
     AddFunction,
     AddInput,
+    AddSink,
     CloseAndOpen,
     Drop,
     Preview,
     Register,
+    Reoptimize,
     Run,
     SaveAndOpen,
     Seek,
@@ -50,10 +53,18 @@ def _lines(step: Step, place: int) -> list[str]:
         case AddInput():
             arrays = ", ".join(_array(column, [row[i] for row in step.rows]) for i, column in enumerate(step.columns))
             made = f"pa.Table.from_arrays([{arrays}], names={[c.name for c in step.columns]!r})"
+            more = ""
+            if step.takes:
+                weights = [1 if taken < 0 else -1 for taken in step.takes]
+                made += f".append_column({WEIGHT!r}, pa.array({weights}, pa.int64()))"
+                more += f", weight={WEIGHT!r}"
+            if step.lateness is not None:
+                more += f", lateness={step.lateness!r}"
             note = "" if step.form == "arrow" else f"  # it was read from {step.form}"
             if step.table:
                 return [f"session.add_table({step.name!r}, {made}){note}"]
-            return [f"session.add_stream({step.name!r}, {made}, {step.history}, {step.batch}, {step.time!r}){note}"]
+            about = f"{step.history}, {step.batch}, {step.time!r}{more}"
+            return [f"session.add_stream({step.name!r}, {made}, {about}){note}"]
         case AddFunction():
             return [f"session.add_function({step.name!r}, {step.text}, returns={str(step.returns)!r})"]
         case Register(questions, results) if len(questions) == 1:
@@ -76,6 +87,10 @@ def _lines(step: Step, place: int) -> list[str]:
             return [f"session.set_batch({name!r}, {rows})"]
         case Seek(back):
             return [f"session.seek(max(0, session.batch - {back}))"]
+        case AddSink(name):
+            return [f"session.add_sink({name!r}, lambda batch, changes: print(batch, changes), name='sink {place}')"]
+        case Reoptimize():
+            return ["session.reoptimize()"]
         case SaveAndOpen():
             copy = f"folder + '/{place}'"
             return [f"session.save({copy}); session.close(); session = Session.open({copy})"]
@@ -102,5 +117,10 @@ def rows_of(sequence: Sequence_) -> int:
 
 
 def without_rows(step: AddInput, start: int, number: int) -> AddInput:
-    """An input without some of its rows."""
-    return dataclasses.replace(step, rows=step.rows[:start] + step.rows[start + number :])
+    """An input without some of its rows, and without those that take them back."""
+    gone = set(range(start, start + number))
+    gone |= {place for place, taken in enumerate(step.takes) if taken in gone}
+    left = [place for place in range(len(step.rows)) if place not in gone]
+    after = {place: new for new, place in enumerate(left)}
+    takes = tuple(after.get(step.takes[place], -1) for place in left) if step.takes else ()
+    return dataclasses.replace(step, rows=tuple(step.rows[place] for place in left), takes=takes)

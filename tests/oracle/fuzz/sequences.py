@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from oracle.fuzz.columns import FLAVOURS, InputColumn, random_rows
+from oracle.fuzz.columns import FLAVOURS, InputColumn, alike_rows, random_rows, taken_back
 from oracle.fuzz.expressions import CallableFunction
 from oracle.fuzz.names import (
     HOSTILE_COLUMNS,
@@ -23,10 +24,12 @@ from oracle.fuzz.questions import Question
 from oracle.fuzz.steps import (
     AddFunction,
     AddInput,
+    AddSink,
     CloseAndOpen,
     Drop,
     Preview,
     Register,
+    Reoptimize,
     Run,
     SaveAndOpen,
     Seek,
@@ -50,6 +53,8 @@ class Switches:
         again: whether functions are added again with another meaning.
         windows: whether there are windows.
         dataframes: whether ``Query.dataframe`` is looked at too.
+        corrections: whether streams take rows back or leave out what is late.
+        sinks: whether what sinks are given is compared.
     """
 
     hostile: float = 0.25
@@ -58,6 +63,8 @@ class Switches:
     again: bool = True
     windows: bool = True
     dataframes: bool = True
+    corrections: bool = True
+    sinks: bool = True
 
 
 # No function gives NaN: DuckDB takes it for NULL.
@@ -129,7 +136,8 @@ class _Author:
         kinds = {
             self._register: 8, self._run: 6, self._drop: 1.5, self._replace: 2, self._together: 1.5, self._view: 1.5,
             self._seek: 0.8, self._open: 1, self._input: 0.4, self._set_batch: 0.4, self._preview: 0.4,
-            self._function: 3 if self.functions else 0,
+            self._function: 3 if self.functions else 0, self._add_sink: 1 if self.switches.sinks else 0,
+            self._reoptimize: 0.6,
         }  # fmt: skip
         for _ in range(self.chosen.randint(3, 7)):
             yield self.chosen.choices(list(kinds), list(kinds.values()))[0]()
@@ -142,8 +150,12 @@ class _Author:
         form = self.chosen.choice(("arrow", "arrow", "parquet", "pandas", "csv"))
         if form == "csv" and (len(columns) < 2 or any(c.flavour in _NOT_IN_CSV for c in columns)):
             form = "arrow"
-        rows = random_rows(self.chosen, columns, self.chosen.choice((0, 5, 12, 20, 30, 40)))
+        draw = alike_rows if self.chosen.random() < 0.25 else random_rows
+        rows = draw(self.chosen, columns, self.chosen.choice((0, 5, 12, 20, 30, 40)))
         table = number > 0 and self.chosen.random() < 0.25
+        takes: tuple[int, ...] = ()
+        if not table and self.switches.corrections and self.chosen.random() < 0.25:
+            rows, takes = taken_back(self.chosen, rows)
         history = None if table or self.chosen.random() < 0.3 else self.chosen.choice((0, 3, 8, 60))
         batch = None if table else self.chosen.randint(1, 8)
         timed = [c for c in columns if c.flavour in ("day", "moment", "small")]
@@ -153,10 +165,14 @@ class _Author:
             Field(c.name.lower(), f"c{i}", c.type, FLAVOURS[c.flavour].tame, c.flavour) for i, c in enumerate(columns)
         )
         when = fields[columns.index(time)] if time else None
-        times = ((f"SELECT max({when.duck}) FROM {duck}", when.type),) if when else ()
+        times = ((f"SELECT max({when.duck}) FROM {duck}_brought", when.type),) if when else ()
+        lateness = None
+        if time is not None and not takes and self.switches.corrections and self.chosen.random() < 0.25:
+            lateness = 10 if time.type == INTEGER else dt.timedelta(days=7)
         self.sources[name] = Source(name, duck, fields, times=times, time=when)
         self.inputs.append(name)
-        return AddInput(name, duck, columns, rows, table, history, batch, time.name if time else None, form)
+        timed_by = time.name if time else None
+        return AddInput(name, duck, columns, rows, table, history, batch, timed_by, form, takes, lateness)
 
     def _columns(self) -> tuple[InputColumn, ...]:
         taken: set[str] = set()
@@ -248,6 +264,13 @@ class _Author:
         name = self.chosen.choice(live)
         self.sources.pop(name)
         return Drop(name)
+
+    def _add_sink(self) -> Step:
+        live = [q for q in self.queries if q in self.sources]
+        return AddSink(self.chosen.choice(live)) if live else self._register()
+
+    def _reoptimize(self) -> Reoptimize:
+        return Reoptimize()
 
     def _run(self) -> Run:
         return Run(self.chosen.choice((1, 1, 2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 
 from oracle.fuzz.columns import InputColumn
@@ -9,10 +10,20 @@ from oracle.fuzz.questions import Question
 
 from workbench.sql.algebra.types import DataType
 
+WEIGHT = "argus weight"
+"""The column with weights, of a name that no other column has."""
+
 
 @dataclass(frozen=True)
 class AddInput:
-    """A stream or a table; ``form`` is what it is read from: arrow, pandas, parquet or csv."""
+    """A stream or a table.
+
+    Attributes:
+        form: what it is read from: arrow, pandas, parquet or csv.
+        takes: of a stream whose rows have weights in the column ``WEIGHT``, for each row that takes one back the place
+            of that one, else -1; empty for others.
+        lateness: by how much rows may be late, in the type of the times.
+    """
 
     name: str
     duck: str
@@ -23,6 +34,8 @@ class AddInput:
     batch: int | None
     time: str | None
     form: str
+    takes: tuple[int, ...] = ()
+    lateness: dt.timedelta | int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,18 @@ class Seek:
 
 
 @dataclass(frozen=True)
+class AddSink:
+    """Send the changes of a query to a callable, if the query is there and has no sink."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Reoptimize:
+    """Plan all queries anew with what batches have shown."""
+
+
+@dataclass(frozen=True)
 class SaveAndOpen:
     """Save a copy, open it, and go on there."""
 
@@ -90,7 +115,10 @@ class CloseAndOpen:
     """Close the session and open it again."""
 
 
-Step = AddInput | AddFunction | Register | Preview | Drop | Run | SetBatch | Seek | SaveAndOpen | CloseAndOpen
+Step = (
+    AddInput | AddFunction | Register | Preview | Drop | Run | SetBatch | Seek | AddSink | Reoptimize | SaveAndOpen
+    | CloseAndOpen
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

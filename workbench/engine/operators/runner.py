@@ -183,7 +183,8 @@ class Runner:
         """
         longest = max(self._seconds.values(), default=1.0)
         expected = [self._seconds.get(tree, longest) for tree in jobs]
-        deltas = deltas_of([row.answer for row in self._jobs.run(list(jobs.values()), expected)])
+        answered = deltas_of([row.answer for row in self._jobs.run(list(jobs.values()), expected)])
+        deltas = {tree: answered.get(tree, Delta()) for tree in jobs}
         if len(jobs) > 1:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
         return deltas

@@ -32,7 +32,7 @@ class PlanJob:
 
     @cached_property
     def tasks(self) -> int:
-        """How many tasks run it alone."""
+        """How many tasks run it alone; none where Spark knows that there are no rows, as of WHERE FALSE."""
         return self.answers.getNumPartitions()
 
 
@@ -79,11 +79,13 @@ class JobRunner:
         """The answers of some jobs, by one job of Spark; in no order that means anything.
 
         Args:
-            jobs: at least one.
+            jobs: some; a plan that Spark has found to be empty has no tasks, and answers nothing.
             expected: seconds that each may take, so that all cores are done at about the same time.
         """
         context = self._spark.sparkContext
         parts = _parts(jobs, expected, context.defaultParallelism)
+        if not parts:
+            return []
         together = self._union([part for part in parts if part.steps], [part for part in parts if not part.steps])
         tag_jobs(context)
         with naming(context, [part.steps for part in parts if part.steps]):
