@@ -9,7 +9,7 @@ STAMP := $(VENV)/.up-to-date
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check lint docs bench bench-check clean java
+.PHONY: help demo lab test check lint docs bench bench-check trust clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -44,6 +44,9 @@ bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
 
 bench-check: $(STAMP) java ## compare ratios of speed with the committed ones (ARGS=--write: commit these)
 	$(BIN)/python -m workbench.experiments.gate $(ARGS)
+
+trust: $(STAMP) java ## run what shows that answers are right, and write docs/trust.md (ARGS="--sequences 5000")
+	$(BIN)/python scripts/trust_page.py $(ARGS)
 
 clean: ## remove .venv and everything that was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 
+# What is random in every run starts from a seed of this run; processes of one run have the same.
+os.environ.setdefault("ARGUS_SEED", str(time.time_ns() // 1_000_000 % 1_000_000_000))
+
 
 @pytest.fixture(scope="session", autouse=True)
 def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -22,6 +26,20 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
         yield
+
+
+def pytest_report_header() -> str:
+    """The seed, with which a failure can be played again."""
+    return f"ARGUS_SEED={os.environ['ARGUS_SEED']}"
+
+
+def pytest_unconfigure() -> None:
+    """Say how many answers were compared, where that is asked for: each process of a run adds a line."""
+    if file := os.environ.get("ARGUS_COMPARED"):
+        from oracle.bags import compared
+
+        with Path(file).open("a", encoding="utf-8") as lines:
+            lines.write(f"{compared['answers']} {compared['rows']}\n")
 
 
 @pytest.fixture(scope="session")

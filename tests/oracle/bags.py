@@ -15,6 +15,8 @@ import pandas as pd
 
 Row = tuple[object, ...]
 RELATIVE = 1e-9
+compared: Counter[str] = Counter()
+"""How many answers and rows were compared in this process, for the page on trust."""
 
 
 def plain(value: object) -> object:
@@ -58,6 +60,7 @@ def difference(found: Iterable[Row], expected: Iterable[Row], zero: float = 0.0)
         zero: binary numbers that are not farther apart are equal.
     """
     left, right = Counter(found), Counter(expected)
+    compared.update(answers=1, rows=right.total())
     too_many, missing = list((left - right).elements()), list((right - left).elements())
     inexact = {i for row in (*too_many, *missing) for i, value in enumerate(row) if isinstance(value, float)}
     if not inexact or not too_many or not missing:

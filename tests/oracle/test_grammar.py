@@ -7,7 +7,6 @@ again, and ``ARGUS_FUZZ=500`` so many from there on.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from random import Random
 
@@ -24,7 +23,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import table
 from workbench.sql.schema import Schema
 
-SEED = int(os.environ.get("ARGUS_SEED", time.time_ns() // 1_000_000 % 1_000_000_000))
+SEED = int(os.environ["ARGUS_SEED"])
 """A fresh one in every run."""
 SESSIONS = max(1, int(os.environ.get("ARGUS_FUZZ", "1")) // 8)
 SEEDS = range(SEED, SEED + SESSIONS)
