@@ -16,13 +16,15 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 @dataclass(frozen=True)
 class Field:
-    """A column of something in FROM: its name, its name in DuckDB, its type, and what its values are like."""
+    """A column of something in FROM: its name, its name in DuckDB, its type, and what its values are like; ``exact``:
+    whether both sides have them to the last bit."""
 
     name: str
     duck: str
     type: DataType
     tame: bool = True
     flavour: str | None = None
+    exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class PartWriter:
                 name, duck = written(self.chosen, field.name, self.dialect), f"f{i}.{field.duck}"
                 wide = f"CAST({duck} AS HUGEINT)" if field.type == INTEGER else None
                 text = name if len(sources) == 1 and (bare or self.chosen.random() < 0.5) else f"{alias}.{name}"
-                readable.append(Expr(text, duck, field.type, field.tame, wide, field.flavour))
+                readable.append(Expr(text, duck, field.type, field.tame, wide, field.flavour, field.exact))
         conditions = self._between(sources, readable)
         if self.chosen.random() < 0.6:
             conditions.append(ValueWriter(self.chosen, self.dialect, readable, self.functions).condition(2))

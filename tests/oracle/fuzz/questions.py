@@ -245,7 +245,7 @@ class QuestionWriter(PartWriter):
         taken: set[str] = set()
         names = [pick(self.chosen, PLAIN_COLUMNS, HOSTILE_COLUMNS, self.hostile, taken) for _ in values]
         pairs = enumerate(zip(names, values, strict=True))
-        return tuple(Field(name, f"c{i}", v.type, v.tame, v.flavour) for i, (name, v) in pairs)
+        return tuple(Field(name, f"c{i}", v.type, v.tame, v.flavour, v.exact) for i, (name, v) in pairs)
 
     def _list(self, values: Sequence[Expr], fields: Sequence[Field]) -> str:
         pairs = zip(values, fields, strict=True)

@@ -115,7 +115,7 @@ class ValueWriter(ConditionWriter):
             return alike("(- {})", type_, column, tame=column.tame)
         if choice == 1:
             return alike("ABS({})", type_, column, tame=column.tame)
-        if choice == 2 and type_.precision <= 25:
+        if choice == 2 and type_.precision <= 25 and column.exact:
             grown = decimal(type_.precision + 2, type_.scale)
             return Expr(f"({column.text} * 3)", f"({as_decimal(column, type_.scale)} * 3)", grown, column.tame)
         if choice == 3 and column.tame:

@@ -159,7 +159,7 @@ class WiderWriter(QuestionWriter):
         duck = f"f{place}.{field.duck}"
         wide = f"CAST({duck} AS HUGEINT)" if field.type == INTEGER else None
         text = f"{alias}.{written(self.chosen, field.name, self.dialect)}"
-        return Expr(text, duck, field.type, field.tame, wide, field.flavour)
+        return Expr(text, duck, field.type, field.tame, wide, field.flavour, field.exact)
 
 
 def _pairs(one: Part, other: Part) -> list[tuple[Expr, Expr]]:
