@@ -25,7 +25,7 @@ from workbench.sql.schema import Schema
 
 SEED = int(os.environ["ARGUS_SEED"])
 """A fresh one in every run."""
-SESSIONS = max(1, int(os.environ.get("ARGUS_FUZZ", "1")) // 8)
+SESSIONS = max(1, int(os.environ.get("ARGUS_FUZZ", "1")) // 4)
 SEEDS = range(SEED, SEED + SESSIONS)
 SCHEMA = Schema(STREAMS)
 
@@ -79,8 +79,8 @@ def test_no_random_text_ends_in_an_error_of_no_kind() -> None:
 def test_answers_do_not_depend_on_how_rows_came(spark: SparkSession, seed: int) -> None:
     chosen = Random(seed)
     written_ = written(Writer(chosen, STREAMS), 2)
-    texts = {f"q{i}": next(written_).text for i in range(8)}
-    rows = {"t": alike_rows(chosen, 10), "u": alike_rows(chosen, 6)}
+    texts = {f"q{i}": next(written_).text for i in range(4)}
+    rows = {"t": alike_rows(chosen, 8), "u": alike_rows(chosen, 4)}
     found = {}
     for load in LOADS:
         with loaded(spark, load, rows) as session:
@@ -95,7 +95,7 @@ def test_answers_do_not_depend_on_how_rows_came(spark: SparkSession, seed: int) 
 def test_twins_and_the_parts_of_three_valued_logic_answer_alike(spark: SparkSession, seed: int) -> None:
     chosen = Random(seed)
     written_ = written(Writer(chosen, STREAMS), 1)
-    queries = {f"q{i}": next(written_) for i in range(3)}
+    queries = {f"q{i}": next(written_) for i in range(2)}
     texts = {name: query.text for name, query in queries.items()}
     groups: list[tuple[str, tuple[str, ...]]] = []
     for name, query in queries.items():
@@ -123,7 +123,7 @@ def test_a_text_answers_alike_in_three_dialects(spark: SparkSession, seed: int) 
     orders = (" NULLS LAST", " DESC NULLS FIRST", " ASC NULLS FIRST", " DESC NULLS LAST")
     writer = Writer(chosen, STREAMS, lambda production: production.common, orders)
     written_ = written(writer, 1, ("spark", *DIALECTS))
-    texts = {f"q{i}": next(written_).text for i in range(6)}
+    texts = {f"q{i}": next(written_).text for i in range(4)}
     rows = {"t": alike_rows(chosen, 10), "u": alike_rows(chosen, 6)}
     with loaded(spark, Load("some", history=5, batch=3), rows) as session:
         queries = {
