@@ -105,7 +105,6 @@ class BatchRunner:
             change.state = transitions.seek(self._parts.runtime, change.state, batch, on_report)
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
-        self._parts.sinks.notify()
 
     def _run_batch(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
         with self._parts.exclusively(), self._parts.store.changing() as change:
@@ -115,6 +114,5 @@ class BatchRunner:
         with self._parts.lock:
             self._parts.integrity.after_batch()
         log_batch(report)
-        self._parts.sinks.notify()
         self.reoptimizer.after_batch(report.seconds)
         return report

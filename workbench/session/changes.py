@@ -39,12 +39,14 @@ class StateStore:
 
     Attributes:
         refresh: reads what another process has committed since, in a session that follows one.
+        on_commit: called after each commit, in its thread; it must be quick.
         last: the state that was committed last, as far as this process knows; also when the session is closed.
     """
 
     def __init__(self, directory: SessionDirectory, runtime: Runtime, spark: SparkMonitor) -> None:
         self.directory = directory
         self.refresh: Callable[[], None] | None = None
+        self.on_commit: Callable[[], None] = lambda: None
         self.last = State()
         self._runtime = runtime
         self._spark = spark
@@ -104,6 +106,7 @@ class StateStore:
         # Remove: what only the state before named, once nobody reads it any more.
         self._runtime.engine.settle(before.engine)
         self.directory.committed(self._runtime.planner.catalog.commits)
+        self.on_commit()
 
     @cached_property
     def _stored(self) -> StoredSession:

@@ -42,7 +42,7 @@ from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
-from workbench.session.state import EAGER, LAZY, OFF, QueryRecord
+from workbench.session.state import ACTIVE, EAGER, LAZY, OFF, QueryRecord
 from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
@@ -181,6 +181,7 @@ class Session(SessionContents):
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
         self.parts.sinks = Sinks(self.path / SINKS, self._source_of, lambda: self.parts.store.last.batch)
+        self.parts.store.on_commit = self.parts.sinks.notify
         self._suspension = Suspension(self.parts)
         self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts, self._suspension)
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
@@ -763,8 +764,14 @@ class Session(SessionContents):
             raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
         handle = self._handle(record)
         types = tuple(type_ for _, type_ in handle.columns)
+
+        def check() -> None:
+            if (status := handle.status) != ACTIVE:
+                hint = "drop_sink ends the sink; what its target was given stays there"
+                raise QueryError(f"query {name} does not run: {status}", hint=hint)
+
         store = self.parts.store
-        return Source(record.id, types, handle.exact_changes, lambda: handle.batch, line=lambda: store.last.line)
+        return Source(record.id, types, handle.exact_changes, lambda: handle.batch, lambda: store.last.line, check)
 
     def _check_during_batch(self, sql: str, dialect: str) -> None:
         """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""

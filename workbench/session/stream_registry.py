@@ -102,7 +102,6 @@ class StreamRegistry:
             change.state, report = transitions.run(self._parts.runtime, state, {stream.name: grown.waiting})
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
-        self._parts.sinks.notify()
         return report
 
     def drop(self, name: str) -> None:

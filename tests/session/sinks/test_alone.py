@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import servers
 from servers import Broker
 from sink_targets import Webhook, every_kind, once
 
@@ -52,24 +50,6 @@ class Query:
             if any("not sent" in status.problem or "another" in status.problem for status in sinks.statuses.values()):
                 return
             time.sleep(0.01)
-
-
-@pytest.fixture(scope="module")
-def broker() -> Broker:
-    return Broker()
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with servers.postgres() as address:
-        yield address
-
-
-@pytest.fixture
-def hook() -> Iterator[Webhook]:
-    served = Webhook()
-    yield served
-    served.close()
 
 
 def test_a_target_has_one_sink(tmp_path: Path, hook: Webhook, broker: Broker, postgres: str) -> None:

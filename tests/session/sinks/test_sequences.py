@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pytest
-import servers
 from long import LONG
 from pyspark.sql import SparkSession
 from servers import Broker
@@ -102,6 +101,7 @@ class Played:
             case "again":
                 query = chosen.choice(["some", "named"])
                 session.register(QUERIES[query], name=query)
+                self.check_replaced(query)
                 for name in [name for name, (of, _) in self._contents.items() if of == query]:
                     session.drop_sink(name)
                     self._contents.pop(name)
@@ -116,6 +116,14 @@ class Played:
         """A number of the same seed."""
         return self._chosen.random()
 
+    def check_replaced(self, query: str) -> None:
+        """Its sinks say at once that their query is not there any more."""
+        names = [name for name, (of, _) in self._contents.items() if of == query]
+        until = time.monotonic() + 60
+        while not all("replaced" in self.session.sinks[name].problem for name in names) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert all("replaced" in self.session.sinks[name].problem for name in names), self.session.sinks
+
     def check(self) -> None:
         until = time.monotonic() + 120
         while any(status.behind for status in self.session.sinks.values()) and time.monotonic() < until:
@@ -127,30 +135,15 @@ class Played:
             assert content() == answers[query], (name, self.steps)
 
 
-@pytest.fixture
-def hook() -> Iterator[Webhook]:
-    served = Webhook()
-    yield served
-    served.close()
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str | None]:
-    if not LONG:
-        yield None
-        return
-    with servers.postgres() as address:
-        yield address
-
-
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", range(12 if LONG else 1))
 def test_a_target_has_the_answer_after_each_step(
-    spark: SparkSession, tmp_path: Path, seed: int, hook: Webhook, database: str | None
+    spark: SparkSession, tmp_path: Path, seed: int, hook: Webhook, broker: Broker, request: pytest.FixtureRequest
 ) -> None:
-    played = Played(spark, tmp_path, seed, hook, Broker(), database)
+    database = request.getfixturevalue("postgres") if LONG else None
+    played = Played(spark, tmp_path, seed, hook, broker, database)
     try:
-        for _ in range(60 if LONG else 14):
+        for _ in range(60 if LONG else 10):
             played.step()
             if played.steps[-1] != "put" and played.random() < 0.7:
                 played.check()

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import servers
 from pyspark.sql import SparkSession
 from servers import Broker
 from sink_targets import Webhook
@@ -146,24 +145,6 @@ def in_jsonb(value: Any) -> Any:
         case float() if math.isfinite(value):  # its numbers have no exponent, and 0 no sign
             return json.loads(format(Decimal(repr(value or 0.0)), "f"))
     return in_json(value)
-
-
-@pytest.fixture(scope="module")
-def broker() -> Broker:
-    return Broker()
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with servers.postgres() as address:
-        yield address
-
-
-@pytest.fixture
-def hook() -> Iterator[Webhook]:
-    served = Webhook()
-    yield served
-    served.close()
 
 
 def test_every_value_of_every_type_at_every_target(

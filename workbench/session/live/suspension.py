@@ -41,7 +41,6 @@ class Suspension:
             change.state = transitions.resume(self._parts.runtime, change.state, going)
             change.state = self._parts.failures.without_failed(change.state)
         self._parts.failures.disable()
-        self._parts.sinks.notify()
 
     def prioritize(self, name: str, priority: int) -> None:
         """Give a query a priority; see ``Session.prioritize``."""

@@ -169,6 +169,7 @@ class Sink:
 
     def _bring(self) -> None:
         """Everything up to the last batch, batch by batch."""
+        self._source.check()
         while True:
             line, latest = self._source.line(), self._source.latest()
             if latest <= self._place.batch and not self._is_elsewhere(self._place, latest):

@@ -120,7 +120,7 @@ class Sinks:
         return {**self._stopped, **{name: sink.status for name, sink in self._sinks.items()}}
 
     def notify(self) -> None:
-        """There is another batch."""
+        """There may be another batch, or another line of history."""
         for sink in self._sinks.values():
             sink.notify()
 

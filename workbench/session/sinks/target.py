@@ -21,6 +21,7 @@ class Source:
         changes: gives its changes after a batch; ``None``: all.
         latest: the batch that its answer is of.
         line: the line of history that the session has; another one from when on batches are not what they were.
+        check: raises where the query was dropped, registered again or disabled.
     """
 
     registration: str
@@ -28,6 +29,7 @@ class Source:
     changes: Callable[[int | None], pd.DataFrame]
     latest: Callable[[], int]
     line: Callable[[], int] = lambda: 0
+    check: Callable[[], None] = lambda: None
 
 
 class Target(Protocol):

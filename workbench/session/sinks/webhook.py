@@ -25,7 +25,7 @@ class WebhookTarget(Target):
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._types = tuple[DataType, ...]()
+        self._sink, self._types = "", tuple[DataType, ...]()
 
     @property
     def description(self) -> str:
@@ -34,7 +34,7 @@ class WebhookTarget(Target):
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """It keeps no number."""
-        self._types = tuple(types)
+        self._sink, self._types = sink, tuple(types)
         return None
 
     def claim(self, query: str) -> None:
@@ -53,7 +53,7 @@ class WebhookTarget(Target):
         """
         rows = rows_of(json_changes(batch, changes, self._types))
         body = to_json({"query": query, "batch": batch, "changes": rows})
-        headers = {"Content-Type": "application/json", "Argus-Batch": str(batch)}
+        headers = {"Content-Type": "application/json", "Argus-Sink": self._sink, "Argus-Batch": str(batch)}
         request = urllib.request.Request(self._url, body, headers, method="POST")
         try:
             with _opener().open(request, timeout=TIMEOUT):
