@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from servers import Broker
-from sink_targets import Webhook, every_kind, once
+from sink_targets import Webhook, every_kind, of_delta, of_folder, once
 
 from workbench.errors import SessionError
 from workbench.session.sinks import kafka as kafka_module
@@ -107,6 +107,26 @@ def test_a_copy_of_a_session_sends_nothing(
     sinks.close()
     for name in EXCLUSIVE:
         assert kinds[name][1]() == query.answer, name
+
+
+def test_a_folder_stays_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the session is opened from another folder."""
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    monkeypatch.chdir(tmp_path / "first")
+    query = Query()
+    sinks = query.sinks(tmp_path)
+    sinks.add("files", "q", Path("out"))
+    sinks.add("table", "q", "delta:changes")
+    query.run(sinks)
+    sinks.close()
+    monkeypatch.chdir(tmp_path / "second")
+    sinks = query.sinks(tmp_path)
+    sinks.go_on()
+    query.run(sinks)
+    sinks.close()
+    assert of_folder(tmp_path / "first" / "out") == of_delta(tmp_path / "first" / "changes") == query.answer
+    assert not [*(tmp_path / "second").iterdir()]
 
 
 def test_a_target_that_cannot_be_reached_is_said_at_once(

@@ -13,7 +13,7 @@ from workbench.files.writing import make_folder
 from workbench.session.directory.directory import SENT
 from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place
 from workbench.session.sinks.target import Source
-from workbench.session.sinks.targets import target_of
+from workbench.session.sinks.targets import absolute, target_of
 
 REACHED = 15.0
 """Seconds that adding a sink waits for its target to answer; the client of Kafka takes ten until it gives up."""
@@ -54,6 +54,7 @@ class Sinks:
             raise SessionError(f"there is already a sink called {name}", hint="name=… gives another name")
         if not name.replace("-", "").replace("_", "").replace(" ", "").isalnum():
             raise SessionError(f"{name!r} is no name of a sink", hint="letters, digits, blanks, - and _")
+        given = absolute(given)
         target, source = target_of(given), self._source_of(query)
         self._check_alone(target.where(query))
         make_folder(self._folder)

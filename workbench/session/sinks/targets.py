@@ -56,6 +56,23 @@ def target_of(given: object) -> Target:
         raise SessionError(error.message, hint=error.hint) from error
 
 
+def absolute(given: object) -> object:
+    """What was given, a folder by its whole path: the session may be opened from another one.
+
+    Example:
+        >>> absolute("/out/./fees"), absolute("kafka://host:1/t")
+        ('/out/fees', 'kafka://host:1/t')
+    """
+    match given:
+        case str() if given.startswith(DELTA):
+            return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
+        case str() if "://" in given:
+            return given
+        case str() | Path():
+            return str(Path(given).absolute())
+    return given
+
+
 def _target_of(given: object) -> Target:
     match given:
         case str() if given.startswith(WEBHOOKS):
