@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -94,3 +95,50 @@ def test_a_function_given_another_meaning_has_it_for_queries_registered_from_the
     session.register("SELECT id FROM t WHERE chosen(id) > 0", name="by_function")
     (third,) = session.run(1)
     assert third.changes.get("by_function", 0) == 0
+
+
+def leaving() -> Callable[[int | None], float | None]:
+    """A function that ends its process when later batches come."""
+
+    def left(value: int | None) -> float | None:
+        if value is not None and value >= 60:
+            os._exit(3)
+        return None if value is None else value / 2
+
+    return left
+
+
+INNOCENT = {
+    "counted": Case("SELECT g, COUNT(*) AS n FROM t GROUP BY g"),
+    "largest": Case("SELECT g, MAX(id) AS m FROM t GROUP BY g HAVING COUNT(*) > 1"),
+    "numbered": Case("SELECT id, ROW_NUMBER() OVER (PARTITION BY g ORDER BY id) AS n FROM t"),
+    "joined": Case("SELECT t.id, n.name FROM t JOIN names n ON t.k = n.k"),
+}
+SHARING = {
+    "sum": "SELECT g, SUM({f}(id)) AS s FROM t GROUP BY g",
+    "having": "SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING MAX({f}(id)) > 3",
+    "over": "SELECT id, SUM({f}(id)) OVER (PARTITION BY g ORDER BY id) AS n FROM t",
+    "finer": "SELECT g, {f}(id) AS h, COUNT(*) AS n FROM t GROUP BY g, {f}(id)",
+    "join": "SELECT t.id, n.name FROM t JOIN names n ON t.k = n.k AND {f}(t.id) > n.rate",
+}
+
+
+def test_a_function_that_fails_disables_nobody_who_shares_with_its_caller(oracle: Oracle) -> None:
+    """Innocent queries from before and after share aggregates, partitions and joins with callers that fail."""
+    session = oracle.session
+    session.add_function("leaving", leaving(), returns="double")
+    half = len(INNOCENT) // 2
+    oracle.register(dict([*INNOCENT.items()][:half]))
+    functions = dict(zip(SHARING, ("halved", "leaving", "halved", "leaving", "halved"), strict=True))
+    guilty = session.register_many({name: sql.format(f=functions[name]) for name, sql in SHARING.items()})
+    oracle.register(dict([*INNOCENT.items()][half:]))
+    oracle.run(1)
+    assert {query.status for query in session.queries.values()} == {"active"}
+    oracle.run(2)
+    assert {name for name in guilty if functions[name] not in guilty[name].status} == set()
+    assert {watched.query.status for watched in oracle.watched.values()} == {"active"}
+    oracle.check_changes()
+    again = session.register(SHARING["sum"].format(f="halved"), name="again")
+    assert "halved raised ValueError" in again.status
+    oracle.run(1)
+    oracle.check_changes()

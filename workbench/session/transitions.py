@@ -19,9 +19,9 @@ from workbench.engine.engine import Engine
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import NotEmittedError, QueryError, StreamError
-from workbench.network.network import Network, QueryPlan, check_name, checked_query
+from workbench.network.calls import functions_of
+from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
-from workbench.network.reads import functions_called
 from workbench.optimizer.hydration_cost import SEEN, PastHydration
 from workbench.session.cost_limit import check_cost
 from workbench.session.events import log_problem
@@ -31,7 +31,6 @@ from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planned, Planner
-from workbench.sql.algebra.expressions import calls
 from workbench.sql.binder.pipeline import Bound
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
@@ -264,9 +263,11 @@ def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchRe
 
 
 def callers(state: State, function: str) -> list[str]:
-    """The queries that call a function, in their outputs or in a node they are computed from."""
+    """The queries whose answer depends on a function, and those of which nothing is kept that call it."""
     plans = state.network.queries.items()
-    callers = [*dict.fromkeys(checked_query(name) for name, plan in plans if function in _called(state.network, plan))]
+    callers = [
+        *dict.fromkeys(checked_query(name) for name, plan in plans if function in functions_of(state.network, plan))
+    ]
     # Queries of which nothing is kept are in no network.
     others = (query for query in state.queries.values() if query.status == ACTIVE)
     unkept = [query.name for query in others if query.name not in state.network.queries]
@@ -301,12 +302,6 @@ def _planned(planner: Planner, network: Network, name: str, logical: LogicalQuer
         planner.catalog.put_decisions(name, explanation.rows())
         return Planned(network, explanation)
     return planner.register(network, name, logical, text.sql, text.dialect, eager=text.results == EAGER)
-
-
-def _called(network: Network, plan: QueryPlan) -> frozenset[str]:
-    """The functions that are called for a query."""
-    in_nodes = (functions_called(network.nodes[node]) for node in network.ancestors(plan.nodes))
-    return frozenset().union(*in_nodes, *map(calls, plan.expressions))
 
 
 def _adopt(runtime: Runtime, state: State, network: Network) -> State:

@@ -17,7 +17,7 @@ from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.windows import of_slices, slices_of, windowed
 from workbench.sql.algebra.aggregates import follows_from_parts, of_parts
-from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, text
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, calls, is_function_of_user, text
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 
@@ -106,6 +106,11 @@ def _add_statistics(draft: Draft, aggregate: Aggregate, statistics: frozenset[Ag
         _add_statistics(draft, draft.node(Aggregate, aggregate.parents[0]), statistics)
 
 
+def _functions_of_users(expressions: Iterable[Expression]) -> frozenset[str]:
+    """The functions of the analyst's that expressions call."""
+    return frozenset(name for expression in expressions for name in calls(expression) if is_function_of_user(name))
+
+
 def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
     """Whether coarse groups are unions of fine ones, and their statistics follow from theirs."""
     if not draft.options.vertical_expansion or fine.id == coarse.id or not fine.groups:
@@ -113,5 +118,8 @@ def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
     if not all(map(follows_from_parts, coarse.statistics)):
         return False
     if any(map(is_session, (*fine.groups, *coarse.groups))):  # sessions are put together from rows
+        return False
+    if _functions_of_users(fine.groups) - _functions_of_users(coarse.groups):
+        # A call may fail, or take long: that must not concern groups of whoever does not make it.
         return False
     return are_derivable(coarse.groups, fine.groups) and not are_derivable(fine.groups, coarse.groups)

@@ -193,6 +193,16 @@ def text(expression: Expression | AggregateCall) -> str:
     return expression._text
 
 
+def is_function_of_user(function: str) -> bool:
+    """Whether a call is of a function of the analyst's: only these have versions.
+
+    Example:
+        >>> is_function_of_user("distance@1"), is_function_of_user("sqrt")
+        (True, False)
+    """
+    return "@" in function
+
+
 def shown_function(function: str) -> str:
     """A function as people read it: the first version of one is just its name.
 

@@ -31,7 +31,7 @@ from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
 from workbench.sql.function_help import signature_hint
 from workbench.sql.schema import Schema
-from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_height, refuse_nesting
+from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_growth, refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
 
 _NOW = (exp.CurrentTimestamp, exp.CurrentDate)
@@ -131,6 +131,7 @@ class ScalarBinder:
             hint = clash.hint or signature_hint(clash.message, self.source.called(node), self.dialect)
             raise self.source.error(clash.message, node, hint) from None
         refuse_extent(bound, self.source, node, self._extents)
+        refuse_growth(bound, self.source, node)
         refuse_different(self.source, node, bound)
         note_comparison(self.source, node, bound)
         return bound

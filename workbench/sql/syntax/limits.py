@@ -25,6 +25,7 @@ from workbench.sql.logical import (
     parts_of,
 )
 from workbench.sql.syntax.source_text import SourceText
+from workbench.sql.value_sizes import largest_value
 
 MAX_CHARACTERS = 500_000
 """Characters of a text."""
@@ -46,6 +47,8 @@ MAX_INPUTS = 3_000
 a UNION of a thousand SELECTs has two thousand."""
 MAX_COLUMNS = 5_000
 """Columns that a query selects."""
+MAX_GROWTH = 100_000_000
+"""Bytes of a value that functions make of a row, estimated (``value_sizes``); each core has some at a time."""
 MAX_WINDOWS = 300
 """Windows that one row is in: a day that moves every five minutes has 288."""
 
@@ -57,6 +60,7 @@ _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 _SPLIT = "compute a part of it in a view: CREATE VIEW name AS SELECT …"
+_BOUNDED = "say how much there may be: SEQUENCE(1, LEAST(n, 100)), SLICE(x, 1, 100), LEFT(s, 100)"
 _TOO_DEEP = "group a part of it in a view of its own, or compute it before it enters the stream"
 
 
@@ -115,6 +119,18 @@ def refuse_extent(expression: Expression, source: SourceText, node: exp.Expr, kn
     else:
         return
     raise UnsupportedError(what, **source.of(node), hint=_TOO_DEEP)
+
+
+def refuse_growth(expression: Expression, source: SourceText, node: exp.Expr) -> None:
+    """Refuse an expression whose functions, inside one another, could make more of a row than a worker has room for.
+
+    Raises:
+        UnsupportedError: at its node.
+    """
+    if (size := largest_value(expression)) > MAX_GROWTH:
+        megabytes = f"{size / 1_000_000:,.0f}" if size < 10**15 else "billions of"
+        what = f"a value that may become as large as {megabytes} MB for one row is not supported"
+        raise UnsupportedError(what, **source.of(node), hint=_BOUNDED)
 
 
 def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> None:

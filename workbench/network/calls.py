@@ -1,0 +1,66 @@
+"""The functions that a query's answer depends on: those of the columns that it reads, and of what decides on its rows.
+
+A node computes columns for several queries. A call that fails gives NULL in its column, and no other column changes.
+So a query depends on a call where it reads the column, or where the call decides which rows there are: in a condition,
+or in what rows are grouped, ordered or compared by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from workbench.network.network import Network, QueryPlan
+from workbench.network.nodes import (
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
+from workbench.network.projection import carried_columns, computed_columns
+from workbench.sql.algebra.expressions import Expression, calls, column_name
+from workbench.sql.predicates.cnf import predicate_expressions
+from workbench.sql.windows.bounds import times
+
+
+def functions_of(network: Network, plan: QueryPlan) -> frozenset[str]:
+    """Names of the functions, and operators, that the answer of a query depends on."""
+    needed = network.ancestors(plan.nodes)
+    # What the query reads of each node is what the node must carry in a network of this query alone.
+    alone = Network({id_: node for id_, node in network.nodes.items() if id_ in needed}, {plan.name: plan})
+    carried = carried_columns(alone)
+    expressions = list(plan.expressions)
+    for id_, node in alone.nodes.items():
+        read = computed_columns(alone, id_, carried[id_]) if id_ in carried else ()
+        expressions += _computed(node, read)
+    return frozenset().union(*map(calls, expressions))
+
+
+def _computed(node: Node, read: Collection[str]) -> Iterable[Expression]:
+    """What a node computes to decide on its rows, and for the columns that are read."""
+    match node:
+        case Source():
+            pass
+        case Selection():
+            yield from predicate_expressions(node.predicates)
+        case Join():
+            yield from predicate_expressions(node.tested)
+        case Aggregate():
+            yield from node.groups
+            yield from (a for s in node.statistics if column_name(s) in read for a in s.arguments)
+        case SetOperation():
+            each = node.operator is not SetOperator.UNION_ALL
+            for _, values in node.direct:
+                pairs = zip(node.columns, values, strict=True)
+                yield from (value for column, value in pairs if each or column.name in read)
+        case Window():
+            yield from times(node.within)
+        case Analytic():
+            functions = [function for function in node.functions if function.name in read]
+            if functions or node.bound:
+                yield from node.over.expressions
+            yield from (a for function in functions for a in function.arguments)
