@@ -13,6 +13,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -23,7 +24,7 @@ from oracle.bags import Row, difference, frame_rows, rows
 from oracle.equal_rows import Question, Questions, Table, accepted, random_table
 from pyspark.sql import SparkSession
 
-from workbench import Session
+from workbench import Options, Session
 from workbench.engine.operators.analytic import partitions
 
 SEEDS = int(os.environ.get("ARGUS_FUZZ", "4" if LONG else "1"))
@@ -120,3 +121,42 @@ def test_equal_rows_in_any_history(spark: SparkSession, seed: int, monkeypatch: 
             for other, answer in pairwise(answers):
                 missing, more = difference(answer, other)
                 assert not missing and not more, f"{asked[name].sql}: {answers}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_equal_rows_whatever_else_happens(spark: SparkSession, seed: int, tmp_path: Path) -> None:
+    """Nodes get and lose readers, are hydrated anew, and come from the disk; a session that shares nothing agrees."""
+    chosen = random.Random(-1 - seed)
+    table = random_table(chosen)
+    asked = [question.sql.format(t="t") for question in accepted(Questions(chosen, table.columns), QUERIES)]
+    back, weights = there_and_back(chosen, table)
+    rows_, size = table.arrow(back, weights), -(-len(back) // (BATCHES + 1))
+    with Session(spark, options=Options(sharing=False)) as alone:
+        alone.add_stream("t", rows_, history=len(back), weight="w")
+        expected = alone.register_many({f"q{at}": sql for at, sql in enumerate(asked)}, dialect="duckdb")
+        answers = {name: frame_rows(query.result()) for name, query in expected.items()}
+    session = Session(spark, tmp_path / "s")
+    session.add_stream("t", rows_, history=size, batch=size, weight="w")
+    waiting, there = list(answers), list[str]()
+    for batch in range(BATCHES):
+        for name in waiting[: -(-len(answers) // BATCHES)]:
+            session.register(asked[int(name[1:])], name, dialect="duckdb")
+            there.append(waiting.pop(0))
+        session.run(1)
+        if batch == 1:
+            session.drop(dropped := chosen.choice(there))
+            there.remove(dropped)
+        if batch == 2:
+            session.close()
+            session = Session.open(tmp_path / "s", spark)
+        if chosen.random() < 0.2:
+            session.seek(1)
+            session.run(batch)
+    with session:
+        assert session.batch == BATCHES
+        for name in there:
+            found = frame_rows(session.query(name).result())
+            sums = sums_of_changes(name, session.query(name).changes()).elements()
+            for what in (sums, answers[name]):
+                missing, more = difference(found, what)
+                assert not missing and not more, f"{session.query(name).sql}: missing {missing}, too many {more}"
