@@ -28,7 +28,7 @@ from cattrs import Converter
 
 from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.analytic import FUNCTIONS, AnalyticCall, Over
-from workbench.sql.algebra.expressions import AggregateCall, Expression, Value
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
@@ -214,6 +214,13 @@ def _value(plain: Any, _: Any) -> Value:
             return plain
 
 
+def _column(plain: Any, _: Any) -> Column:
+    """A column; its name would be SQL of Spark, where nothing but backticks ends it."""
+    if "`" in plain["name"]:
+        raise ValueError(f"{plain['name']!r} is no stored name of a column")
+    return Column(plain["name"], type_of(plain["type"]), int(plain.get("source", 0)))
+
+
 def _is_union_of_classes(annotation: Any) -> bool:
     """Whether an annotation is a union of at least two dataclasses, and perhaps ``None``."""
     if get_origin(annotation) not in (Union, UnionType):
@@ -258,6 +265,7 @@ def _converter() -> Converter:
     converter.register_structure_hook(DataType, lambda name, _: type_of(name))
     converter.register_unstructure_hook(Value, _plain_value)
     converter.register_structure_hook(Value, _value)
+    converter.register_structure_hook(Column, _column)
     converter.register_unstructure_hook_factory(_is_union_of_classes, _tagged)
     converter.register_structure_hook_factory(_is_union_of_classes, _untagged)
     return converter

@@ -230,6 +230,8 @@ class Database:
         self.run(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
 
     def _check(self, path: Path | None) -> None:
+        if self.column("SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"):
+            raise CatalogError(f"{path} is not a catalog of the workbench: it has triggers or views", hint=RESTORE)
         (version,) = self.column("PRAGMA user_version")
         if version == 0:
             raise CatalogError(f"{path} is not a catalog of the workbench")

@@ -21,6 +21,7 @@ from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Run, Segment, open_segment
 from workbench.engine.tree import Tree
+from workbench.files.inside import path_inside
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
 
@@ -76,7 +77,8 @@ class Manifest:
         for owner, part, run, file, rows, size, checksum in self._database.rows(
             "SELECT owner, part, run, file, rows, bytes, checksum FROM segments ORDER BY owner, part, run, position"
         ):
-            yield StoredSegment(owner, part, run, Segment(str(self._directory / file), rows, checksum), size)
+            path = str(path_inside(self._directory, file))
+            yield StoredSegment(owner, part, run, Segment(path, rows, checksum), size)
 
     def trees(self, spark: SparkSession, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
         """The trees of some plans, whose rows are below the folder ``state``."""
@@ -95,7 +97,7 @@ class Manifest:
         trees = {}
         for name, plan in plans.items():
             rows, log = runs.get((name, ROWS), {}), tuple(logs.get(name, ()))
-            empty = empty_tree(spark, _over_files(plan, rows, log), state / name)
+            empty = empty_tree(spark, _over_files(plan, rows, log), path_inside(state, name))
             trees[name] = replace(
                 empty,
                 relation=_filled(empty.relation, rows),

@@ -10,6 +10,8 @@ import difflib
 import reprlib
 from collections.abc import Callable, Iterable
 
+from workbench.errors.secrets import hide_secrets
+
 MOST_MESSAGE = 600
 """Characters of a message."""
 MOST_HINT = 800
@@ -51,13 +53,13 @@ class WorkbenchError(Exception):
         length: int = 1,
         hint: str | None = None,
     ) -> None:
-        message = _one_line(message, MOST_MESSAGE)
+        message = _one_line(hide_secrets(message), MOST_MESSAGE)
         super().__init__(message)
         self.message = message
         self.sql = sql
         self.position = position
         self.length = max(1, length)
-        self.hint = None if hint is None else _one_line(hint, MOST_HINT)
+        self.hint = None if hint is None else _one_line(hide_secrets(hint), MOST_HINT)
 
     def __str__(self) -> str:
         lines = [self.message, *self._excerpt()]

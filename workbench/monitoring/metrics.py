@@ -1,4 +1,4 @@
-"""Metrics of a session in Prometheus' text format, over an endpoint on the loopback interface.
+"""Metrics of a session in Prometheus' text format, over an endpoint (``listening``).
 
 Metrics are read off the session whenever somebody asks, so a batch does no work for them. Names end in their units,
 and in ``_total`` where they only grow; going back to an earlier batch looks like a restart.
@@ -7,68 +7,38 @@ and in ``_total`` where they only grow; going back to an earlier batch looks lik
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from threading import Thread
 from typing import Any
-from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client import CollectorRegistry, generate_latest, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from workbench.errors import SessionError
+from workbench.monitoring.listening import LOOPBACK, Endpoint, listen
 from workbench.session.query import Query
 from workbench.session.session import Session
 from workbench.session.state import ACTIVE
 
-LOOPBACK = "127.0.0.1"
 Family = CounterMetricFamily | GaugeMetricFamily
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """An endpoint that is listening.
-
-    Attributes:
-        port: where; on the loopback interface alone.
-    """
-
-    port: int
-    _server: WSGIServer
-    _thread: Thread
-
-    @property
-    def url(self) -> str:
-        """What Prometheus, or a browser, is to read."""
-        return f"http://{LOOPBACK}:{self.port}/metrics"
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def serve_metrics(session: Session, port: int = 0) -> Endpoint:
+def serve_metrics(session: Session, port: int = 0, host: str = LOOPBACK, token: str | None = None) -> Endpoint:
     """Let a session be watched at ``http://127.0.0.1:PORT/metrics``, until the endpoint is closed.
 
     Args:
         session: whose batches, streams, sources, sinks and queries are shown.
         port: 0 takes one that is free.
+        host: the address of the interface to listen at; beyond the loopback interface there must be a token.
+        token: what a request must have, as ``Authorization: Bearer TOKEN`` or ``?token=TOKEN``.
 
     Raises:
-        SessionError: the port is taken, or is none.
+        SessionError: the port is taken, or is none; or there is no token beyond the loopback interface.
 
     Example:
         >>> with Session() as session:  # doctest: +SKIP
         ...     endpoint = serve_metrics(session, port=9095)
         ...     session.run_live(latency="1s")
     """
-    try:
-        server, thread = start_http_server(port, LOOPBACK, _registry(session))
-    except (OSError, OverflowError) as error:
-        raise SessionError(f"nothing can listen at port {port}: {error}", hint="0 takes a port that is free") from error
-    return Endpoint(server.server_port, server, thread)
+    return listen(make_wsgi_app(_registry(session)), "/metrics", port, host, token)
 
 
 def metrics_text(session: Session) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 
 from workbench.engine.reports import BatchReport
+from workbench.errors.secrets import hide_secrets
 
 LOGGER = logging.getLogger("workbench")
 LOGGER.addHandler(logging.NullHandler())  # else Python writes warnings to stderr where nothing is configured
@@ -29,4 +30,5 @@ def log_batch(report: BatchReport) -> None:
 
 def log_problem(event: str, **about: object) -> None:
     """Something cannot go on as it should; ``event`` says what, as ``"source"``."""
-    LOGGER.warning(event, extra={"about": about})
+    hidden = {name: hide_secrets(value) if isinstance(value, str) else value for name, value in about.items()}
+    LOGGER.warning(event, extra={"about": hidden})

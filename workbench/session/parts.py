@@ -20,6 +20,7 @@ from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.gate import Gate
 from workbench.session.directory.opening import Opening
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
@@ -78,7 +79,8 @@ class Parts:
         self.opening = Opening(self.store, self.runtime, self.functions)
         self.failures = FunctionFailures(self.store, self.runtime, self.functions, self.lock)
         self.answers = AnswerReader(self.store, self.runtime, self.failures, self.spark, self.cache)
-        self.live = LiveSources()
+        self.gate = Gate(lambda: self.planner.catalog.identity)
+        self.live = LiveSources(self.gate)
         self.integrity = IntegrityChecks(self.store, self.opening, self.lock)
 
     @contextmanager

@@ -160,13 +160,15 @@ class Session(SessionContents):
         session, directory = cls.__new__(cls), SessionDirectory.existing(path, group)
         with directory.starting() as catalog:
             with decoding_catalog(directory.path / CATALOG):
-                dialect = catalog.settings.get("dialect", "spark")
+                dialect = known_dialect(catalog.settings.get("dialect", "spark"))
                 options = Options(**catalog.settings.get("options", {}))
             session._wire(directory, catalog, spark, dialect, options)
+            session.parts.gate.trust = trust
             with session.parts.exclusively():
                 session.parts.opening.open(repair, trust)
         session.parts.failures.disable()
         if session.read_only is None:
+            session.parts.live.adopt(session.streams)
             session.parts.sinks.go_on()
         return session
 
@@ -180,7 +182,8 @@ class Session(SessionContents):
         self.last_error: BaseException | None = None
         self.parts = Parts(directory, catalog, spark, options)
         self.spark = self.parts.spark
-        self.parts.sinks = Sinks(self.path / SINKS, self._source_of, lambda: self.parts.store.last.batch)
+        sinks = self.path / SINKS, self._source_of, lambda: self.parts.store.last.batch, self.parts.gate
+        self.parts.sinks = Sinks(*sinks)
         self.parts.store.on_commit = self.parts.sinks.notify
         self._suspension = Suspension(self.parts)
         self._streams, self._batches = StreamRegistry(self.parts), BatchRunner(self.parts, self._suspension)

@@ -18,7 +18,7 @@ from workbench.errors import StreamError, with_article
 from workbench.session import transitions
 from workbench.session.changes import Change
 from workbench.session.directory.directory import SPOOLED
-from workbench.session.live.sources import begin_live, stored_schema
+from workbench.session.live.sources import begin_live, keep_source, stored_schema
 from workbench.session.parts import Parts
 from workbench.session.state import State
 from workbench.sql.algebra.column_names import stored_name
@@ -58,7 +58,7 @@ class StreamRegistry:
             copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
             log = ingest(name, copied, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
             if live is not None:
-                log = begin_live(log, live, source, history or 0, self._durable)
+                log = begin_live(log, live, source, history or 0, self._durable, self._parts.gate)
                 self._parts.live.attach(name, live)
             change.state = transitions.add_stream(
                 self._parts.runtime, change.state, replayed(log, history, batch, time, shed)
@@ -76,6 +76,8 @@ class StreamRegistry:
                 hint="live are topics, sockets, patterns of paths, polled queries, iterators and spark.readStream",
             )
         reader.widen(stream.stored_columns)
+        if self._parts.directory.read_only is None:
+            keep_source(stream.log, reader, source, self._parts.gate)
         self._parts.live.attach(stream.name, reader)
 
     def add_table(

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError
+from workbench.files.inside import path_inside
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.arrow_types import to_column_type, to_field, type_of_field
@@ -274,7 +275,7 @@ def log_schema(columns: Iterable[tuple[str, DataType]], corrected: bool = False)
 def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[LogFile]:
     start = 0
     for name, rows in entries:
-        yield LogFile(folder / name, start, rows)
+        yield LogFile(path_inside(folder, name), start, rows)
         start += rows
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest, with_article
+from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of, within_depth
 from workbench.streams.files.urls import download, is_url
@@ -64,13 +65,14 @@ def _open_url(url: str, stack: ExitStack) -> OpenedSource:
     if len(paths) == 1:
         return _open_path(paths[0], stack)
     if other := next((path.name for path in paths if not path.name.endswith(".parquet")), None):
-        what = f"{url} matches {len(paths)} files, {other} among them"
+        what = f"{shown_address(url)} matches {len(paths)} files, {other} among them"
         raise StreamError(what, hint="only of Parquet there may be many")
     return _open_parquet(paths)
 
 
 def _open_path(path: Path, stack: ExitStack) -> OpenedSource:
     if not path.exists():
+        check_no_connection_string(str(path))
         beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = nearest(path.name, beside) or (None if beside else f"{path.parent} is no folder, or an empty one")
         raise StreamError(f"no file {path}", hint=hint)

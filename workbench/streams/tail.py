@@ -106,6 +106,14 @@ class Tail:
         self._database.executemany("INSERT INTO quarantined VALUES (?, ?, ?)", entries)
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (offsets or {}).items())
 
+    def replace_offsets(self, offsets: Mapping[str, str]) -> None:
+        """Write offsets so that nothing of those they replace is left in the file, nor in its log."""
+        with self._lock:
+            self._database.execute("PRAGMA secure_delete = ON")
+            with self.transaction():
+                self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", offsets.items())
+            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def read(self, start: int, stop: int) -> Iterator[pa.Table]:
         """The rows ``[start, stop)`` by their positions in the log, in order.
 

@@ -46,7 +46,7 @@ class Places:
         """SQL of the array's side with a row for each place; ``spell`` names columns of ``alias``."""
         size = f"coalesce(array_size({value_to_spark(self.array, spell)}), 0)"
         if self.limit is not None:
-            size = f"least({size}, {self.limit.value})"
+            size = f"least({size}, {int(str(self.limit.value))})"
         last = f"greatest({size}, 1)" if self.outer else size
         # SEQUENCE(1, 0) goes down.
         return f"SELECT *, explode(case when {last} > 0 then sequence(1, {last}) end) AS {PLACE} FROM ({rows}) {alias}"

@@ -32,6 +32,8 @@ SQL_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Else a name such as ${env:HOME} in a folder would be read from the environment.
+    "spark.sql.variable.substitute": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32768",
     # With any other limit Spark measures the whole batch after every row: a fifth of the time of a large join.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from workbench.errors import WorkbenchError
+from workbench.monitoring.listening import LOOPBACK
 from workbench.monitoring.metrics import serve_metrics
 from workbench.notebook.command_line import MagicError, argument, command, sentence
 from workbench.notebook.context import NotebookContext
@@ -26,14 +28,32 @@ if TYPE_CHECKING:
 @command(
     "metrics",
     argument("--port", type=int, default=0, metavar="N", help="where to listen (default: at a port that is free)"),
-    examples=("%argus metrics", "%argus metrics --port 9095"),
+    argument("--host", default=LOOPBACK, metavar="ADDRESS", help="which interface (default: for this machine alone)"),
+    argument("--token-from", metavar="NAME", help="the variable of the environment that has the token it then needs"),
+    examples=(
+        "%argus metrics",
+        "%argus metrics --port 9095",
+        "%argus metrics --host 0.0.0.0 --token-from METRICS_TOKEN",
+    ),
 )
 def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let Prometheus read how the session is: batches, streams, sources, sinks. Only this machine can.
+    """Let Prometheus read how the session is: batches, streams, sources, sinks. Only this machine can, unless --host
+    names another interface, where a request needs a token.
 
     It ends with the kernel; a second call listens at another port.
+
+    Raises:
+        MagicError: the environment has no such variable.
+        SessionError: there is no token for an interface that others reach.
     """
-    show(f"metrics at {serve_metrics(context.session, arguments.port).url}")
+    name = arguments.token_from
+    if name is not None and name not in os.environ:
+        raise MagicError(
+            f"the environment has no variable {name}", hint="a token in the cell would stay in the notebook"
+        )
+    token = None if name is None else os.environ[name]
+    endpoint = serve_metrics(context.session, arguments.port, arguments.host, token)
+    show(f"metrics at {endpoint.url}" + (", for requests with the token" if token else ""))
 
 
 @command(

@@ -25,6 +25,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import RESTORE, CatalogError
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import SessionError, WorkbenchError
+from workbench.files.inside import what_leads_out
 from workbench.files.mapped import MAPPED, remove_folder
 from workbench.files.writing import checksum_of, ensure_file, is_for_group
 from workbench.session.directory.identity import IDENTITY, Identity, IdentityFile, read_identity
@@ -102,9 +103,12 @@ class SessionDirectory:
             group: who may read and write it from now on besides its owner; ``None`` changes nothing of that.
 
         Raises:
-            SessionError: there is no session in it, or it has no catalog any more, or cannot be the group's.
+            SessionError: there is no session in it, or it has no catalog any more, or cannot be the group's, or
+                something in it leads out of it.
         """
         folder = Path(path).expanduser().resolve()
+        if what := what_leads_out(_tops(folder)):
+            raise SessionError(what, hint="a session's folder has files and folders alone: put there what it leads to")
         if not (folder / CATALOG).exists():
             _check_remains(folder)
             raise SessionError(
@@ -149,7 +153,11 @@ class SessionDirectory:
         is_new = not (self.path / CATALOG).exists()
         catalog: Catalog | None = None
         try:
-            catalog = self.catalog() if is_new else self._inspected_catalog()
+            if is_new:
+                catalog = self.catalog()
+            else:
+                with decoding_catalog(self.path / CATALOG):
+                    catalog = self._inspected_catalog()
             yield catalog
         except BaseException:
             if catalog is not None:
@@ -298,10 +306,16 @@ def _check_remains(folder: Path) -> None:
 
 def _parts(folder: Path) -> Iterator[Path]:
     """All that a session has in its folder; other files of the analyst may be there too."""
+    for part in _tops(folder):
+        yield from (part, *part.rglob("*")) if part.is_dir() else (part,)
+
+
+def _tops(folder: Path) -> Iterator[Path]:
+    """The files and folders of a session in its folder, without what is in them."""
     yield from (*folder.glob(f"{CATALOG}*"), *folder.glob("*.lock"), *folder.glob(IDENTITY))
     for part in (folder / name for name in (STATE, STREAMS, LEFTOVERS, SINKS, SENT, SPOOLED)):
-        if part.is_dir():
-            yield from (part, *part.rglob("*"))
+        if os.path.lexists(part):
+            yield part
 
 
 def _lock(folder: Path) -> IO[bytes] | None:

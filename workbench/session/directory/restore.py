@@ -18,6 +18,7 @@ from workbench.engine.manifest import ARRIVED, StoredSegment
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.state import EngineState
 from workbench.errors import StreamError
+from workbench.files.inside import path_inside
 from workbench.network.network import Network, checked_query
 from workbench.network.nodes import NodeId
 from workbench.optimizer.statistics import StreamStatistics
@@ -99,7 +100,8 @@ class StoredFiles:
         self.log_problems: dict[str, str] = {}
         """What is wrong with the manifests of logs, by stream; the other files of such a log are not known."""
         self.logs = {
-            stream.name: self._log(directory.streams / stream.folder, stream) for stream in stored.streams.all()
+            stream.name: self._log(path_inside(directory.streams, stream.folder), stream)
+            for stream in stored.streams.all()
         }
 
     @cached_property
@@ -114,9 +116,12 @@ class StoredFiles:
         if not problem:
             try:
                 files = logged_files(folder).items()
-                return [manifest, *(StoredFile(folder / name, None, checksum) for name, checksum in files)]
+                named = (StoredFile(path_inside(folder, name), None, checksum) for name, checksum in files)
+                return [manifest, *named]
             except StreamError as error:
                 problem = error.message
+            except ValueError as error:
+                problem = str(error)
         self.log_problems[stream.name] = problem
         return []
 
@@ -211,7 +216,7 @@ def _engine_state(
 
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
-    log = open_log(directory.streams / stored.folder)
+    log = open_log(path_inside(directory.streams, stored.folder))
     if stored.arrived > log.rows:
         message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
         raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")

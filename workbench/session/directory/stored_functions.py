@@ -20,6 +20,7 @@ from pyspark import cloudpickle
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.engine.spark.user_functions.returned_values import short_repr
 from workbench.errors import SessionError
+from workbench.session.directory.gate import why_not_trusted
 from workbench.session.directory.signing import signature
 from workbench.sql.algebra.types import DataType
 from workbench.sql.schema import UserFunction
@@ -115,11 +116,8 @@ class StoredFunction:
         Args:
             trust: whether to load all functions; ``None``: those of this user.
         """
-        if trust or (trust is None and self.is_signed):
-            return ""
-        opened = "the session was opened without trust"
-        why = opened if trust is False else "it was not added by you, or was changed since"
-        return f"function {self.function.name} is not loaded: {why}"
+        why = why_not_trusted(trust, self.is_signed)
+        return f"function {self.function.name} is not loaded: {why}" if why else ""
 
     def why_not_loadable(self, trusted: bool) -> str:
         """Why the function cannot be used; "" when it can. One that is trusted is loaded to find out."""

@@ -12,9 +12,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.errors.secrets import hide_secrets
+from workbench.session.directory.gate import Gate
 from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
+from workbench.streams.addresses.address import shown_address
 from workbench.streams.live.reader import NOTE, Reader
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import MARKS, log_fetched, take_in
@@ -22,8 +25,9 @@ from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
 
-SOURCE, SCHEMA = "@source", "@schema"
-"""The offsets under which a tail has what to read, where that can be stored, and what columns it has."""
+SOURCE, SCHEMA, SIGNATURE = "@source", "@schema", "@signature"
+"""The offsets under which a tail has what to read, where that can be stored, what columns it has, and the signature of
+who gave it (``gate``)."""
 _FIRST_LOOK = 100
 """So many rows a source is asked for at first, when nobody knows how fast it is."""
 _DAY = 86_400.0
@@ -72,16 +76,13 @@ def ahead_of_now(clock: dt.datetime | None, now: dt.datetime) -> float:
     return ahead if ahead > _DAY else 0.0
 
 
-def begin_live(log: StreamLog, reader: Reader, source: object, history: int, durable: bool) -> StreamLog:
+def begin_live(
+    log: StreamLog, reader: Reader, source: object, history: int, durable: bool, gate: Gate | None = None
+) -> StreamLog:
     """The log of a live stream that is added, with its history, and the source where it can be written down."""
     log = log.growing(durable)
     reader.widen(log.columns)
-    assert log.tail is not None
-    offsets = {SCHEMA: b64encode(reader.schema.serialize().to_pybytes()).decode()}
-    if isinstance(source, str | Path):
-        offsets[SOURCE] = str(source)
-    with log.tail.transaction():
-        log.tail.append(log.schema.empty_table(), offsets=offsets)
+    keep_source(log, reader, source, gate or Gate())
     while log.rows < history:
         before = log.rows
         try:
@@ -95,6 +96,16 @@ def begin_live(log: StreamLog, reader: Reader, source: object, history: int, dur
     return log
 
 
+def keep_source(log: StreamLog, reader: Reader, source: object, gate: Gate) -> None:
+    """Store the columns of a source and, where it can be stored, where it is, with this user's signature."""
+    assert log.tail is not None
+    offsets = {SCHEMA: b64encode(reader.schema.serialize().to_pybytes()).decode()}
+    if isinstance(source, str | Path):
+        offsets |= {SOURCE: str(source), SIGNATURE: gate.signed_source(log.name, str(source)) or ""}
+    with log.tail.transaction():
+        log.tail.append(log.schema.empty_table(), offsets=offsets)
+
+
 def stored_schema(tail: Tail | None) -> pa.Schema | None:
     """The columns that the first rows of a source suggested: they stay so, also when it has other first rows by now."""
     schema = None if tail is None else tail.offsets.get(SCHEMA)
@@ -102,9 +113,14 @@ def stored_schema(tail: Tail | None) -> pa.Schema | None:
 
 
 class LiveSources:
-    """Reads the live sources of a session. Its methods are called one at a time."""
+    """Reads the live sources of a session. Its methods are called one at a time.
 
-    def __init__(self) -> None:
+    Args:
+        gate: what a stored source passes before it is read.
+    """
+
+    def __init__(self, gate: Gate | None = None) -> None:
+        self._gate = gate or Gate()
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
         self._ended: set[str] = set()
@@ -156,7 +172,7 @@ class LiveSources:
             except StreamError as problem:
                 self._failed(name, str(problem))
             except Exception as problem:  # a source may raise whatever it likes
-                self._failed(name, f"{type(problem).__name__}: {problem}")
+                self._failed(name, hide_secrets(f"{type(problem).__name__}: {problem}"))
             if look is not None:
                 self._looks[name] = look.after(stream.rows - before, time.monotonic() - begun)
             self._arrivals_of(name, before).logged(stream.rows)
@@ -167,7 +183,7 @@ class LiveSources:
         """How the live sources are, by the names of their streams."""
         return {
             name: SourceStatus(
-                source=self._readers[name].description if name in self._readers else tail.offsets.get(SOURCE, ""),
+                source=self._described(name, tail),
                 offsets={place: at for place, at in tail.offsets.items() if place[:1] not in _HIDDEN or not place},
                 waiting=stream.waiting,
                 rate=self._arrivals_of(name, stream.rows).rate(),
@@ -188,6 +204,20 @@ class LiveSources:
         live = [name for name, s in streams.items() if s.log.tail is not None and not s.table]
         return all(name in self._ended for name in live)
 
+    def adopt(self, streams: Mapping[str, Stream]) -> None:
+        """Look at the sources of a session that was opened, before they are read.
+
+        A secret that an older version kept is taken out; it is asked for again. What the analyst trusts is this user's.
+        """
+        for name, stream in streams.items():
+            if (tail := stream.log.tail) is None or not (source := tail.offsets.get(SOURCE)):
+                continue
+            signed, own = tail.offsets.get(SIGNATURE), self._gate.signed_source(name, source)
+            if (shown := shown_address(source)) != source:
+                tail.replace_offsets({SOURCE: shown, SIGNATURE: ""})
+            elif own is not None and own != signed and not self._gate.why_no_source(name, source, signed):
+                tail.replace_offsets({SIGNATURE: own})
+
     def close(self) -> None:
         """Close all readers."""
         for name in [*self._readers]:
@@ -205,6 +235,10 @@ class LiveSources:
             self._failed(name, fetched.problem)
         else:
             self._problems.pop(name, None)
+
+    def _described(self, name: str, tail: Tail) -> str:
+        reader = self._readers.get(name)
+        return reader.description if reader is not None else shown_address(tail.offsets.get(SOURCE, ""))
 
     def _failed(self, name: str, problem: str) -> None:
         """Remember what a source said; it is logged once, however often it says so."""
@@ -226,6 +260,8 @@ class LiveSources:
     def _reader(self, name: str, tail: Tail) -> Reader | None:
         """The reader of a stream; after a session was opened, the one that its log names."""
         if name not in self._readers and (source := tail.offsets.get(SOURCE)):
+            if why := self._gate.why_no_source(name, source, tail.offsets.get(SIGNATURE)):
+                raise StreamError(why, hint=f"attach({name!r}, …) gives it again, with $NAME where it has a secret")
             reader = open_live(source, stored_schema(tail))
             if reader is not None:
                 self._readers[name] = reader

@@ -23,7 +23,7 @@ from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
 from workbench.session.sinks.rows import upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
-from workbench.streams.live.kafka.address import kafka_client, parse_address
+from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 
 ANSWER = 10.0
@@ -46,7 +46,7 @@ class TopicTarget(Target):
 
     def __init__(self, given: str) -> None:
         kafka_client()
-        self._given, self._address = given, parse_address(given, ["key"])
+        self._given, self._address = given, parse_topic(given, ["key"])
         self._address.client()
         self._progress = f"{self._address.topic}-argus"
         self._key = [name for name in self._address.options.get("key", "").split(",") if name]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import pyarrow as pa
@@ -18,6 +17,7 @@ from workbench.errors import SessionError
 from workbench.session.sinks.rows import Row, typed_changes, upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.streams.addresses.address import kept_address
 from workbench.streams.stored_values import plain
 
 POSTGRES = ("postgresql://", "postgres://")
@@ -55,22 +55,17 @@ class PostgresTarget(Target):
         url: as libpq takes it, and ``table`` (the query's name unless given) and ``key`` (columns, with commas).
 
     Raises:
-        SessionError: psycopg is not installed, or a password stands in the address.
+        SessionError: psycopg is not installed.
+        StreamError: the address cannot be read, has an option that libpq is not given, or a secret.
     """
 
     keeps_numbers = True
 
     def __init__(self, url: str) -> None:
         _psycopg()
-        parts = urlsplit(url)
-        given = dict(parse_qsl(parts.query))
-        if parts.password or "password" in given:
-            hint = "leave it out: libpq takes it from PGPASSWORD or ~/.pgpass"
-            raise SessionError("the password would be kept with the session and shown", hint=hint)
-        self._description = url
-        self._table = given.pop("table", "")
-        self._key = [name for name in given.pop("key", "").split(",") if name]
-        self._address = urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(given), ""))
+        self._description, self._address = url, kept_address(url)
+        self._table = self._address.options.get("table", "")
+        self._key = [name for name in self._address.options.get("key", "").split(",") if name]
         self._connection: Any = None
         self._sink, self._types = "", tuple[DataType, ...]()
 
@@ -81,7 +76,7 @@ class PostgresTarget(Target):
 
     def where(self, query: str) -> str:
         """Host, database and table."""
-        given = _psycopg().conninfo.conninfo_to_dict(self._address)
+        given = _psycopg().conninfo.conninfo_to_dict(self._address.text("table", "key"))
         place = [given.get(part, "") for part in ("host", "hostaddr", "port", "dbname")]
         return " ".join(map(str, [*filter(None, place), self._table or query]))
 
@@ -89,7 +84,8 @@ class PostgresTarget(Target):
         """The batch that the database has of this sink."""
         self.close()
         self._sink, self._types = sink, tuple(types)
-        self._connection = _psycopg().connect(self._address, connect_timeout=_ANSWER_SECONDS)
+        address = self._address.with_environment().text("table", "key")
+        self._connection = _psycopg().connect(address, connect_timeout=_ANSWER_SECONDS)
         with self._connection.transaction():
             self._connection.execute(_PROGRESS)
             if not self._connection.execute(_HAS_TARGET).rowcount:

@@ -18,7 +18,9 @@ from uuid import uuid4
 
 import pandas as pd
 
+from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
+from workbench.errors.secrets import hide_secrets
 from workbench.files.writing import replacing
 from workbench.session.events import log_problem
 from workbench.session.sinks.sent import Delivery, Sent
@@ -40,6 +42,7 @@ class Place:
         id: by which the target knows the sink; another one when it was dropped and added again.
         line: the line of history that the batch is of; ``None``: it was written when there was only one.
         ahead: by how much the number of the delivery of a batch is larger than the batch's.
+        signature: of who gave the target, if that is known (``gate``).
     """
 
     query: str
@@ -49,6 +52,7 @@ class Place:
     id: str = field(default_factory=lambda: uuid4().hex)
     line: int | None = None
     ahead: int = 0
+    signature: str | None = None
 
     @property
     def number(self) -> int:
@@ -159,7 +163,7 @@ class Sink:
                 own = isinstance(problem, WorkbenchError)
                 if isinstance(problem, SessionError) and not self._tried.is_set():
                     self._refusal = problem
-                self._problem = str(problem) if own else f"{type(problem).__name__}: {problem}"
+                self._problem = str(problem) if own else hide_secrets(f"{type(problem).__name__}: {problem}")
                 log_problem("sink", target=self._target.description, query=self._place.query, problem=self._problem)
                 self._begun = False  # it may have taken the batch all the same, so it is asked
                 self._tried.set()
@@ -248,11 +252,25 @@ class Sink:
         self._sent.settle()
 
     def _save(self, place: Place) -> None:
-        with replacing(self._path) as file:
-            file.write(json.dumps(asdict(place)).encode())
+        write_place(self._path, place)
         self._place = place
 
 
+def write_place(path: Path, place: Place) -> None:
+    """Write the file of a place, whole or not at all."""
+    with replacing(path) as file:
+        file.write(json.dumps(asdict(place)).encode())
+
+
 def read_place(path: Path) -> Place:
-    """The place in a file."""
-    return Place(**json.loads(path.read_text()))
+    """The place in a file.
+
+    Raises:
+        SessionError: the file is damaged.
+    """
+    try:
+        place: Place = decode(path.read_text(), Place)
+    except Exception as problem:  # what bytes that are not those that were written make of any of this
+        hint = "drop the sink, and add it again: it sends everything again then"
+        raise SessionError(f"{path} is damaged: {problem}", hint=hint) from problem
+    return place

@@ -11,9 +11,11 @@ from shutil import rmtree
 from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
 from workbench.files.writing import make_folder
 from workbench.session.directory.directory import SENT
-from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place
+from workbench.session.directory.gate import Gate
+from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place, write_place
 from workbench.session.sinks.target import Source
 from workbench.session.sinks.targets import absolute, target_of
+from workbench.streams.addresses.address import shown_address
 
 REACHED = 15.0
 """Seconds that adding a sink waits for its target to answer; the client of Kafka takes ten until it gives up."""
@@ -30,10 +32,11 @@ class Sinks:
         folder: of the files with their places, in the session directory; what they sent is beside it.
         source_of: gives the changes of a query by its name.
         latest: the number of the last batch.
+        gate: what a stored target passes before it is used.
     """
 
-    def __init__(self, folder: Path, source_of: SourceOf, latest: Callable[[], int]) -> None:
-        self._folder, self._source_of, self._latest = folder, source_of, latest
+    def __init__(self, folder: Path, source_of: SourceOf, latest: Callable[[], int], gate: Gate | None = None) -> None:
+        self._folder, self._source_of, self._latest, self._gate = folder, source_of, latest, gate or Gate()
         self._sinks: dict[str, Sink] = {}
         self._stopped: dict[str, SinkStatus] = {}
 
@@ -60,13 +63,14 @@ class Sinks:
         make_folder(self._folder)
         path = self._folder / f"{name}.json"
         written = str(given) if isinstance(given, str | Path) else None
-        place = Place(query, source.registration, written, line=source.line())
+        signature = None if written is None else self._gate.signed_sink(name, query, written)
+        place = Place(query, source.registration, written, line=source.line(), signature=signature)
         if path.exists():
             stored = read_place(path)
             if (stored.query, stored.registration) != (query, source.registration):
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
-            place = replace(stored, target=written)
+            place = replace(stored, target=written, signature=signature)
         self._sinks[name] = Sink(path, place, target, source, self._sent(name))
         self._stopped.pop(name, None)
         if place.batch < 0 and not opening:
@@ -84,18 +88,36 @@ class Sinks:
                 raise SessionError(f"the sink {name} sends to {where} already", hint=hint)
 
     def go_on(self) -> None:
-        """Start the sinks that were there when the session was closed; a callable must be given again."""
+        """Start the sinks that were there when the session was closed, whose targets pass the gate.
+
+        A callable must be given again. A secret that an older version kept in a target is taken out of its file.
+        """
         for path in sorted(self._folder.glob("*.json")):
-            place = read_place(path)
-            problem = "its target must be given again: add_sink"
             try:
-                if place.target is not None:
-                    self.add(path.stem, place.query, place.target, opening=True)
-                    continue
-            except WorkbenchError as error:
-                problem = str(error)
-            behind = max(0, self._latest() - place.batch)
-            self._stopped[path.stem] = SinkStatus(place.query, place.target or "", place.batch, behind, problem)
+                place = read_place(path)
+            except SessionError as error:
+                self._stopped[path.stem] = SinkStatus("", "", -1, 0, str(error))
+                continue
+            if not (problem := self._started(path, place)):
+                continue
+            behind, target = max(0, self._latest() - place.batch), shown_address(place.target or "")
+            self._stopped[path.stem] = SinkStatus(place.query, target, place.batch, behind, problem)
+
+    def _started(self, path: Path, place: Place) -> str:
+        """Start one of them; why it could not be, "" when it was."""
+        again = f"add_sink({place.query!r}, …, name={path.stem!r}) gives it again"
+        if place.target is None:
+            return "its target must be given again: add_sink"
+        if (shown := shown_address(place.target)) != place.target:
+            write_place(path, replace(place, target=shown, signature=None))
+            return f"its target {shown} had a secret, which was taken out of {path}; {again}, with $NAME in its place"
+        if why := self._gate.why_no_sink(path.stem, place.query, place.target, place.signature):
+            return f"{why}; {again}"
+        try:
+            self.add(path.stem, place.query, place.target, opening=True)
+        except WorkbenchError as error:
+            return str(error)
+        return ""
 
     def drop(self, name: str) -> None:
         """Forget a sink and its place.

@@ -18,6 +18,7 @@ from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.sql.algebra.types import DOUBLE, DataType
+from workbench.streams.addresses.address import check_no_connection_string
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
 
 
@@ -64,10 +65,10 @@ def absolute(given: object) -> object:
         ('/out/fees', 'kafka://host:1/t')
     """
     match given:
-        case str() if given.startswith(DELTA):
-            return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
         case str() if "://" in given:
             return given
+        case str() if given.startswith(DELTA):
+            return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
         case str() | Path():
             return str(Path(given).absolute())
     return given
@@ -82,7 +83,7 @@ def _target_of(given: object) -> Target:
         case str() if given.startswith(POSTGRES):
             return PostgresTarget(given)
         case str() if given.startswith(DELTA):
-            return DeltaTarget(Path(given.removeprefix(DELTA)))
+            return DeltaTarget(_folder(given.removeprefix(DELTA)))
         case str() if "://" in given:
             scheme = given.partition("://")[0]
             hint = "there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
@@ -90,9 +91,16 @@ def _target_of(given: object) -> Target:
         case str() | Path() if is_delta(Path(given)):
             return DeltaTarget(Path(given))
         case str() | Path():
-            return FolderTarget(Path(given))
+            return FolderTarget(_folder(given))
         case _ if callable(given):
             return CallableTarget(given)
     raise SessionError(
         f"{with_article(type(given).__name__)} is no sink", hint="give a callable, a folder, or an address (http://…)"
     )
+
+
+def _folder(given: str | Path) -> Path:
+    check_no_connection_string(str(given))
+    if "://" in str(given):
+        raise SessionError("a Delta table is in a folder of this machine", hint="as in delta:out/fees")
+    return Path(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Sequence
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -14,6 +15,7 @@ from workbench.errors import SessionError
 from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
+from workbench.streams.addresses.address import kept_address
 
 WEBHOOKS = ("http://", "https://")
 TIMEOUT = 10
@@ -21,10 +23,14 @@ TIMEOUT = 10
 
 
 class WebhookTarget(Target):
-    """Posts JSON: ``{"query": …, "batch": …, "changes": [{"weight": 1, …}, …]}``."""
+    """Posts JSON: ``{"query": …, "batch": …, "changes": [{"weight": 1, …}, …]}``.
+
+    Raises:
+        StreamError: the address cannot be read, or has a secret.
+    """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._url, self._address = url, kept_address(url)
         self._sink, self._types = "", tuple[DataType, ...]()
 
     @property
@@ -54,7 +60,11 @@ class WebhookTarget(Target):
         rows = rows_of(json_changes(batch, changes, self._types))
         body = to_json({"query": query, "batch": batch, "changes": rows})
         headers = {"Content-Type": "application/json", "Argus-Sink": self._sink, "Argus-Batch": str(batch)}
-        request = urllib.request.Request(self._url, body, headers, method="POST")
+        address = self._address.with_environment()
+        if address.user:
+            who = b64encode(f"{address.user}:{address.password}".encode()).decode()
+            headers["Authorization"] = f"Basic {who}"
+        request = urllib.request.Request(address.text(user=False), body, headers, method="POST")
         try:
             with _opener().open(request, timeout=TIMEOUT):
                 pass

@@ -52,7 +52,7 @@ def _variable(call: Call, arguments: Sequence[str]) -> str:
     """A variable, whose name no column has."""
     (name,) = call.arguments
     assert isinstance(name, Constant)
-    return f"`{name.value}`"
+    return "`" + str(name.value).replace("`", "``") + "`"
 
 
 ARRAY_SQL: dict[str, str | Callable[[Call, Sequence[str]], str]] = {

@@ -18,6 +18,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError, nearest, shown
+from workbench.errors.secrets import hide_secrets, without_secrets
 from workbench.streams.files.json_lines import Record, rows_of, schema_of, within_depth
 from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
 
@@ -70,7 +71,7 @@ class QueryReader(TypedReader):
             if not (_is_whole(by := schema.field(query.by).type) or pa.types.is_string(by)):
                 hint = "poll by a column of whole numbers or texts, each larger than those before"
                 raise StreamError(f"a query cannot be polled by {query.by}, which is {by}", hint=hint)
-        super().__init__(schema, f"{query.sql} (polled by {query.by})")
+        super().__init__(schema, hide_secrets(f"{query.sql} (polled by {query.by})"))
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows beyond the largest value so far."""
@@ -104,7 +105,8 @@ class QueryReader(TypedReader):
             return self._poll(None, 10_000)
         except Exception as error:  # each driver has errors of its own
             message = f"the polled query cannot be read: {type(error).__name__}: {error}"
-            raise StreamError(message, hint="check how it connects, its user and password, and its text") from error
+            hint = "check how it connects, its user and password, and its text"
+            raise StreamError(message, hint=hint) from without_secrets(error)
 
     def _poll(self, after: int | str | None, most: int) -> tuple[list[str], Sequence[Sequence[Any]]]:
         by = '"' + self._query.by.replace('"', '""') + '"'

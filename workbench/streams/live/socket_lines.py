@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.streams.addresses.address import kept_address
 from workbench.streams.files.json_lines import MOST_LINE, line_record, rows_of, schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
@@ -42,8 +43,9 @@ class SocketReader(TypedReader):
     """
 
     def __init__(self, given: str, schema: pa.Schema | None = None) -> None:
-        parts = urlsplit(given)
-        if not parts.hostname or not parts.port:
+        address = kept_address(given)
+        parts = urlsplit(f"//{address.hosts}")
+        if not parts.hostname or not parts.port or address.path.strip("/"):
             raise StreamError(f"{given} names no host and port", hint="it is like socket://localhost:9999")
         self._address = (parts.hostname, parts.port)
         self._given, self._socket, self._received, self._again = given, None, bytearray(), 0.0

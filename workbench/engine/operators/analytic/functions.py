@@ -74,7 +74,7 @@ def _value(function: AnalyticCall) -> str:
         value, _, *default = arguments
         offset = function.arguments[1]
         assert isinstance(offset, Constant)
-        number = f"{offset.value}"
+        number = f"{_whole_number(offset)}"
         return f"{name}({', '.join([value, number, *default])}){nulls} OVER ({_BY_ROW})"
     frame = function.frame
     if name in ("first_value", "last_value"):
@@ -85,14 +85,14 @@ def _value(function: AnalyticCall) -> str:
         counted = arguments[0] if function.ignore_nulls else "1"
         nth = function.arguments[1]
         assert isinstance(nth, Constant)
-        call = f"nth_value({arguments[0]}, {nth.value}){nulls}"
+        call = f"nth_value({arguments[0]}, {_whole_number(nth)}){nulls}"
         if frame is not None and frame.unit == "rows":
             return f"{call} OVER ({_frame(function, frame)})"
         # Peers are in order among the rows of a partition, and not in a frame of groups.
         whole = f"{call} OVER ({_BY_ROW} {_WHOLE})"
         if frame is None or frame.end is None:
             return whole
-        return f"if(count({counted}) OVER ({_frame(function, frame)}) >= {nth.value}, {whole}, NULL)"
+        return f"if(count({counted}) OVER ({_frame(function, frame)}) >= {_whole_number(nth)}, {whole}, NULL)"
     if name == "sum":
         return f"sum({_exact(function.arguments[0])}) OVER ({_frame(function, frame)})"
     statistic = AggregateCall(name, function.arguments, function.type)
@@ -120,3 +120,8 @@ def _distant(value: Expression, frame: Frame) -> str:
     precision, scale = (19, 0) if value.type.kind is Kind.INTEGER else (value.type.precision, value.type.scale)
     more = max(0, *(len(end.by.partition(".")[2]) - scale for end in (frame.start, frame.end) if end is not None))
     return f"cast({over_rows(value)} AS {decimal(min(precision + more, MAX_PRECISION), scale + more).spark})"
+
+
+def _whole_number(constant: Constant) -> int:
+    """A constant that stands in SQL as it is; a stored one may be any text."""
+    return int(str(constant.value))

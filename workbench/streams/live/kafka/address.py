@@ -1,38 +1,43 @@
 """Addresses of topics: ``kafka://host:port[,host:port]/topic?key=id&security.protocol=SSL``.
 
-Names with a dot are settings of the client (librdkafka's ``CONFIGURATION.md``). An address is kept with the session and
-shown, so no password may stand in it: a value ``$NAME`` is read from the environment whenever a connection is opened.
+Names with a dot are settings of the client (librdkafka's ``CONFIGURATION.md``), of which ``addresses.kinds`` lists
+those that there are.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from workbench.errors import StreamError, nearest
+from workbench.streams.addresses.address import Address, kept_address
 
 SCHEME = "kafka://"
-_SECRET = ("password", "secret", ".pem", "oauthbearer.config")
 
 
 @dataclass(frozen=True)
-class Address:
+class TopicAddress:
     """Where a topic is.
 
     Attributes:
-        servers: brokers to ask first, as ``host:port,host:port``.
+        address: as it was given.
         topic: its name.
-        options: what the address says besides, without the client's settings.
-        settings: of the client, as they are written.
     """
 
-    servers: str
+    address: Address
     topic: str
-    options: Mapping[str, str]
-    settings: Mapping[str, str]
+
+    @property
+    def servers(self) -> str:
+        """Brokers to ask first, as ``host:port,host:port``."""
+        return self.address.hosts
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """What the address says besides, without the client's settings."""
+        return {name: value for name, value in self.address.options.items() if "." not in name}
 
     def client(self) -> dict[str, object]:
         """The client's settings, with what the environment says.
@@ -40,12 +45,12 @@ class Address:
         Raises:
             StreamError: a variable is not set.
         """
-        values = {name: _from_environment(name, value) for name, value in self.settings.items()}
+        settings = {n: value for n, value in self.address.with_environment().options.items() if "." in n}
         # What the client would write to the standard error is in the errors that it raises.
-        return {"bootstrap.servers": self.servers, "log_level": 0, **values}
+        return {"bootstrap.servers": self.servers, "log_level": 0, **settings}
 
 
-def parse_address(text: str, known: Collection[str]) -> Address:
+def parse_topic(text: str, known: Collection[str]) -> TopicAddress:
     """The parts of an address.
 
     Args:
@@ -56,33 +61,19 @@ def parse_address(text: str, known: Collection[str]) -> Address:
         StreamError: it lacks a broker or a topic, has an unknown option, or a secret.
 
     Example:
-        >>> parse_address("kafka://localhost:9092/trades?key=id&fetch.min.bytes=1", ["key"]).settings
-        {'fetch.min.bytes': '1'}
+        >>> parse_topic("kafka://localhost:9092/trades?key=id&fetch.min.bytes=1", ["key"]).options
+        {'key': 'id'}
     """
-    parts = urlsplit(text)
-    servers, topic = parts.netloc, parts.path.strip("/")
-    if not servers or not topic or "/" in topic or "@" in servers:
-        raise StreamError(f"{text} names no broker and topic", hint="it is like kafka://localhost:9092/trades?key=id")
-    values = dict(parse_qsl(parts.query, keep_blank_values=True))
-    settings = {name: value for name, value in values.items() if "." in name}
-    options = {name: value for name, value in values.items() if "." not in name}
-    for name in options:
-        if name not in known:
+    address = kept_address(text)
+    topic = address.path.strip("/")
+    if not address.hosts or not topic or "/" in topic:
+        what = f"{address.without_secrets().text()} names no broker and topic"
+        raise StreamError(what, hint="it is like kafka://localhost:9092/trades?key=id")
+    for name in address.options:
+        if "." not in name and name not in known:
             hint = nearest(name, known) or f"there are {', '.join(known)}; the client's settings have a dot"
             raise StreamError(f"{SCHEME} has no option {name}", hint=hint)
-    for name, value in settings.items():
-        if name.endswith(_SECRET) and not value.startswith("$"):
-            hint = f"{name}=$KAFKA_SECRET takes it from the environment whenever a connection is opened"
-            raise StreamError(f"{name} would be kept with the session and shown", hint=hint)
-    return Address(servers, topic, options, settings)
-
-
-def _from_environment(name: str, value: str) -> str:
-    if not value.startswith("$"):
-        return value
-    if (found := os.environ.get(value[1:])) is None:
-        raise StreamError(f"{name}: the environment has no variable {value[1:]}", hint="set it, and try again")
-    return found
+    return TopicAddress(address, topic)
 
 
 def kafka_client() -> Any:

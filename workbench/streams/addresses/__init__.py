@@ -1,0 +1,1 @@
+"""Addresses of what is outside of a session: brokers, databases, web servers, sockets."""
