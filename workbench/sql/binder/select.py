@@ -285,7 +285,8 @@ class SelectBinder:
         if having is not None:
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
         outputs = [(item.name, item.expression) for item in self._outputs]
-        return self._block(outputs, None, TRUE, self._analytics.analyzed(), normal_form(self._qualifying[0]))
+        analytics = self._analytics.analyzed(rows=() if self._from.mixed else self._from.order)
+        return self._block(outputs, None, TRUE, analytics, normal_form(self._qualifying[0]))
 
     def grouped_blocks(self) -> list[Block]:
         """The block of each grouping of a grouped SELECT: HAVING is bound, and it and the outputs are rewritten."""

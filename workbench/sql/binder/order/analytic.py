@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
@@ -44,6 +44,7 @@ _BY_NODE: dict[type[exp.Expr], str] = {
     exp.FirstValue: "first_value", exp.First: "first_value", exp.LastValue: "last_value", exp.Last: "last_value",
     exp.NthValue: "nth_value",
 }  # fmt: skip
+_COUNTING = ("row_number", "ntile", *NEIGHBOURS, *POSITIONS)
 _SHARES = ("percent_rank", "cume_dist")
 Keys = tuple[SortKey, ...]
 
@@ -117,14 +118,19 @@ class Analytics:
             self.inside = False
 
     def analyzed(
-        self, change: Callable[[Expression], Expression] = lambda expression: expression
+        self,
+        change: Callable[[Expression], Expression] = lambda expression: expression,
+        rows: tuple[SortKey, ...] = (),
     ) -> tuple[Analyzed, ...]:
         """The calls of a block.
 
         Args:
             change: rewrites what calls are over, as the expressions of the block are.
+            rows: the order of the rows, by which those are counted that OVER does not order.
         """
-        return tuple(Analyzed(name, call.map(change)) for name, call in self.calls.items())
+        calls = {name: call.map(change) for name, call in self.calls.items()}
+        ordered = {n: replace(c, over=Over.of(c.over.partition, rows)) for n, c in calls.items() if _counts_rows(c)}
+        return tuple(Analyzed(name, call) for name, call in ({**calls, **ordered} if rows else calls).items())
 
     def _keep(self, call: AnalyticCall) -> Column:
         self.calls[call.name] = call
@@ -301,6 +307,12 @@ class Analytics:
     def _default(self, node: exp.Expr, type_: DataType, b: ExpressionBinder) -> Expression:
         bound = b.bind(node)
         return Constant(None, type_) if is_null(bound) else coerce(bound, type_)
+
+
+def _counts_rows(call: AnalyticCall) -> bool:
+    """Whether a call counts rows that OVER does not order."""
+    counts = call.function in _COUNTING or (call.frame is not None and call.frame.unit == "rows")
+    return counts and not call.over.order
 
 
 def _function_of(node: exp.Window) -> exp.Expr:
