@@ -55,7 +55,8 @@ def cases() -> dict[str, Case]:
     texts["limit"] = f"{CTE}SELECT k, g FROM z LIMIT 7"
     texts["counted"] = (
         "SELECT id, k, ROW_NUMBER() OVER () AS n, LAG(k) OVER () AS l, SUM(k % 10) OVER (ROWS BETWEEN 1 PRECEDING AND"
-        " CURRENT ROW) AS s, RANK() OVER () AS r, COUNT(*) OVER () AS c FROM (SELECT * FROM t ORDER BY id DESC, k) z"
+        " CURRENT ROW) AS s, RANK() OVER () AS r, COUNT(*) OVER () AS c, LIST(g) OVER () AS a"
+        f" FROM {ROWS['down']}"
     )
     texts["rows"] = "SELECT k FROM (SELECT * FROM t ORDER BY id DESC, k DESC) z"
     return {name: Case(text, dialect="duckdb") for name, text in texts.items()}

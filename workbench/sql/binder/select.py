@@ -128,6 +128,7 @@ class SelectBinder:
         self._scope = self._from.scope
         self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
         self._aggregation.order, self._aggregation.mixed = self._from.order, self._from.mixed
+        self._analytics.order = () if self._from.mixed or self.is_grouped else self._from.order
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)
 
@@ -285,8 +286,7 @@ class SelectBinder:
         if having is not None:
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
         outputs = [(item.name, item.expression) for item in self._outputs]
-        analytics = self._analytics.analyzed(rows=() if self._from.mixed else self._from.order)
-        return self._block(outputs, None, TRUE, analytics, normal_form(self._qualifying[0]))
+        return self._block(outputs, None, TRUE, self._analytics.analyzed(), normal_form(self._qualifying[0]))
 
     def grouped_blocks(self) -> list[Block]:
         """The block of each grouping of a grouped SELECT: HAVING is bound, and it and the outputs are rewritten."""

@@ -79,12 +79,14 @@ class Analytics:
         source: the text, for errors.
         calls: the calls so far, by the name of their column.
         inside: whether the arguments of one are being bound, where no other may stand.
+        order: of the rows, if they are those of one subquery, view or CTE that has one.
     """
 
     named: Mapping[str, exp.Window]
     source: SourceText
     calls: dict[str, AnalyticCall]
     inside: bool = False
+    order: tuple[SortKey, ...] = ()
 
     @staticmethod
     def of(select: exp.Select, source: SourceText) -> Analytics:
@@ -118,19 +120,21 @@ class Analytics:
             self.inside = False
 
     def analyzed(
-        self,
-        change: Callable[[Expression], Expression] = lambda expression: expression,
-        rows: tuple[SortKey, ...] = (),
+        self, change: Callable[[Expression], Expression] = lambda expression: expression
     ) -> tuple[Analyzed, ...]:
         """The calls of a block.
 
         Args:
             change: rewrites what calls are over, as the expressions of the block are.
-            rows: the order of the rows, by which those are counted that OVER does not order.
         """
-        calls = {name: call.map(change) for name, call in self.calls.items()}
-        ordered = {n: replace(c, over=Over.of(c.over.partition, rows)) for n, c in calls.items() if _counts_rows(c)}
-        return tuple(Analyzed(name, call) for name, call in ({**calls, **ordered} if rows else calls).items())
+        return tuple(Analyzed(name, self._ordered(call).map(change)) for name, call in self.calls.items())
+
+    def _ordered(self, call: AnalyticCall) -> AnalyticCall:
+        """A call that counts rows, in the order of these where OVER has none."""
+        counts = call.function in _COUNTING or (call.frame is not None and call.frame.unit == "rows")
+        if not self.order or call.over.order or not counts:
+            return call
+        return replace(call, over=Over.of(call.over.partition, self.order))
 
     def _keep(self, call: AnalyticCall) -> Column:
         self.calls[call.name] = call
@@ -281,6 +285,7 @@ class Analytics:
         if ignore_nulls:
             b.source.refuse("IGNORE NULLS of an aggregate", node, "every aggregate skips NULLs; leave it out")
         own = Aggregation()
+        own.order = self.order
         result = own.bind(node, b)
         if result is None:
             b.source.refuse(f"{(b.source.called(node) or node.key).upper()} with OVER", node)
@@ -307,12 +312,6 @@ class Analytics:
     def _default(self, node: exp.Expr, type_: DataType, b: ExpressionBinder) -> Expression:
         bound = b.bind(node)
         return Constant(None, type_) if is_null(bound) else coerce(bound, type_)
-
-
-def _counts_rows(call: AnalyticCall) -> bool:
-    """Whether a call counts rows that OVER does not order."""
-    counts = call.function in _COUNTING or (call.frame is not None and call.frame.unit == "rows")
-    return counts and not call.over.order
 
 
 def _function_of(node: exp.Window) -> exp.Expr:
