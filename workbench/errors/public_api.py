@@ -20,7 +20,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.errors import InputError, UnexpectedError, WorkbenchError, shown
+from workbench.errors import InputError, SessionError, UnexpectedError, WorkbenchError, shown
 from workbench.errors.surroundings import surroundings_problem
 
 C = TypeVar("C", bound=type)
@@ -87,13 +87,13 @@ def _check_process(args: Sequence[Any]) -> None:
     """Refuse what belongs to another process: in one that was forked, the threads that it waits for are not there.
 
     Raises:
-        InputError: this process was forked from the one that made the object.
+        SessionError: this process was forked from the one that made the object.
     """
     process = getattr(args[0], MADE_BY, None) if args else None
     if process is not None and process != os.getpid():
         kind = type(args[0]).__name__.lower()
         message = f"this {kind} belongs to process {process}, and this is {os.getpid()}, which was forked from it"
-        raise InputError(
+        raise SessionError(
             message, hint="use it there; another process opens the session's folder with Session.open(path)"
         )
 

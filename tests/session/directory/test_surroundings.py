@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 from session.directory.test_closed import OF_A_QUERY, OF_A_SESSION, ROWS, SQL
 
-from workbench.errors import InputError, SessionError, UnexpectedError, WorkbenchError
+from workbench.errors import SessionError, UnexpectedError, WorkbenchError
 from workbench.session.query import Query
 from workbench.session.session import Session
 
@@ -156,7 +156,7 @@ def test_a_process_that_was_forked(session: Session, query: Query) -> None:
             try:
                 ask(of)  # type: ignore[arg-type]
                 said.append("nothing")
-            except InputError as refused:
+            except SessionError as refused:
                 said.append("refused" if f"belongs to process {os.getppid()}" in str(refused) else str(refused))
             except BaseException as problem:
                 said.append(repr(problem))

@@ -51,6 +51,7 @@ class TopicReader(TypedReader):
         self._records = Records(self._address.options)
         self._skips = self._address.options.get("gone") == "skip"
         self._positions: dict[int, int] = {}
+        self._ended_at: dict[int, int] = {}
         self._checked = -_CHECK
         self._errors = ClientErrors()
         self._down: tuple[float, StreamError | None] = (0.0, None)
@@ -133,7 +134,7 @@ class TopicReader(TypedReader):
             asked = kafka_client().TopicPartition(self._address.topic, partition)
             low, high = self._questions.get_watermark_offsets(asked, timeout=ANSWER)
             start = offsets.get(partition, low)
-            if start > high:
+            if start > high or high < self._ended_at.get(partition, 0):
                 raise self._made_anew(f"partition {partition} ends at {high}, and the log goes on at {start}")
             if start < low:
                 lost = f"partition {partition}, offsets {start} to {low - 1} are gone from the topic (retention)"
@@ -142,6 +143,7 @@ class TopicReader(TypedReader):
                     raise StreamError(f"{self._where}, {lost}", hint=hint)
                 gone.append(QuarantinedRow(start, "", lost))
             found[partition] = (max(start, low), high)
+            self._ended_at[partition] = high
         return found
 
     def _check_identity(self, starts: Mapping[int, int], notes: Mapping[int, str]) -> None:
