@@ -6,6 +6,7 @@ import gzip
 import os
 import shutil
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,9 @@ import pytest
 from streams.odd_sources import Files, Reading
 from streams.test_odd_inputs import LINES, goes_on
 
+from workbench.sql.algebra.types import decimal
 from workbench.streams.files import json_lines
+from workbench.streams.live.sources import open_live
 
 ENDINGS = ("parquet", "csv", "jsonl")
 
@@ -253,3 +256,16 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.Monke
         assert "Permission denied" in reading.problem and reading.ids == [0, 1]
     source.path().touch()
     ends(source, reading, [0, 1, 2], quarantined=1)
+
+
+def test_decimals_that_were_declared(tmp_path: Path) -> None:
+    """Each file has as many digits as its writer gave it."""
+    for number, digits in enumerate(("1.5", "123.456"), 1):
+        column = pa.array([Decimal(digits)])
+        pq.write_table(pa.table({"id": [number], "v": column}), tmp_path / f"{number}.parquet")
+        os.utime(tmp_path / f"{number}.parquet", (number, number))
+    reader = open_live(str(tmp_path / "*.parquet"))
+    assert reader is not None
+    reader.widen([("v", decimal(20, 6))])
+    fetched = reader.fetch({}, 10)
+    assert fetched.rows["v"].to_pylist() == [Decimal("1.5"), Decimal("123.456")] and not fetched.problem

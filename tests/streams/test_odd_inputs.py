@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Collection
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from servers import Broker
 from streams.odd_sources import Generated, Lines, OddSource, Polled, Reading, Topic
 
 from workbench.session.live.sources import SOURCE
+from workbench.sql.algebra.types import DOUBLE, DataType, decimal
 from workbench.streams.files import json_lines
 from workbench.streams.live import socket_lines
 from workbench.streams.live.puller import Puller
+from workbench.streams.live.sources import open_live
 from workbench.streams.log import open_log
 
 DEEP = b'{"id": 9, "s": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
@@ -380,3 +383,13 @@ def test_corrections(tmp_path: Path, declared: Any, good: Any, odd: Any) -> None
             self.put(good(number))
 
     goes_on(Corrected(**declared), tmp_path, odd)
+
+
+@pytest.mark.parametrize("declared", [DOUBLE, decimal(20, 6)], ids=str)
+def test_decimals_of_a_database_whose_type_was_declared(declared: DataType) -> None:
+    given = [{"id": n, "v": Decimal(digits)} for n, digits in enumerate(("1.5", "123456.789", "2.5"))]
+    reader = open_live(iter(given))
+    assert reader is not None
+    reader.widen([("v", declared)])
+    fetched = reader.fetch({}, 10)
+    assert [float(value) for value in fetched.rows["v"].to_pylist()] == [1.5, 123456.789, 2.5]

@@ -246,6 +246,9 @@ def column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
         [1, 2, None]
     """
     _check_values(values, type_)
+    if pa.types.is_floating(type_) and any(isinstance(value, Decimal) for value in values):
+        # Arrow takes none; the column was declared to be a DOUBLE.
+        values = [float(value) if isinstance(value, Decimal) else value for value in values]
     return pa.array(values, type_)
 
 

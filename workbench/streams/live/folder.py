@@ -126,7 +126,7 @@ class FolderReader:
             raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on")
         for field_ in self._schema:
             found = schema.field(field_.name).type
-            if found != field_.type and not (pa.types.is_integer(found) and pa.types.is_floating(field_.type)):
+            if found != field_.type and not _is_exact(found, field_.type):
                 message = f"{file}: column {field_.name} is {found}, and was {field_.type} before"
                 raise StreamError(message, hint="write it again with the same type; the others go on")
 
@@ -207,6 +207,12 @@ class _Taken:
                 if note.reason != reason:
                     self.quarantined.append(QuarantinedRow(0, place, reason))
                     self.goes_on(place, self.offsets[place], note.unreadable(reason))
+
+
+def _is_exact(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether a cast changes no value, or says so."""
+    is_ = pa.types
+    return (is_.is_integer(found) and is_.is_floating(wanted)) or (is_.is_decimal(found) and is_.is_decimal(wanted))
 
 
 def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chunk]:
