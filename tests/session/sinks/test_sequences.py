@@ -8,8 +8,10 @@ are suspended, planned anew, registered again, and the session closed and opened
 from __future__ import annotations
 
 import random
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +23,7 @@ from servers import Broker
 from sink_targets import Content, Webhook, every_kind, once
 
 from workbench import Session
+from workbench.catalog.schema import MIGRATIONS
 
 QUERIES = {
     "some": "SELECT id, g, v FROM t WHERE v > 2",
@@ -29,6 +32,8 @@ QUERIES = {
     "sent": "SELECT word, COUNT(*) AS n FROM live GROUP BY word",
     "last": "SELECT id, v FROM t BEGIN NOW - 5 END NOW",
 }
+SOME = ("named", "sums", "sent")
+STEPS = ("size", "update", "put", "open", "plan", "again", "suspend", "repair", "upgrade")
 KEYS = {"some": "id", "named": "name", "sums": "k", "sent": "word", "last": "id"}
 
 
@@ -38,7 +43,7 @@ class Played:
     def __init__(
         self, spark: SparkSession, folder: Path, seed: int, hook: Webhook, broker: Broker, database: str | None
     ):
-        self.steps = list[str]()
+        self.steps, self.queries = list[str](), QUERIES if LONG else {name: QUERIES[name] for name in SOME}
         self._spark, self._folder, self._hook, self._database = spark, folder, hook, database
         self._chosen, self._broker, self._topic = random.Random(seed), broker, f"live{seed}"
         self._contents: dict[str, tuple[str, Callable[[], Content]]] = {}
@@ -55,7 +60,7 @@ class Played:
         broker.put(self._topic, *({"word": "a"} for _ in range(4)))
         url = broker.url(self._topic, "fetch.wait.max.ms=10")
         self.session.add_stream("live", url, history=2, batch=5)
-        for name, sql in QUERIES.items():
+        for name, sql in self.queries.items():
             self.session.register(sql, name=name, results="eager" if name == "last" else "lazy")
             self.add_sinks(name)
 
@@ -68,7 +73,7 @@ class Played:
         where = self._broker if LONG else None
         kinds = every_kind(f"{self._topic}n{self._added}", self._folder, KEYS[query], self._hook, where, self._database)
         for kind, (target, content) in kinds.items():
-            if kind == "delta" and not LONG:
+            if kind in ("delta", "hook") and not LONG:
                 continue
             name = f"{query}-{kind}"
             self.session.add_sink(query, target, name=name)
@@ -76,7 +81,7 @@ class Played:
 
     def step(self) -> None:
         chosen, session = self._chosen, self.session
-        step = chosen.choice([*["run"] * 4, *["seek"] * 3, "size", "update", "put", "open", "plan", "again", "suspend"])
+        step = chosen.choice([*["run"] * 4, *["seek"] * 3, "size", "update", "put", *STEPS])
         self.steps.append(step)
         match step:
             case "run":
@@ -92,14 +97,22 @@ class Played:
                 self._broker.put(self._topic, *words, partition=chosen.randrange(4))
             case "open":
                 session.close()
-                self.session = Session.open(self._folder / "s", self._spark)
-                for name, target in self._given.items():
-                    if callable(target):
-                        self.session.add_sink(self._contents[name][0], target, name=name)
+                self.open()
+            case "repair":
+                session.close()
+                file = chosen.choice(sorted((self._folder / "s" / "state").rglob("*.arrow")))
+                file.write_bytes(bytes([*file.read_bytes()[:-1], 7]))
+                self.open(repair=True)
+            case "upgrade":
+                session.close()
+                with closing(sqlite3.connect(self._folder / "s" / "catalog.sqlite")) as catalog:
+                    catalog.executescript(MIGRATIONS[7])  # the session is to be planned anew
+                (self._folder / "s" / "session.json").unlink()
+                self.open()
             case "plan":
                 session.reoptimize()
             case "again":
-                query = chosen.choice(["some", "named"])
+                query = chosen.choice(["named", "sums"])
                 session.register(QUERIES[query], name=query)
                 self.check_replaced(query)
                 for name in [name for name, (of, _) in self._contents.items() if of == query]:
@@ -116,6 +129,13 @@ class Played:
         """A number of the same seed."""
         return self._chosen.random()
 
+    def open(self, repair: bool = False) -> None:
+        """Open the session that was closed, and give it again what is not kept."""
+        self.session = Session.open(self._folder / "s", self._spark, repair=repair)
+        for name, target in self._given.items():
+            if callable(target):
+                self.session.add_sink(self._contents[name][0], target, name=name)
+
     def check_replaced(self, query: str) -> None:
         """Its sinks say at once that their query is not there any more."""
         names = [name for name, (of, _) in self._contents.items() if of == query]
@@ -129,7 +149,7 @@ class Played:
         while any(status.behind for status in self.session.sinks.values()) and time.monotonic() < until:
             time.sleep(0.01)
         assert not any(status.behind for status in self.session.sinks.values()), (self.steps, self.session.sinks)
-        frames = {name: self.session.query(name).result() for name in QUERIES}
+        frames = {name: self.session.query(name).result() for name in self.queries}
         answers = {name: once(frame.to_dict("records")) for name, frame in frames.items()}
         for name, (query, content) in self._contents.items():
             assert content() == answers[query], (name, self.steps)
@@ -143,7 +163,7 @@ def test_a_target_has_the_answer_after_each_step(
     database = request.getfixturevalue("postgres") if LONG else None
     played = Played(spark, tmp_path, seed, hook, broker, database)
     try:
-        for _ in range(60 if LONG else 10):
+        for _ in range(60 if LONG else 8):
             played.step()
             if played.steps[-1] != "put" and played.random() < 0.7:
                 played.check()
