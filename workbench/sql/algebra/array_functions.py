@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.coercion import TypeClash, coerce, is_null, refuse_maps, unify
+from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
 
@@ -91,7 +91,23 @@ def _compared(rule: Rule) -> Rule:
 def _as_element(value: Expression, element: DataType) -> Expression:
     if not element.ordered:
         raise TypeClash(f"an element of type {element.kind} is not compared", value)
-    return value if value.type == element else coerce(value, element)
+    return as_exactly(value, element)
+
+
+def _looked_up(result: DataType | None) -> Rule:
+    """An array, and a value that is compared with its elements; the result, or an array as the first.
+
+    Of an array whose elements are listed they become as wide as the value.
+    """
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        array, value = arguments
+        if isinstance(array, Call) and array.function == "array" and element_of(array).ordered:
+            (*elements, value), type_ = unify((*array.arguments, value))
+            array = Call("array", tuple(elements), array_of(type_))
+        return (array, _as_element(value, element_of(array))), result or array.type
+
+    return rule
 
 
 def _both_arrays(result: Callable[[DataType], DataType]) -> Rule:
@@ -179,15 +195,15 @@ ARRAYS: dict[str, Signature] = {
     **dict.fromkeys(("array_max", "array_min"), (1, 1, _with_order(_array_first(_element)), True)),
     "array_size": (1, 1, _array_first(_always(INTEGER)), True),
     HAS_PLACE: (2, 3, _array_first(_always(BOOLEAN), INTEGER, INTEGER), True),
-    "array_contains": (2, 2, _array_first(_always(BOOLEAN), None), True),
-    "array_position": (2, 2, _array_first(_always(INTEGER), None), True),
+    "array_contains": (2, 2, _looked_up(BOOLEAN), True),
+    "array_position": (2, 2, _looked_up(INTEGER), True),
     "array_join": (2, 3, _texts(STRING, TEXTS, STRING, STRING), True),
     "sort_array": (2, 2, _with_order(_array_first(_same, BOOLEAN)), True),
     "array_sort": (1, 1, _with_order(_array_first(_same)), True),
     "array_distinct": (1, 1, _compared(_array_first(_same)), True),
     **dict.fromkeys(("array_compact", "array_reverse"), (1, 1, _array_first(_same), True)),
     **dict.fromkeys(("array_append", "array_prepend"), (2, 2, _array_first(_same, None), False)),
-    "array_remove": (2, 2, _array_first(_same, None), True),
+    "array_remove": (2, 2, _looked_up(None), True),
     "array_insert": (3, 3, _inserted, False),
     **dict.fromkeys(("array_union", "array_intersect", "array_except"), (2, 2, _both_arrays(_same), True)),
     "arrays_overlap": (2, 2, _both_arrays(_always(BOOLEAN)), True),
@@ -231,7 +247,7 @@ def _of_map(result: Callable[[DataType, DataType], DataType], with_key: bool = F
         if whole.type.kind is not Kind.MAP:
             raise TypeClash(f"a map is needed, not {whole.type}", whole, "MAP('a', 1, 'b', 2) makes one")
         key, value = whole.type.key_and_value
-        return (whole, *(coerce(a, key) for a in arguments[1:] if with_key)), result(key, value)
+        return (whole, *(as_exactly(a, key) for a in arguments[1:] if with_key)), result(key, value)
 
     return rule
 

@@ -118,6 +118,19 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
 
 
+def as_exactly(expression: Expression, type_: DataType) -> Expression:
+    """The expression as a value of a type that is compared with others of it: no digit, no time of day is cut.
+
+    Raises:
+        TypeClash: it is of another kind, or has values that the type has not.
+    """
+    converted = constant_as(expression, type_) if isinstance(expression, Constant) else None
+    if converted is None and common_type(expression.type, type_) not in (None, type_):
+        hint = f"{with_article(str(type_))} cannot be all that {with_article(str(expression.type))} can; use one type"
+        raise TypeClash(f"type clash: {type_} is needed, not {expression.type}", expression, hint)
+    return converted or coerce(expression, type_)
+
+
 def comparable(*sides: Expression) -> tuple[Expression, ...]:
     """The sides of a comparison (or IN list) in types that compare exactly.
 

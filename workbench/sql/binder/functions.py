@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, is_null
-from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import (
     BINARY,
@@ -150,6 +150,15 @@ def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
     """NVL2(x, if not null, if null)."""
     value, present, absent = (b.bind(node.args.get(key)) for key in ("this", "true", "false"))
     return call("case", call("is_null", value), absent, present)
+
+
+def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
+    """NULLIF, whose value is the first argument as it is, also where it is compared in a wider type."""
+    value, other = b.parts(node, "this", "expression")
+    equal = call("=", value, other)
+    if isinstance(equal, Call) and equal.arguments[0].type != value.type:
+        return call("case", equal, Constant(None, value.type), value)
+    return call("nullif", value, other)
 
 
 def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Expression:

@@ -70,7 +70,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
         exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
     **{node: _call(symbol, "this", "expression") for node, symbol in {
         exp.NullSafeEQ: "<=>", exp.SafeAdd: "+", exp.SafeSubtract: "-",
-        exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power", exp.Nullif: "nullif"}.items()},
+        exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power"}.items()},
     exp.NullSafeNEQ: _handler(
         "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
     exp.Mul: _handler("this expression", interval_arithmetic.times),
@@ -97,6 +97,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Case: _handler("this ifs default", functions.case),
     exp.If: _handler("this true false", functions.if_),
     exp.DecodeCase: _handler("expressions", functions.decode),
+    exp.Nullif: _handler("this expression", functions.null_if),
     exp.Nvl2: _handler("this true false", functions.nvl2),
     exp.Coalesce: _call("coalesce", "this", "expressions"),
     exp.Greatest: _handler("this expressions", functions.greatest_or_least),

@@ -195,7 +195,7 @@ class SourceText:
 
     def error(self, message: str, node: exp.Expr | None, hint: str | None = None) -> SqlError:
         """An error that points at a node."""
-        place = self.of(node) if node is not None else self.span(None)
+        place = self._around(node) if node is not None else self.span(None)
         return SqlError(message, **place, hint=hint)
 
     def warn(self, message: str, node: exp.Expr, hint: str) -> None:
@@ -210,10 +210,14 @@ class SourceText:
 
     def refuse(self, what: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
         """Raise that the construct ``what`` is not supported."""
+        raise UnsupportedError(f"{what} is not supported", **self._around(node, what), hint=hint)
+
+    def _around(self, node: exp.Expr, *words: str) -> Place:
+        """The place of a node or of some words; where the parser notes none, as of TRUE, of what is around the node."""
         place = self.of(node)
-        if place["position"] is None:
-            place = self.keyword(what)
-        raise UnsupportedError(f"{what} is not supported", **place, hint=hint)
+        if place["position"] is None and words:
+            place = self.keyword(*words)
+        return place if place["position"] is not None or node.parent is None else self._around(node.parent)
 
     def refuse_others(self, node: exp.Expr, handled: Collection[str], where: str) -> None:
         """Raise when the node carries anything but ``handled``, so that no part of a query is ever ignored.
