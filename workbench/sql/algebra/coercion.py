@@ -14,7 +14,7 @@ from decimal import Decimal
 from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.folding import constant_as, fold, parse_date
+from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
 from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import (
     BINARY,
@@ -224,6 +224,8 @@ _TIMES = "timestamps are written as 2002-11-20 10:00:00"
 
 def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, str):
+        if type_.temporal and parse_instant(expression.value) is not None:
+            return f"it has an offset, and times here have none: TIMESTAMP WITH TIME ZONE '{expression.value}', in UTC"
         if type_.temporal:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
             return f"{form}; TO_{type_.kind.upper()} reads other formats"

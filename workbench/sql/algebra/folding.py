@@ -19,6 +19,8 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP
 _SQL_FORMS = ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]
 _DIRECTIVES = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _LETTERS = "|".join(_DIRECTIVES)
+_OFFSET = re.compile(r"([0-9]{4}-[0-9-]{5}[ T][0-9:.]+)\s*(?:Z|([+-])(1[0-8]|0[0-9])(?::?([0-5][0-9]))?)")
+"""A time with an offset from UTC, as all databases read it."""
 _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
 """Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
@@ -47,6 +49,25 @@ def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None
         except ValueError:
             continue
     return None
+
+
+def parse_instant(text: str) -> dt.datetime | None:
+    """The instant in UTC that a text with an offset means; ``None`` when it has none, or is no time.
+
+    Example:
+        >>> parse_instant("2023-11-05 01:40:00-07:00")
+        datetime.datetime(2023, 11, 5, 8, 40)
+    """
+    match = _OFFSET.fullmatch(text.strip())
+    local = parse_timestamp(match[1]) if match else None
+    if match is None or local is None:
+        return None
+    hours, minutes = int(match[3] or 0), int(match[4] or 0)
+    offset = dt.timedelta(hours=hours, minutes=minutes)
+    try:
+        return local + offset if match[2] == "-" else local - offset
+    except OverflowError:
+        return None
 
 
 def constant_as(constant: Constant, type_: DataType) -> Constant | None:

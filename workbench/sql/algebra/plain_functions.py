@@ -69,6 +69,7 @@ PLAIN: dict[str, Plain] = {
     "try_parse_url": Plain(STRING, (STRING, STRING), last_repeats=True),
     **dict.fromkeys(("hash", "xxhash64"), Plain(INTEGER, (STRING,), last_repeats=True, strict=False)),
     "width_bucket": Plain(INTEGER, (DOUBLE, DOUBLE, DOUBLE, INTEGER)),
+    "instant_of_text": Plain(TIMESTAMP, (STRING,)),
     "months_between": Plain(DOUBLE, (TIMESTAMP, TIMESTAMP, BOOLEAN)),
     "convert_timezone": Plain(TIMESTAMP, (STRING, STRING, TIMESTAMP)),
     "make_date": Plain(DATE, (INTEGER, INTEGER, INTEGER)),

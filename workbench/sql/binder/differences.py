@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
@@ -56,7 +56,7 @@ def _is_plain_cast(bound: Expression) -> bool:
     if bound.type == INTERVAL:
         return True
     if bound.function != "cast":
-        return bound.type == BOOLEAN or bound.type.numeric  # of a text, as the dialect reads it
+        return bound.type in (BOOLEAN, TIMESTAMP) or bound.type.numeric  # of a text, as the dialect reads it
     have, target = bound.arguments[0].type, bound.type
     if target.kind is Kind.INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds

@@ -27,7 +27,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.temporal import cast_to_time
+from workbench.sql.binder.temporal import cast_to_time, instant_of, is_zoned
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
@@ -75,7 +75,7 @@ OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_times
                "try_make_timestamp_ntz": "make_timestamp", "try_make_timestamp": "make_timestamp"}  # fmt: skip
 """Names of functions that are called otherwise here."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
-         "try_to_date": DATE, "try_to_timestamp": TIMESTAMP, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
+         "try_to_date": DATE, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
 _SAME = (
     "array",
@@ -181,6 +181,9 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
             # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
             to = exp.DataType(this=to.this)
     type_ = _type(b, to)
+    if type_ == STRING and b.dialect in DATABASES and is_zoned(b, node.this.unnest()):
+        hint = "databases write its offset; CAST(… AS TIMESTAMP) in between leaves it out"
+        b.source.refuse("the text of a TIMESTAMP WITH TIME ZONE", node, hint)
     value = b.bind(node.this)
     length = node.args["to"].expressions
     if type_.temporal:
@@ -373,6 +376,12 @@ def cast_named(type_: DataType, b: ExpressionBinder, arguments: list[Expression]
     if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
         raise TypeClash("a cast takes one argument, in spark", hint=f"write CAST(x AS {type_.kind})")
     return cast(arguments[0], type_)
+
+
+def instant_named(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """TRY_TO_TIMESTAMP(x)."""
+    cast_named(TIMESTAMP, b, arguments)
+    return instant_of(arguments[0])
 
 
 def positive(b: ExpressionBinder, arguments: list[Expression]) -> Expression:

@@ -228,6 +228,7 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     **dict.fromkeys(("date_sub", "datesub"), time_differences.date_sub),
     "epoch_us": time_differences.epoch_us,
     **{name: partial(functions.cast_named, type_) for name, type_ in functions.CASTS.items()},
+    "try_to_timestamp": functions.instant_named,
     **{name: partial(functions.named, function) for name, function in functions.OTHER_NAMES.items()},
     "cardinality": databases.cardinality,
     **{name: partial(maps.read, name) for name in maps.NAMES},

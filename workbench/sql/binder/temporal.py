@@ -13,7 +13,7 @@ from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.folding import parse_timestamp
+from workbench.sql.algebra.folding import parse_instant, parse_timestamp
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import (
     BOOLEAN,
@@ -129,7 +129,10 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
     """
     if b.dialect == "oracle" and type_ == DATE and value.type == TIMESTAMP:
         b.source.refuse("a TIMESTAMP as a DATE", node, "Oracle keeps its time of day; TRUNC(x) is its day")
+    is_instant = type_ == TIMESTAMP and is_zoned(b, node)
     if isinstance(value, Constant) and isinstance(value.value, str):
+        if is_instant and (instant := parse_instant(value.value)) is not None:
+            return Constant(instant, TIMESTAMP)
         try:
             return coercion.coerce(value, type_)
         except TypeClash:
@@ -138,7 +141,23 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
             raise b.source.error(what, node, f"{type_}s are {form}") from None
     if b.dialect == "oracle" and value.type == STRING:
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
-    return cast(value, type_)
+    return instant_of(value) if is_instant else cast(value, type_)
+
+
+def instant_of(value: Expression) -> Expression:
+    """A value as a TIMESTAMP WITH TIME ZONE, which is the instant in UTC; a text may have an offset, or a zone."""
+    return call("instant_of_text", value) if value.type == STRING else cast(value, TIMESTAMP)
+
+
+def is_zoned(b: ExpressionBinder, node: exp.Expr) -> bool:
+    """Whether a node makes a TIMESTAMP WITH TIME ZONE, which in spark is TIMESTAMP itself."""
+    if not isinstance(node, exp.Cast):
+        return isinstance(node, exp.StrToTime) and b.dialect in SPARK_FAMILY
+    to = node.args["to"].this
+    return to in _ZONED or (to == exp.DType.TIMESTAMP and b.dialect in SPARK_FAMILY)
+
+
+_ZONED = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
 
 
 # ---- parts and truncation --------------------------------------------------------------------------------------------

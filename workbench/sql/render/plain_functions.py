@@ -50,6 +50,10 @@ _OTHER = {
     "regexp_extract": f"regexp_extract({{0}}, {{1}}, {_INT % 2})",
     "make_date": f"cast(try_make_timestamp_ntz({_INT % 0}, {_INT % 1}, {_INT % 2}, 0, 0, 0) as date)",
     "make_timestamp": "try_make_timestamp_ntz(" + ", ".join(_INT % i for i in range(5)) + ", {5})",
+    # A time of day alone would be one of the day on which it is evaluated; Spark's other cast has no such values.
+    "instant_of_text":
+        "(case when try_cast({0} as timestamp_ntz) is not null"
+        " then cast(try_cast({0} as timestamp) as timestamp_ntz) end)",
     "unix_seconds": f"cast(floor({_MICROS} / 1000000) as bigint)",
     "unix_millis": f"cast(floor({_MICROS} / 1000) as bigint)",
     "unix_micros": _MICROS,
