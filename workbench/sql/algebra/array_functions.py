@@ -15,7 +15,7 @@ from collections.abc import Callable
 from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type, map_of
 
 Arguments = tuple[Expression, ...]
 Rule = Callable[[Arguments], tuple[Arguments, DataType]]
@@ -102,7 +102,8 @@ def _looked_up(result: DataType | None) -> Rule:
 
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         array, value = arguments
-        if isinstance(array, Call) and array.function == "array" and element_of(array).ordered:
+        wider = common_type(element_of(array), value.type)
+        if isinstance(array, Call) and array.function == "array" and wider not in (None, array.type.element):
             (*elements, value), type_ = unify((*array.arguments, value))
             array = Call("array", tuple(elements), array_of(type_))
         return (array, _as_element(value, element_of(array))), result or array.type
