@@ -244,6 +244,8 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
         case "case", (*pairs, otherwise):
             whens = (f"WHEN {sql(c)} THEN {sql(v)} " for c, v in zip(pairs[::2], pairs[1::2], strict=True))
             return f"CASE {''.join(whens)}ELSE {sql(otherwise)} END", NEGATIVE
+        case "instant_of_text", (written,):
+            return f"CAST({sql(written)} AS TIMESTAMP_LTZ)", NEGATIVE
         case "cast", (value,):
             of_bits = _INTEGERS[call.type.bits] if call.type.kind is Kind.INTEGER else str(call.type).upper()
             return f"CAST({sql(value)} AS {of_bits})", NEGATIVE
