@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, is_null
-from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import (
     BINARY,
@@ -27,7 +27,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.temporal import cast_to_time, instant_of, is_zoned
+from workbench.sql.binder.temporal import cast_to_time, is_zoned
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
@@ -150,15 +150,6 @@ def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
     """NVL2(x, if not null, if null)."""
     value, present, absent = (b.bind(node.args.get(key)) for key in ("this", "true", "false"))
     return call("case", call("is_null", value), absent, present)
-
-
-def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
-    """NULLIF, whose value is the first argument as it is, also where it is compared in a wider type."""
-    value, other = b.parts(node, "this", "expression")
-    equal = call("=", value, other)
-    if isinstance(equal, Call) and equal.arguments[0].type != value.type:
-        return call("case", equal, Constant(None, value.type), value)
-    return call("nullif", value, other)
 
 
 def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Expression:
@@ -376,12 +367,6 @@ def cast_named(type_: DataType, b: ExpressionBinder, arguments: list[Expression]
     if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
         raise TypeClash("a cast takes one argument, in spark", hint=f"write CAST(x AS {type_.kind})")
     return cast(arguments[0], type_)
-
-
-def instant_named(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """TRY_TO_TIMESTAMP(x)."""
-    cast_named(TIMESTAMP, b, arguments)
-    return instant_of(arguments[0])
 
 
 def positive(b: ExpressionBinder, arguments: list[Expression]) -> Expression:

@@ -139,6 +139,15 @@ def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     return call("not", test) if node.args.get("negate") else test
 
 
+def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
+    """NULLIF, whose value is the first argument as it is, also where it is compared in a wider type."""
+    value, other = b.parts(node, "this", "expression")
+    equal = call("=", value, other)
+    if isinstance(equal, Call) and equal.arguments[0].type != value.type:
+        return call("case", equal, Constant(None, value.type), value)
+    return call("nullif", value, other)
+
+
 def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     """IN with a list."""
     if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):

@@ -149,6 +149,13 @@ def instant_of(value: Expression) -> Expression:
     return call("instant_of_text", value) if value.type == STRING else cast(value, TIMESTAMP)
 
 
+def try_to_timestamp(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """TRY_TO_TIMESTAMP(x)."""
+    if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
+        raise TypeClash("TRY_TO_TIMESTAMP takes one argument, in spark", hint="write CAST(x AS TIMESTAMP)")
+    return instant_of(arguments[0])
+
+
 def is_zoned(b: ExpressionBinder, node: exp.Expr) -> bool:
     """Whether a node makes a TIMESTAMP WITH TIME ZONE, which in spark is TIMESTAMP itself."""
     if not isinstance(node, exp.Cast):
