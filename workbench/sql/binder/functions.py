@@ -173,8 +173,7 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
             to = exp.DataType(this=to.this)
     type_ = _type(b, to)
     if type_ == STRING and b.dialect in DATABASES and is_zoned(b, node.this.unnest()):
-        hint = "databases write its offset; CAST(… AS TIMESTAMP) in between leaves it out"
-        b.source.refuse("the text of a TIMESTAMP WITH TIME ZONE", node, hint)
+        b.source.refuse("the text of a TIMESTAMP WITH TIME ZONE", node, "databases write its offset: leave it a time")
     value = b.bind(node.this)
     length = node.args["to"].expressions
     if type_.temporal:
