@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = commands.add_parser("run", help="let the batches of a session arrive", description=__doc__)
     run.add_argument("path", metavar="PATH", help="the session's folder")
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
-    trust = "load functions that others added to the session, which runs their code"
+    trust = "let act what others put there: functions, which runs their code, sinks and sources"
     run.add_argument("--trust", action="store_true", help=trust)
     options = parser.parse_args(arguments)
     try:
@@ -57,6 +57,10 @@ def run_session(path: str, batches: int | None, trust: bool | None = None) -> in
             elsewhere = "%argus close in the notebook that has it open, or its end, lets others go on"
             hint = elsewhere if session.read_only.startswith("it is open elsewhere") else None
             raise SessionError(f"{session.path} is read-only: {session.read_only}", hint=hint)
+        for statuses in (session.sources, session.sinks):
+            for name, status in statuses.items():
+                if status.problem:
+                    print(f"{name}: {status.problem}", file=sys.stderr, flush=True)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         while not stopped and (batches is None or batches > 0):

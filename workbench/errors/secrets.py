@@ -15,7 +15,7 @@ _SHORTEST = 4
 """Characters of a value that is looked for; a shorter one stands in too many words."""
 _KNOWN: set[str] = set()
 
-_USER_INFO = re.compile(r"""(://[^\s/@:'"]*):(?!\$\w+@)[^\s/'"]+@""")
+_USER_INFO = re.compile(r"""(://[^\s/@:'"]*):(?!\$\w+@)[^\s'"]{1,200}@""")
 _WORDS = "password|passwd|pwd|passphrase|secret|token|credential|api_?key|signature"
 _NAMED = re.compile(rf"""(?i)((?:{_WORDS})[\w.-]{{0,40}}=)(?![$*…=])('[^']*'|"[^"]*"|[^\s&;,)'"]+)""")
 

@@ -142,9 +142,12 @@ class Session(SessionContents):
             spark: the Spark to use; ``None`` starts a quiet local one.
             repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
                 what is damaged say so.
-            trust: whether to load the Python functions in the folder, which runs code of whoever added them. ``None``:
-                those that you added; ``False``: none. With others the session is read-only, and queries that call them
-                say so; the rest answers. Once you have opened it with ``True``, they count as yours.
+            trust: what of the folder may act: Python functions, which run code of whoever added them, targets of
+                sinks, sources of streams. ``None``: what you added; ``True``: all; ``False``: nothing. With functions
+                of others the session is read-only, and queries that call them say so; the rest answers. Sinks and
+                sources of others stand still and say so, until ``add_sink`` and ``attach`` give them again. Once you
+                have opened it with ``True``, all counts as yours; but what takes something of this machine, as
+                ``$NAME``, is never trusted.
             group: as for a new session; ``None`` changes nothing of who may read and write it.
 
         Raises:

@@ -71,7 +71,8 @@ class Tail:
     def offsets(self) -> dict[str, str]:
         """Where the source goes on, by its partitions."""
         with self._lock:
-            return dict(self._database.execute("SELECT place, next FROM offsets").fetchall())
+            found = self._database.execute("SELECT place, next FROM offsets").fetchall()
+        return {str(place): str(following) for place, following in found}
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.context import NotebookContext
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
 LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
-TRUST = argument("--trust", action="store_true", help="load functions that others added, which runs their code")
+TRUST = argument(
+    "--trust",
+    action="store_true",
+    help="let act what others put there: functions (which runs their code), sinks and sources",
+)
 EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
 
 
@@ -60,6 +65,8 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
     session = context.open(arguments.path, arguments.trust)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
+    for statuses in (session.sources, session.sinks):
+        lines += [f"{name}: {status.problem}" for name, status in statuses.items() if status.problem]
     if session.read_only:
         lines.append(f"read-only: {session.read_only}")
     show("\n".join(lines))
@@ -138,4 +145,4 @@ def last_error(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show the last error with all its details."""
     # IPython leaves the last exception of a cell where Python's own prompt does.
     error = getattr(sys, "last_value", None) or getattr(context.current, "last_error", None)
-    show("".join(traceback.format_exception(error)) if error is not None else "no error so far")
+    show(hide_secrets("".join(traceback.format_exception(error))) if error is not None else "no error so far")

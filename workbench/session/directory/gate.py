@@ -53,7 +53,7 @@ class Gate:
         return self._why_not("source", source, signed, self.signed_source(stream, source))
 
     def _why_not(self, what: str, text: str, stored: str | None, own: str | None) -> str:
-        is_own = stored is not None and own is not None and hmac.compare_digest(stored, own)
+        is_own = stored is not None and own is not None and hmac.compare_digest(_bytes(stored), own.encode())
         if reason := why_not_trusted(self.trust, is_own):
             return f"its {what} {shown_address(text)} is not used: {reason}"
         if not is_own and (taken := of_this_machine(text)):
@@ -83,4 +83,8 @@ def of_this_machine(text: str) -> str:
 
 
 def _signed(*parts: str) -> str | None:
-    return signature(*(part.encode() for part in parts), new_key=True)
+    return signature(*map(_bytes, parts), new_key=True)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")

@@ -215,7 +215,11 @@ class LiveSources:
             signed, own = tail.offsets.get(SIGNATURE), self._gate.signed_source(name, source)
             if (shown := shown_address(source)) != source:
                 tail.replace_offsets({SOURCE: shown, SIGNATURE: ""})
-            elif own is not None and own != signed and not self._gate.why_no_source(name, source, signed):
+                why = f"its source {shown} had a secret, which was taken out of {tail.path}"
+                self._failed(name, str(_not_followed(name, why)))
+            elif why := self._gate.why_no_source(name, source, signed):
+                self._failed(name, str(_not_followed(name, why)))
+            elif own is not None and own != signed:
                 tail.replace_offsets({SIGNATURE: own})
 
     def close(self) -> None:
@@ -261,8 +265,12 @@ class LiveSources:
         """The reader of a stream; after a session was opened, the one that its log names."""
         if name not in self._readers and (source := tail.offsets.get(SOURCE)):
             if why := self._gate.why_no_source(name, source, tail.offsets.get(SIGNATURE)):
-                raise StreamError(why, hint=f"attach({name!r}, …) gives it again, with $NAME where it has a secret")
+                raise _not_followed(name, why)
             reader = open_live(source, stored_schema(tail))
             if reader is not None:
                 self._readers[name] = reader
         return self._readers.get(name)
+
+
+def _not_followed(name: str, why: str) -> StreamError:
+    return StreamError(why, hint=f"attach({name!r}, …) gives it again, with $NAME where it has a secret")
