@@ -122,8 +122,13 @@ class IncrementalStep:
 
     def _check_emitted(self, trees: Mapping[str, Tree], deltas: Mapping[str, Deltas], threads: Executor) -> None:
         """No change takes back what was not emitted: else the rows that it leaves would be no bag."""
-        changed = {name: tree for name, tree in trees.items() if any(deltas[name][0].removed) and tree.is_whole}
-        unknown = run_all(changed, lambda name: changed[name].taken_back_unknown(deltas[name][0]), threads)
+
+        def unknown_rows(name: str) -> int:
+            with self._translated(name):
+                return trees[name].taken_back_unknown(deltas[name][0])
+
+        changed = [name for name, tree in trees.items() if any(deltas[name][0].removed) and tree.is_whole]
+        unknown = run_all(changed, unknown_rows, threads)
         if wrong := {name: rows for name, rows in unknown.items() if rows}:
             roots = [root for name in wrong for root in trees[name].plan.roots]
             what = f"{sum(wrong.values()):,} of the rows that node {', '.join(roots)} takes back in batch {self.batch}"

@@ -6,7 +6,7 @@ the rows of a hash are there is a difference of two entries in each segment, als
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.layout import WEIGHT
-from workbench.engine.storage.segments import Run, open_segment
+from workbench.engine.storage.segments import Run, Segment, open_segment
+
+SMALL = 10_000
+"""Segments of so many rows have no file for their index: to make it takes as long as to open one."""
 
 
-def taken_back_unknown(stored: Run, change: Run, columns: Sequence[str]) -> int:
+def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...]) -> int:
     """How many rows a change takes back that are not there: 0 where the rows after it are a bag.
 
     Rows of one hash count as equal, so a collision may hide such a row, and never makes one up.
@@ -29,14 +32,14 @@ def taken_back_unknown(stored: Run, change: Run, columns: Sequence[str]) -> int:
     """
     if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
         return 0
-    entries = [_entries(segment.path, columns) for segment in change]
+    entries = [_entries(segment, columns) for segment in change]
     hashes = np.unique(np.concatenate([own for own, _ in entries]))
     weights = sum((_weights(own, through, hashes) for own, through in entries), start=np.zeros(len(hashes), np.int64))
     asked, weights = hashes[weights < 0], weights[weights < 0]
     for segment in stored:
         if not len(asked):
             break
-        weights = weights + _weights(*_entries(segment.path, columns), asked)
+        weights = weights + _weights(*_entries(segment, columns), asked)
     return int(-weights[weights < 0].sum())
 
 
@@ -46,12 +49,18 @@ def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
     return sums[np.searchsorted(hashes, asked, side="right")] - sums[np.searchsorted(hashes, asked, side="left")]
 
 
-def _entries(segment: str, columns: Sequence[str]) -> tuple[Hashes, Positions]:
-    def make() -> tuple[Hashes, Positions]:
-        rows = open_segment(segment)
-        hashes, _ = row_hashes(rows, columns, nulls=True)
-        order = np.argsort(hashes)
-        return hashes[order], np.cumsum(rows.column(WEIGHT).to_numpy()[order])
-
-    hashes, through = index_columns(segment, "\x00".join(("rows", *columns)), make)
+def _entries(segment: Segment, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
+    if segment.rows <= SMALL:
+        return _in_memory(segment.path, columns)
+    hashes, through = index_columns(segment.path, "\x00".join(("rows", *columns)), lambda: _made(segment.path, columns))
     return hashes, through
+
+
+def _made(segment: str, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
+    rows = open_segment(segment)
+    hashes, _ = row_hashes(rows, columns, nulls=True)
+    order = np.argsort(hashes)
+    return hashes[order], np.cumsum(rows.column(WEIGHT).to_numpy()[order])
+
+
+_in_memory = lru_cache(maxsize=256)(_made)

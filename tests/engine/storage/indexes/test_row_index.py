@@ -1,0 +1,55 @@
+"""Rows that a change takes back and that are not there, beside a Counter; over few and over many rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from workbench.engine.storage.indexes import row_index
+from workbench.engine.storage.indexes.row_index import taken_back_unknown
+from workbench.engine.storage.layout import WEIGHT
+from workbench.engine.storage.segments import Run, write_segments
+
+Rows = list[tuple[tuple[int | None, str | None, float | None], int]]
+
+
+def written(rows: Rows, folder: Path) -> Run:
+    columns = zip(*(row for row, _ in rows), strict=True)
+    types = pa.int64(), pa.string(), pa.float64()
+    arrays = [pa.array(values, type_) for values, type_ in zip(columns, types, strict=True)]
+    weights = pa.array([weight for _, weight in rows], pa.int64())
+    return write_segments(pa.table([*arrays, weights], names=["n", "s", "x", WEIGHT]), folder)
+
+
+@pytest.mark.parametrize("small", [0, row_index.SMALL], ids=["files", "memory"])
+def test_rows_that_are_not_there(small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_index, "SMALL", small)
+    chosen, found = Random(5), Counter[bool]()
+    for _ in range(60):
+        bag: Counter[tuple[object, ...]] = Counter()
+        stored: Run = ()
+        for _ in range(4):
+            kinds = [
+                (chosen.choice([None, 1, 2]), chosen.choice([None, "", "a"]), chosen.choice([None, 0.0, -0.0]))
+                for _ in range(6)
+            ]
+            change: Rows = [(kind, chosen.choice([1, 1, 2, -1])) for kind in kinds]
+            after = bag + Counter()
+            for row, weight in change:
+                after[row] += weight
+            missing = -sum(weight for weight in after.values() if weight < 0)
+            segments = written(change, tmp_path)
+            assert taken_back_unknown(stored, segments, ("n", "s", "x")) == missing
+            found[missing > 0] += 1
+            if not missing:
+                bag, stored = after, (*stored, *segments)
+    assert min(found.values()) > 20
+
+
+def test_nothing_is_read_where_nothing_is_taken_back(tmp_path: Path) -> None:
+    change = written([((1, "a", 0.5), 1)], tmp_path)
+    assert taken_back_unknown((), change, ("a column that is not there",)) == 0
