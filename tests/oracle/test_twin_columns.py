@@ -62,7 +62,7 @@ def cases() -> dict[str, Case]:
 
 def test_twin_columns(spark: SparkSession) -> None:
     every = cases()
-    names = every if LONG else random.Random(3).sample(sorted(every), 20)
+    names = every if LONG else random.Random(3).sample(sorted(every), 12)
     feeds = {"t": Feed(stream(60, 21, extremes=0), 30, 30), "u": Feed(stream(30, 22, extremes=0), 10, 20)}
     with Oracle(spark, feeds) as oracle:
         oracle.register({name: every[name] for name in names}, check=False)

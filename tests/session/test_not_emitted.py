@@ -28,6 +28,13 @@ QUERIES = {
 }
 
 
+ANSWERS = {
+    "numbered": [(4, 1), (3, 2), (3, 3), (3, 4), (2, 5), (2, 6)],
+    "above": [(0, 3), (1, 3)],
+    "beside": [(1, 3), (2, 3)],
+}
+
+
 def rows(session: Session, name: str) -> Counter[tuple[object, ...]]:
     return Counter(session.query(name).result().itertuples(index=False, name=None))
 
@@ -61,11 +68,9 @@ def test_an_operator_that_takes_back_what_it_never_emitted(
                 deltas[name] = replace(delta, segments=segments), of_state
         return deltas
 
-    with Session(spark) as session, Session(spark) as alone:
-        for one in (session, alone):
-            one.add_stream("t", FRAME, history=3, batch=1)
-            one.register_many(QUERIES)
-        alone.run(3)
+    with Session(spark) as session:
+        session.add_stream("t", FRAME, history=3, batch=1)
+        session.register_many(QUERIES)
         node = next(view.id for view in session.network.nodes if view.kind == "analytic")
         monkeypatch.setattr(incremental_step, "run_prepared", wrong)
         with pytest.warns(UserWarning, match=f"node {node} takes back in batch 1 were never emitted"):
@@ -74,4 +79,4 @@ def test_an_operator_that_takes_back_what_it_never_emitted(
         session.run(2)
         assert all(session.query(name).status == "active" for name in QUERIES)
         for name in QUERIES:
-            assert rows(session, name) == changes(session, name) == rows(alone, name), name
+            assert rows(session, name) == changes(session, name) == Counter(ANSWERS[name]), name
