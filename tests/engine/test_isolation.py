@@ -142,3 +142,27 @@ def test_a_function_that_fails_disables_nobody_who_shares_with_its_caller(oracle
     assert "halved raised ValueError" in again.status
     oracle.run(1)
     oracle.check_changes()
+
+
+def test_a_join_of_too_many_pairs_in_a_batch_disables_its_queries(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oracle.register({"healthy": HEALTHY})
+    sql = "SELECT t.id, n.name FROM t JOIN names n ON t.k < n.k"
+    endless = oracle.session.register(sql, name="endless")
+    above = oracle.session.register(f"SELECT COUNT(*) AS n FROM ({sql}) x", name="above")
+    oracle.run(1)
+    assert (endless.status, above.status) == ("active", "active")
+    monkeypatch.setattr("workbench.engine.operators.join.MOST_PAIRS", 100)
+    oracle.run(2)
+    assert "pairs of rows in one batch" in endless.status and "pairs of rows" in above.status
+    oracle.check_changes()
+
+
+def test_what_a_join_of_totals_retracts_cancels(oracle: Oracle) -> None:
+    """A join of *n* inputs that each replace a row would have 3^n changes: nine of them were a batch without end."""
+    totals = [f"(SELECT COUNT(*) FROM t WHERE k > {i})" for i in range(9)]
+    cases = ", ".join(f"CASE WHEN {total} > 3 THEN {total} ELSE 0 END AS c{i}" for i, total in enumerate(totals))
+    oracle.register({"totals": Case(f"SELECT {cases} FROM names WHERE k = 1")})
+    reports = oracle.run(2)
+    assert max(operator.rows_out for report in reports for operator in report.operators) < 100

@@ -32,6 +32,7 @@ from workbench.engine.reports import BatchReport, Counts, Places
 from workbench.engine.schedule import Meter, Progress, passed_over, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
+from workbench.engine.spark.local_session import RECORDS_PER_BATCH, ROWS_TOGETHER
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.relation import Delta, Relation
@@ -39,10 +40,13 @@ from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
+from workbench.network.calls import largest_values
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import Columns
 
+BYTES_TOGETHER = 64_000_000
+"""About so many bytes of what functions make of rows come together between Spark and a worker."""
 OPERATORS_AT_A_TIME = 8
 """At most so many operators work at a time, and no more than there are cores."""
 
@@ -83,6 +87,7 @@ class Engine:
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
         self.state = EngineState()
+        self._room_for: Network | None = None
 
     def run_batch(
         self,
@@ -106,6 +111,7 @@ class Engine:
         """
         started = time.perf_counter()
         before = self.state
+        self._make_room(network)
         # 1. Log the rows that arrive, before anything is computed of them: Spark's workers read them from these files,
         #    and queries that are registered later are hydrated from them.
         clock = before.clock.after(batch, arriving)
@@ -158,6 +164,7 @@ class Engine:
             EngineError: Spark could not evaluate a node; the state is as it was before.
         """
         before = self.state
+        self._make_room(network)
         # 1. Plan all operators.
         hydration = self._hydration(network, batch, suspended)
         # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
@@ -275,6 +282,13 @@ class Engine:
         place = self.folder if os.access(self.folder, os.W_OK) else None
         with temporary_folder("aside-", place) as folder:
             yield folder
+
+    def _make_room(self, network: Network) -> None:
+        """Let as many rows come together to a worker as it has room for, where functions make them large."""
+        if network is not self._room_for:
+            rows = min(ROWS_TOGETHER, max(1, int(BYTES_TOGETHER / max(1.0, largest_values(network)))))
+            self.spark.conf.set(RECORDS_PER_BATCH, str(rows))
+            self._room_for = network
 
     def _hydration(self, network: Network, batch: int, suspended: Collection[str]) -> Hydration:
         before = self.state

@@ -7,7 +7,7 @@ or in what rows are grouped, ordered or compared by.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Container, Iterable
 
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import (
@@ -24,6 +24,7 @@ from workbench.network.nodes import (
 from workbench.network.projection import carried_columns, computed_columns
 from workbench.sql.algebra.expressions import Expression, calls, column_name
 from workbench.sql.predicates.cnf import predicate_expressions
+from workbench.sql.value_sizes import largest_value
 from workbench.sql.windows.bounds import times
 
 
@@ -40,7 +41,21 @@ def functions_of(network: Network, plan: QueryPlan) -> frozenset[str]:
     return frozenset().union(*map(calls, expressions))
 
 
-def _computed(node: Node, read: Collection[str]) -> Iterable[Expression]:
+def largest_values(network: Network) -> float:
+    """Bytes that functions may make of a row in some node or answer, estimated (``value_sizes``)."""
+    of_nodes = (_computed(node, _Every()) for node in network.nodes.values())
+    of_answers = (plan.expressions for plan in network.queries.values())
+    return max((sum(map(largest_value, own)) for own in (*of_nodes, *of_answers)), default=0.0)
+
+
+class _Every(Container[str]):
+    """All columns that a node has."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _computed(node: Node, read: Container[str]) -> Iterable[Expression]:
     """What a node computes to decide on its rows, and for the columns that are read."""
     match node:
         case Source():

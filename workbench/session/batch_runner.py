@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from workbench.engine.operators.join import TooManyPairs
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.session import transitions
@@ -107,12 +108,22 @@ class BatchRunner:
         self._parts.failures.disable()
 
     def _run_batch(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
-        with self._parts.exclusively(), self._parts.store.changing() as change:
-            change.state, report = transitions.run(self._parts.runtime, change.state, sizes, profile)
-            change.state = self._parts.failures.without_failed(change.state)
+        while True:
+            try:
+                report = self._computed(sizes, profile)
+                break
+            except TooManyPairs as problem:  # each time fewer queries are left
+                self._parts.failures.disable_readers(problem.root, problem.reason)
         self._parts.failures.disable()
         with self._parts.lock:
             self._parts.integrity.after_batch()
         log_batch(report)
         self.reoptimizer.after_batch(report.seconds)
+        return report
+
+    def _computed(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
+        number = self._parts.store.last.batch + 1
+        with self._parts.exclusively(), self._parts.store.changing(f"while batch {number} was computed") as change:
+            change.state, report = transitions.run(self._parts.runtime, change.state, sizes, profile)
+            change.state = self._parts.failures.without_failed(change.state)
         return report

@@ -64,8 +64,11 @@ class StateStore:
         return self.last
 
     @contextmanager
-    def changing(self) -> Iterator[Change]:
+    def changing(self, doing: str = "") -> Iterator[Change]:
         """A change: the transitions within the context are committed at its end, or undone as a whole.
+
+        Args:
+            doing: what is said to have been done where Spark dies in it, which may be why it died.
 
         Raises:
             SessionError: this session may only read, or is closed.
@@ -75,7 +78,7 @@ class StateStore:
         # Prepare: nothing is begun that could not be committed.
         self.directory.check_writable()
         interrupts = self._runtime.engine.interrupts
-        with self.using_spark(), interrupts.stoppable():
+        with self.using_spark(doing), interrupts.stoppable():
             before, catalog = self.last, self._runtime.planner.catalog
             change, number = Change(before), catalog.commits + 1
             try:
@@ -144,7 +147,7 @@ class StateStore:
             raise
 
     @contextmanager
-    def using_spark(self) -> Iterator[None]:
+    def using_spark(self, doing: str = "") -> Iterator[None]:
         """Whatever needs Spark is done within; where that fails since Spark is gone or the session closed, it says so.
 
         Raises:
@@ -155,12 +158,13 @@ class StateStore:
         try:
             yield
         except Exception as problem:
-            self._check_spark(problem)
+            self._check_spark(problem, doing)
             raise
 
-    def _check_spark(self, problem: Exception | None = None) -> None:
+    def _check_spark(self, problem: Exception | None = None, doing: str = "") -> None:
         self.directory.check_open()
         if why := self._spark.lost(problem):
+            why = f"{why} {doing}" if doing else why
             keep, path = "close() the session", repr(str(self.directory.path))
             if self.directory.temporary:
                 keep, path = "save(path) keeps the session, whose folder is temporary", "path"

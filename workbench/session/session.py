@@ -42,7 +42,7 @@ from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
-from workbench.session.state import ACTIVE, EAGER, LAZY, OFF, QueryRecord
+from workbench.session.state import ACTIVE, EAGER, LAZY, LISTED, OFF, QueryRecord
 from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
@@ -785,7 +785,8 @@ class Session(SessionContents):
             bind(sql, dialect, self._state.schema)
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
-        with self.parts.store.changing() as change:
+        names = ", ".join(list(texts)[:LISTED]) + (", …" if len(texts) > LISTED else "")
+        with self.parts.store.changing(f"while {names} was computed: it may need too much memory") as change:
             registered = transitions.register(self.parts.runtime, change.state, texts, force)
             change.state = replace(self.parts.failures.without_failed(registered), named=named)
         queries = {name: self._handle(self._state.queries[name]) for name in texts}

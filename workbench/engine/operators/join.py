@@ -29,7 +29,8 @@ from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
 from workbench.engine.storage.scan import Scan
-from workbench.network.nodes import SIDES, Join
+from workbench.errors import EngineError
+from workbench.network.nodes import SIDES, Join, NodeId
 from workbench.network.projection import Columns
 from workbench.network.sql_text import SIDE_NAMES
 from workbench.sql.algebra.expressions import Column
@@ -42,6 +43,24 @@ PAIRS_A_ROW = 30
 FEW_PAIRS = 50_000
 """So many pairs without a key are faster made here, by a plan that is kept, than by a join that Spark plans anew."""
 EVERY_PAIR = AccessPath(())
+
+
+MOST_PAIRS = 500_000_000
+"""So many pairs of a batch are some minutes of work; no batch waits longer for one join."""
+
+
+class TooManyPairs(EngineError):
+    """A join would look at too many pairs in a batch.
+
+    Attributes:
+        root: the join.
+        reason: what its queries are told.
+    """
+
+    def __init__(self, root: NodeId, pairs: int) -> None:
+        self.root = root
+        self.reason = f"a join of it would look at {pairs:,} pairs of rows in one batch, more than {MOST_PAIRS:,}"
+        super().__init__(self.reason)
 
 
 def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
@@ -62,15 +81,22 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
     """The job of a join whose pairs are found by key; ``None`` where Spark finds them better."""
     spark, (left, right) = runner.spark, operator.parents
     if not plan.access_paths and not plan.semijoins:
-        if _pairs_compared(left, right) > FEW_PAIRS:
+        compared = _pairs_compared(left, right)
+        if operator.relation is not None:  # hydration was asked for, knowing what it costs
+            refuse_pairs(plan, compared)
+        if compared > FEW_PAIRS:
             return None
         plan = replace(plan, access_paths=(EVERY_PAIR,))
     pairs = index_join_of(plan, left, right)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
     # Pairs that Spark need not see are made by their keys as fast, however many they are.
-    if many and pairs.tests is None and pairs.count(spark, job_input, tasks) > PAIRS_A_ROW * operator.changed_rows:
-        return None
+    if many and pairs.tests is None:
+        count = pairs.count(spark, job_input, tasks)
+        if operator.relation is not None:
+            refuse_pairs(plan, count)
+        if count > PAIRS_A_ROW * operator.changed_rows:
+            return None
     if not many and operator.relation is None:
         # Rows that are few may have so many pairs that all cores have work.
         tasks = tasks_for(pairs.count_here(job_input.read()), spark)
@@ -82,6 +108,16 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         return runner.sql_job(tested_pairs(plan.join, view, plan.produced), plan)
 
     return runner.cached(plan, "rows", (pairs, tasks), make)
+
+
+def refuse_pairs(plan: JoinPlan, pairs: int) -> None:
+    """Refuse a batch that would look at too many pairs.
+
+    Raises:
+        TooManyPairs: the queries that read the join cannot go on.
+    """
+    if pairs > MOST_PAIRS:
+        raise TooManyPairs(plan.join.id, pairs)
 
 
 def _of_stored_values(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, tasks: int) -> Job:

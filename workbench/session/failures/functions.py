@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.network.nodes import NodeId
 from workbench.session.changes import StateStore
 from workbench.session.failures.checks import violated
 from workbench.session.state import State
@@ -38,6 +39,12 @@ class FunctionFailures:
                 self._disable(problems)
                 # Not before: another thread that has read such an answer must not find that there is nothing to do.
                 self._functions.forget(problems)
+
+    def disable_readers(self, root: NodeId, reason: str) -> None:
+        """Disable the queries that are computed from a root, whose work in a batch would not end."""
+        with self._lock, self._store.changing() as change:
+            served = dict.fromkeys(change.state.network.served[root], reason)
+            change.state = disable(self._runtime, change.state, served)
 
     def without_failed(self, state: State) -> State:
         """The state, the queries disabled whose functions or checks have failed; belongs inside the change.
