@@ -10,6 +10,7 @@ Source: KIP-98, exactly once delivery and transactions.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -28,6 +29,8 @@ from workbench.streams.live.kafka.client_errors import ClientErrors
 
 ANSWER = 10.0
 """Seconds that a broker has to answer."""
+_MADE = 2.0
+"""Seconds that a broker has to make a topic."""
 _RECENT = 1_000
 """Numbers of batches are looked for among so many last messages first."""
 
@@ -84,8 +87,11 @@ class TopicTarget(Target):
     def claim(self, query: str) -> None:
         """Nothing where no other sink has written to the topic, or this one was there before."""
         topic = self._address.topic
-        if (error := self._producer.list_topics(topic, ANSWER).topics[topic].error) is not None:
-            raise kafka_client().KafkaException(error)
+        until = time.monotonic() + _MADE
+        while (error := self._producer.list_topics(topic, ANSWER).topics[topic].error) is not None:
+            if time.monotonic() > until:
+                raise kafka_client().KafkaException(error)
+            time.sleep(0.1)  # a broker that makes topics by itself takes a moment
         if self._numbers and self._sink not in self._numbers:
             hint = f"of another session, or one that was dropped: give another topic, or remove also {self._progress}"
             raise SessionError(f"the topic {topic} has what another sink has sent", hint=hint)
