@@ -1,6 +1,6 @@
 """A fault at each system call that writes, of a session from a topic to three sinks: nothing is lost or comes twice.
 
-Some calls in the usual run, in which nothing is killed; ``ARGUS_KILLS=1000`` walks all of them, with each kind of fault.
+Some calls in the usual run, in which nothing is killed; ``ARGUS_KILLS=1000`` walks all of them, with each fault.
 """
 
 from __future__ import annotations
