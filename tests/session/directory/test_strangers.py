@@ -38,6 +38,7 @@ from workbench import Session
 from workbench.engine.physical.planner import plan_trees
 from workbench.errors import WorkbenchError
 from workbench.explain.describe import NetworkView
+from workbench.explain.explanation import ExplanationView
 from workbench.session.directory.directory import CATALOG, SINKS, SessionDirectory, decoding_catalog
 from workbench.session.directory.gate import Gate
 from workbench.session.directory.identity import IDENTITY
@@ -309,7 +310,9 @@ def opened(folder: Path, trust: bool | None) -> None:
             state = restored_state(directory, catalog, engine, functions, damage, State())  # type: ignore[arg-type]
     for text in texts({name: tree.plan for name, tree in state.engine.trees.items()}):
         assert text == SQL or SQL not in text, "a name ends its quotation in SQL of Spark"
-    assert "<img src=x" not in NetworkView(state.network, state.reports).to_dot()
+    NetworkView(state.network, state.reports).to_dot()  # whose labels are no HTML: Graphviz escapes them
+    for query in state.queries.values():
+        assert "<img src=x" not in ExplanationView.of(query.explanation)._repr_html_()
     live, sinks = LiveSources(gate), sinks_of(folder, gate)
     try:
         live.adopt(state.streams)
