@@ -166,3 +166,12 @@ def test_what_a_join_of_totals_retracts_cancels(oracle: Oracle) -> None:
     oracle.register({"totals": Case(f"SELECT {cases} FROM names WHERE k = 1")})
     reports = oracle.run(2)
     assert max(operator.rows_out for report in reports for operator in report.operators) < 100
+
+
+def test_what_functions_make_too_large_is_not_fetched(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = oracle.session.register("SELECT id, REPEAT('x', 1000) AS x FROM t", name="large")
+    small = oracle.session.register("SELECT id, LENGTH(REPEAT('x', 1000)) AS n FROM t", name="small")
+    monkeypatch.setattr("workbench.engine.fetching.MOST_BYTES", 100_000)
+    with pytest.raises(QueryError, match="30 rows of large may have 0 MB"):
+        large.result()
+    assert (len(large.head(10)), len(small.result())) == (10, 30)

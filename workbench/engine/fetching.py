@@ -34,10 +34,14 @@ from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+from workbench.sql.value_sizes import value_size
 from workbench.streams.stored_values import as_python, as_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
+
+MOST_BYTES = 500_000_000
+"""So much is fetched at most of what functions make of rows, estimated; all of it is in the JVM's heap at a time."""
 
 PLACE = "_place"
 """Column: which of the rows to be evaluated it is."""
@@ -47,6 +51,7 @@ def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
     """The answers of some queries over all data so far; the rows of a tree are looked through once for all of them."""
     of_tree: dict[int, list[int]] = {}
     for place, answer in enumerate(answers):
+        _refuse_large(answer, None)
         if _is_read_here(answer):
             of_tree.setdefault(id(answer.tree), []).append(place)
     here: dict[int, pa.Table] = {}
@@ -56,11 +61,26 @@ def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
     return [here[i] if i in here else answer.result().toArrow() for i, answer in enumerate(answers)]
 
 
+def _refuse_large(answer: Answers, most: int | None) -> None:
+    """Refuse to fetch more than Spark and this process have room for, of what functions make of rows.
+
+    Raises:
+        QueryError: so many rows may be too large together.
+    """
+    if not (size := sum(map(value_size, answer.plan.expressions))):
+        return
+    rows = fetch_count(answer) if most is None else most
+    if rows * size > MOST_BYTES:
+        what = f"{rows:,} rows of {answer.plan.name} may have {rows * size / 1_000_000:,.0f} MB"
+        raise QueryError(f"{what}, which is too much to fetch", hint="save(path) writes them, head(100) has the first")
+
+
 def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = EVERYTHING) -> pa.Table:
     """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, its own, or as they are found.
 
     Spark evaluates a condition; without one the rows are sorted here where they are read here.
     """
+    _refuse_large(answer, limit)
     # Where no row is taken back and none is outside a window, each row that is found is one of the answer.
     found_first = answer.tree.plan.monotone and not answer.where and not answer.plan.order and refinement.by is None
     enough = skip + limit if found_first else None
@@ -94,6 +114,7 @@ def fetch_count(answer: Answers, refinement: Refinement = EVERYTHING) -> int:
 
 def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     """The changes of an answer, as ``Answers.changes``."""
+    _refuse_large(answer, None)
     rows = _changed_rows(answer, since) if _is_read_here(answer) else None
     if rows is None:
         return answer.changes(since).toArrow()

@@ -20,7 +20,7 @@ ELEMENTS = 100
 """Elements of an array that an expression does not say the size of, as that of a stream, or of a text that is split."""
 MADE = 100_000
 """Elements, or characters, that a function makes at most by itself."""
-NUMBER = 8
+NUMBER = 8.0
 """Bytes of a value that is no text, nor made of others."""
 _GROWING = frozenset(
     {"transform", "zip_with", "aggregate", "array_repeat", "sequence", "repeat", "space", "lpad", "rpad", "replace"}
@@ -62,6 +62,19 @@ def largest_value(expression: Expression) -> float:
     sizes = _Sizes()
     sizes.of(expression, {})
     return sizes.largest
+
+
+@cached(20_000)
+def value_size(expression: Expression) -> float:
+    """Bytes of the value of an expression; 0 where nothing in it makes values grow.
+
+    Example:
+        >>> from workbench.sql.algebra.types import STRING, INTEGER
+        >>> made = Call("repeat", (Constant("x", STRING), Constant(5000, INTEGER)), STRING)
+        >>> value_size(made), value_size(Call("length", (made,), INTEGER))
+        (40000.0, 8.0)
+    """
+    return 0.0 if calls(expression).isdisjoint(_GROWING) else _Sizes().of(expression, {}).bytes
 
 
 class _Sizes:
