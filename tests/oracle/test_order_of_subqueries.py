@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
@@ -47,10 +48,12 @@ ARRAYS = {
 
 def cases() -> dict[str, Case]:
     """Aggregates over rows in an order, and arrays of subqueries."""
-    texts = dict(ARRAYS)
-    for name, rows in ROWS.items():
-        texts[f"{name}_all"] = f"SELECT {AGGREGATES['some']} FROM {rows}"
-        texts[f"{name}_groups"] = f"SELECT id % 4 AS p, {AGGREGATES['values']} FROM {rows} GROUP BY p"
+    texts = dict(ARRAYS) if LONG else dict([*ARRAYS.items()][1::2])
+    for place, (name, rows) in enumerate(ROWS.items()):
+        if LONG or place % 2:
+            texts[f"{name}_all"] = f"SELECT {AGGREGATES['some']} FROM {rows}"
+        if LONG or not place % 2:
+            texts[f"{name}_groups"] = f"SELECT id % 4 AS p, {AGGREGATES['values']} FROM {rows} GROUP BY p"
     texts["cte"] = f"{CTE}SELECT {AGGREGATES['values']} FROM z"
     texts["limit"] = f"{CTE}SELECT k, g FROM z LIMIT 7"
     texts["counted"] = (
@@ -66,7 +69,7 @@ def test_as_duckdb_has_it(spark: SparkSession) -> None:
     feeds = {"t": Feed(stream(60, seed=5), 30, 15), "u": Feed(stream(40, seed=6), 20, 10)}
     with Oracle(spark, feeds) as oracle:
         oracle.register(cases())
-        oracle.run(2, check=False)
+        oracle.run(2 if LONG else 1, check=False)
         oracle.check_results()
 
 
