@@ -16,9 +16,15 @@ from urllib.parse import quote
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
+from servers import Broker
 
+from workbench import Session
+from workbench.engine.spark.doctor import report
 from workbench.errors import SessionError, UnexpectedError, WorkbenchError
 from workbench.monitoring.batch_log import log_to
+from workbench.monitoring.metrics import metrics_text
+from workbench.notebook.display import sinks_table
 from workbench.session.live.sources import SIGNATURE, SOURCE, LiveSources
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
@@ -233,3 +239,35 @@ def test_a_kafka_setting_that_loads_or_runs_is_refused_everywhere(sinks: Sinks) 
                 sinks.add("x", "q", address)
             with pytest.raises(WorkbenchError):
                 open_live(address)
+
+
+def test_a_session_shows_no_secret_whatever_is_asked_of_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs, fails, is saved, drawn, measured, logged, examined and opened again."""
+    monkeypatch.setenv("ARGUS_SECRET", SECRET)
+    Hook.taken.clear()
+    server, broker, handler = HTTPServer(("127.0.0.1", 0), Hook), Broker(), log_to(tmp_path / "log.jsonl")
+    Thread(target=server.serve_forever, daemon=True).start()
+    broker.put("t", {"id": 1})
+    hook = f"http://me:$ARGUS_SECRET@127.0.0.1:{server.server_port}/$ARGUS_SECRET?t=$ARGUS_SECRET"
+    outputs: list[object] = []
+    try:
+        for opened in (False, True):
+            with Session.open(tmp_path / "s", spark) if opened else Session(spark, tmp_path / "s") as session:
+                if not opened:
+                    session.add_stream("t", broker.url("t", "client.id=a&sasl.password=$ARGUS_SECRET"))
+                    session.register("SELECT id FROM t", name="q")
+                    outputs.append(session.add_sink("q", hook, name="hook"))
+                    outputs.append(session.add_sink("q", "postgresql://me:$ARGUS_SECRET@127.0.0.1:9/db", name="none"))
+                session.run(1)
+                outputs += [session.sources, session.sinks, metrics_text(session), session.network.to_dot(), report()]
+                outputs += [session.query("q").explain(), sinks_table(session.sinks)]
+                session.save(tmp_path / f"copy {opened}")
+                outputs += [repr(session), session.check(), session.last_error]
+    finally:
+        server.shutdown()
+        server.server_close()
+        handler.close()
+    assert Hook.taken and not any(has_secret(f"{output} {output!r}") for output in outputs)
+    assert not files_with_secrets(tmp_path)
