@@ -58,3 +58,11 @@ def test_views_are_written_out(value: str) -> None:
 @pytest.mark.parametrize("value", BOUNDED)
 def test_what_is_bounded_is_accepted(value: str) -> None:
     assert bind(f"SELECT {value} AS x FROM T", "spark", SCHEMA).query is not None
+
+
+@pytest.mark.parametrize("aggregate", ["ARRAY_AGG({0})", "STRING_AGG({0}, ',')", "COUNT(DISTINCT {0})"])
+def test_a_group_keeps_no_values_that_functions_make_large(aggregate: str) -> None:
+    with pytest.raises(UnsupportedError, match="values of a group"):
+        bind(f"SELECT {aggregate.format('REPEAT(s, 100000)')} AS x FROM T", "spark", SCHEMA)
+    assert bind(f"SELECT {aggregate.format('LPAD(s, 100)')} AS x FROM T", "spark", SCHEMA).query is not None
+    assert bind(f"SELECT {aggregate.format('LEFT(REPEAT(s, 100000), 10)')} AS x FROM T", "spark", SCHEMA)

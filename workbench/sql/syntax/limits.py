@@ -7,7 +7,7 @@ or time, a query beyond these limits is refused by name. The interpreter's recur
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -25,7 +25,7 @@ from workbench.sql.logical import (
     parts_of,
 )
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.value_sizes import largest_value
+from workbench.sql.value_sizes import largest_value, value_size
 
 MAX_CHARACTERS = 500_000
 """Characters of a text."""
@@ -49,6 +49,8 @@ MAX_COLUMNS = 5_000
 """Columns that a query selects."""
 MAX_GROWTH = 100_000_000
 """Bytes of a value that functions make of a row, estimated (``value_sizes``); each core has some at a time."""
+MAX_KEPT = 10_000
+"""Values of a group that one of ARRAY_AGG or LISTAGG counts as."""
 MAX_WINDOWS = 300
 """Windows that one row is in: a day that moves every five minutes has 288."""
 
@@ -131,6 +133,17 @@ def refuse_growth(expression: Expression, source: SourceText, node: exp.Expr) ->
         megabytes = f"{size / 1_000_000:,.0f}" if size < 10**15 else "billions of"
         what = f"a value that may become as large as {megabytes} MB for one row is not supported"
         raise UnsupportedError(what, **source.of(node), hint=_BOUNDED)
+
+
+def refuse_kept(arguments: Iterable[Expression], source: SourceText, node: exp.Expr) -> None:
+    """Refuse an aggregate that keeps all values of a group, where functions make these large.
+
+    Raises:
+        UnsupportedError: at its node.
+    """
+    if (size := MAX_KEPT * sum(map(value_size, arguments))) > MAX_GROWTH:
+        what = f"{MAX_KEPT:,} values of a group that may have {size / 1_000_000:,.0f} MB together are not supported"
+        raise UnsupportedError(what, **source.of(node), hint="aggregate a part of them, as in LEFT(s, 100)")
 
 
 def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> None:

@@ -36,6 +36,7 @@ from workbench.sql.function_help import signature_hint
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.limits import refuse_kept
 from workbench.sql.syntax.source_text import SourceText
 
 Groups = tuple[Expression, ...]
@@ -92,6 +93,8 @@ class Aggregation:
                 # In SQL it is an aggregate of that query's rows.
                 what = "an aggregate of nothing but columns of the query around it"
                 b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")
+            if name in ("array_agg", "listagg") or call_.distinct:
+                refuse_kept(arguments, b.source, node)
             if user is not None:
                 return self._user_aggregate(user, arguments, call_.distinct, node, b)
             return self._built_in(call_, arguments, node, b)
