@@ -204,6 +204,8 @@ def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> st
             # The total of counts is a sum, which is 0 and not NULL of nothing.
             function = "SUM" if expression.function == "total" else expression.function.upper()
             return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
+        case Call("within", (computed,)):
+            return _sql(computed, names, outer)
         case Call():
             sql, own = _call(expression, names)
             return f"({sql})" if own < outer else sql

@@ -203,7 +203,7 @@ _OPERATIONS: dict[str, Callable[[Sequence], Value]] = {
     "div": lambda v: Fraction(int(v[0] / v[1])) if v[1] else None,
     "neg": lambda v: -v[0],
     "abs": lambda v: abs(v[0]),
-    "cast": lambda v: v[0],
+    **dict.fromkeys(("cast", "within"), lambda v: v[0]),
 }
 
 
@@ -214,7 +214,7 @@ def _typed(number: Value, kind: Kind, type_: object) -> Value:
     if kind is Kind.DATE:
         return number if abs(number) < 2**31 else None
     if kind is Kind.INTEGER:
-        return number if -(2**63) <= number < 2**63 else None
+        return number if -(2 ** (type_.bits - 1)) <= number < 2 ** (type_.bits - 1) else None
     if kind is Kind.DECIMAL:
         unscaled = abs(number) * 10**type_.scale
         rounded = (unscaled + Fraction(1, 2)) // 1

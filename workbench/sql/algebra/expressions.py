@@ -87,6 +87,8 @@ class Call(Interned):
         match self:
             case Call("variable", (Constant(name),)):
                 return f"x{str(name).removeprefix('->')}"
+            case Call("within", (inner,)):
+                return text(inner)
             case Call("lambda", (*variables, body)):
                 names = ", ".join(map(text, variables))
                 return f"{names if len(variables) == 1 else f'({names})'} -> {text(body)}"

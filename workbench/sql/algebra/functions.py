@@ -7,7 +7,7 @@ other functions but the analyst's own. What each is in Spark SQL is in ``render/
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.array_functions import ARRAYS, MAPS
@@ -31,6 +31,8 @@ from workbench.sql.algebra.types import (
     struct_of,
 )
 
+WITHIN = "within"
+"""An integer, or NULL where the type of the result has no such number."""
 Arguments = tuple[Expression, ...]
 Rule = Callable[[Arguments], tuple[Arguments, DataType]]
 
@@ -93,6 +95,27 @@ def cast(expression: Expression, type_: DataType) -> Expression:
     return fold(result) or result
 
 
+def within(expression: Expression, type_: DataType) -> Expression:
+    """An integer that is computed, NULL where it does not fit into a type of fewer bits.
+
+    Comparisons read what is computed, as if every integer had room (``_comparison``).
+    """
+    if isinstance(expression, Constant):
+        fitting = isinstance(expression.value, int) and arithmetic.fits(expression.value, type_)
+        return Constant(expression.value if fitting else None, type_)
+    return Call(WITHIN, (expression,), type_)
+
+
+def _computed(expression: Expression) -> Expression:
+    """Arithmetic of integers without the bounds of its results."""
+    match expression:
+        case Call(function, (inner,)) if function == WITHIN:
+            return _computed(inner)
+        case Call("+" | "-" | "*" | "neg" | "abs", arguments) if expression.type == INTEGER:
+            return replace(expression, arguments=tuple(map(_computed, arguments)))
+    return expression
+
+
 # ---- rules -----------------------------------------------------------------------------------------------------------
 
 
@@ -130,6 +153,7 @@ def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tupl
 
 def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
     # Midnights compare as their days do, of which more is known.
+    arguments = tuple(map(_computed, arguments))
     days = tuple(map(_day, arguments))
     return coercion.comparable(*(days if all(day.type == DATE for day in days) else arguments)), BOOLEAN
 
@@ -335,6 +359,7 @@ FUNCTIONS: dict[str, Function] = {
     "least": _LARGEST,
     "nullif": Function(2, 2, _type_of_first, strict=False),
     "cast": Function(1, 1, _any(STRING)),
+    WITHIN: Function(1, 1, _any(INTEGER)),
     "upper": _STRING,
     "lower": _STRING,
     "length": Function(1, 1, _fixed(INTEGER, STRING)),

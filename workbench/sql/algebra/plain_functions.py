@@ -38,7 +38,7 @@ def _all(names: str, result: DataType, *parameters: DataType) -> dict[str, Plain
 
 PLAIN: dict[str, Plain] = {
     **_all("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh degrees radians cot sec csc", DOUBLE, DOUBLE),
-    **_all("cbrt log1p expm1 rint", DOUBLE, DOUBLE),
+    **_all("cbrt log1p expm1 rint floor_of_double ceil_of_double", DOUBLE, DOUBLE),
     **_all("atan2 hypot", DOUBLE, DOUBLE, DOUBLE),
     "isnan": Plain(BOOLEAN, (DOUBLE,), strict=False),
     "nanvl": Plain(DOUBLE, (DOUBLE, DOUBLE), strict=False),

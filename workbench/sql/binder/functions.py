@@ -25,6 +25,7 @@ from workbench.sql.algebra.types import (
     integer,
     parse_type,
 )
+from workbench.sql.binder.numbers.results import OF_ONE_TYPE
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time, is_zoned
@@ -53,7 +54,6 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
         exp.Atan2, exp.Nanvl, exp.Right, exp.Levenshtein, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Getbit)},
     exp.BitwiseAnd: ("bit_and_of", "this expression"), exp.BitwiseOr: ("bit_or_of", "this expression"),
     exp.BitwiseXor: ("bit_xor_of", "this expression"), exp.BitwiseNot: ("bit_not", "this"),
-    exp.BitwiseLeftShift: ("shiftleft", "this expression"), exp.BitwiseRightShift: ("shiftright", "this expression"),
     exp.BitwiseCount: ("bit_count", "this"), exp.Chr: ("chr", "expressions"),
     exp.BitLength: ("bit_length", "this"),
     exp.Translate: ("translate", "this from_ to"), exp.SubstringIndex: ("substring_index", "this delimiter count"),
@@ -69,7 +69,7 @@ PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
 PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "find_in_set", "luhn_check",
                "make_date", "json_array_length", "weekday", "timestamp_seconds", "timestamp_millis",
                "timestamp_micros", "url_encode", "try_url_decode", "quote", "mask", "is_valid_utf8", "make_valid_utf8",
-               "try_validate_utf8", "hash", "xxhash64", "shiftrightunsigned", "bround")  # fmt: skip
+               "try_validate_utf8", "hash", "xxhash64", "bround")  # fmt: skip
 """Functions that the parser leaves as plain names."""
 OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_timestamp", "try_mod": "%",
                "try_make_timestamp_ntz": "make_timestamp", "try_make_timestamp": "make_timestamp"}  # fmt: skip
@@ -222,7 +222,7 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         if b.dialect not in SPARK_FAMILY:
             b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")
         return BINARY
-    if name in _BITS and b.dialect not in ("oracle", "bigquery"):
+    if name in _BITS and b.dialect not in OF_ONE_TYPE:
         return integer(_BITS[name])
     try:
         return parse_type(name)

@@ -20,6 +20,7 @@ from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
 from workbench.sql.binder import functions, operators, temporal
 from workbench.sql.binder.arrays import binary, databases, json_paths, lambdas, maps, structs
 from workbench.sql.binder.arrays import calls as arrays
+from workbench.sql.binder.numbers.results import shifted, whole
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
 
@@ -51,6 +52,15 @@ def _plain(function: str, *parts: str) -> Handler:
         return call(function, *b.parts(node, *parts))
 
     return Handler(parts, bind)
+
+
+def _shift(function: str) -> Bind:
+    def bind(b: ExpressionBinder, node: exp.Binary | exp.Anonymous) -> Expression:
+        functions.refuse_elsewhere(b, function, node)
+        parts = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
+        return shifted(b, function, parts[0], [b.bind(part) for part in parts])
+
+    return bind
 
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
@@ -106,9 +116,9 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.TryCast: _handler("this to", functions.cast_),
     exp.ToNumber: _handler("this", temporal.to_number),
     # Functions of numbers.
-    exp.Abs: _handler("this", lambda b, n: interval_arithmetic.of_micros(partial(call, "abs"), b.bind(n.this))),
-    **{node: _call(node.__name__.lower(), "this") for node in (
-        exp.Floor, exp.Ceil, exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
+    exp.Abs: _handler("this", operators.function_of_number("abs")),
+    **{node: _handler("this", whole(node.__name__.lower())) for node in (exp.Floor, exp.Ceil)},
+    **{node: _call(node.__name__.lower(), "this") for node in (exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
     exp.Log: _handler("this expression", functions.log),
     exp.Round: _handler("this decimals", functions.rounded),
     exp.Trunc: _handler("this decimals", lambda b, n: temporal.trunc(b, b.parts(n, "this", "decimals"))),
@@ -147,6 +157,8 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.DateDiff: _handler("this expression unit", time_differences.date_diff),
     # Functions that are one for one with Spark's.
     **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
+    **{node: _handler("this expression", _shift(name)) for node, name in {
+        exp.BitwiseLeftShift: "shiftleft", exp.BitwiseRightShift: "shiftright"}.items()},
     **dict.fromkeys((exp.RegexpExtract, exp.RegexpReplace, exp.RegexpCount, exp.RegexpSubstr, exp.RegexpInstr),
                     _handler("this expression group replacement null_if_pos_overflow", functions.regular_expression)),
     # Functions of arrays.
@@ -249,6 +261,7 @@ OF_SYNTAX: dict[str, Callable[[ExpressionBinder, exp.Anonymous], Expression]] = 
     "jsonb_extract_path": json_paths.value,
     **dict.fromkeys(json_paths.ELEMENTS, json_paths.refuse_elements),
     "age": time_differences.refuse_age,
+    "shiftrightunsigned": _shift("shiftrightunsigned"),
 }
 """Functions that the parser leaves as plain names, of lambdas, maps, JSON or times -> what binds a call."""
 

@@ -17,6 +17,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, call, cast
 from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.binder.collation import is_order_of_bytes
+from workbench.sql.binder.numbers.results import computed
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
@@ -41,7 +42,9 @@ def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
     interval = interval_arithmetic.plus_minus(left, right, sign)
-    return interval or call("+" if sign == 1 else "-", left, right)
+    if interval is not None:
+        return interval
+    return computed(b, call("+" if sign == 1 else "-", left, right), (node.this, left), (node.expression, right))
 
 
 def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expression]:
@@ -82,7 +85,9 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     if b.dialect == "postgres" and exact and Kind.DECIMAL in (left.type.kind, right.type.kind):
         return numeric_quotient(left, right)
     whole = node.args.get("typed") and left.type.kind is Kind.INTEGER and right.type.kind is Kind.INTEGER
-    return call("div" if whole else "/", left, right)
+    if not whole:
+        return call("/", left, right)
+    return computed(b, call("div", left, right), (node.this, left), (node.expression, right))
 
 
 def numeric_quotient(left: Expression, right: Expression) -> Expression:
@@ -111,7 +116,18 @@ def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:
     """A minus sign, part of the number before a constant."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
         return number_literal("-" + node.this.this, b.source, node)
-    return interval_arithmetic.of_micros(lambda value: call("neg", value), b.bind(node.this))
+    return function_of_number("neg")(b, node)
+
+
+def function_of_number(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
+    """A minus sign or ABS, of numbers and intervals; the smallest integer has none."""
+
+    def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
+        value = b.bind(node.this)
+        result = interval_arithmetic.of_micros(lambda number: call(name, number), value)
+        return computed(b, result, (node.this, value))
+
+    return bind
 
 
 def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:

@@ -64,7 +64,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
 }
-_INNER = {interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, MAP_OF, NO_MAP, "map_value"}
+_INNER = {functions.WITHIN, interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, MAP_OF, NO_MAP, "map_value"}
 _INNER |= functions.JSON.keys()
 """Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"

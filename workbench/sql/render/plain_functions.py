@@ -38,6 +38,9 @@ _OTHER = {
     "space": f"(case when {{0}} <= {MOST} then space({_INT % 0}) end)",
     "overlay": f"overlay({{0}} placing {{1}} from {_INT % 2} for {_INT % 3})",
     "months_between": "months_between(cast({0} as timestamp), cast({1} as timestamp), {2})",
+    # Beyond 2^52 all are whole.
+    **{f"{name}_of_double": f"(case when abs({{0}}) < {2**52}D then cast({name}({{0}}) as double) else {{0}} end)"
+       for name in ("floor", "ceil")},
     "getbit": f"cast((case when {{1}} between 0 and 63 then getbit({{0}}, {_INT % 1}) end) as bigint)",
     "factorial": f"factorial({_INT % 0})",
     "right": f"right({{0}}, {_INT % 1})",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from workbench.sql.algebra import arithmetic
+from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import is_integer_of
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
-from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
+from workbench.sql.algebra.functions import NUMERIC_QUOTIENT, WITHIN
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.render.array_functions import ARRAY_SQL
 from workbench.sql.render.json_functions import JSON_SQL
@@ -129,9 +130,11 @@ def whole(name: str) -> Render:
         (a,) = arguments
         if expression.arguments[0].type.kind is Kind.INTEGER:
             return a
-        # floor of a DOUBLE beyond 64 bits would silently give the largest bigint.
-        in_range = f"(case when abs({a}) < 9.2e18D then {name}({a}) end)"
-        return in_range if expression.arguments[0].type == DOUBLE else f"{name}({a})"
+        if expression.arguments[0].type != DOUBLE:
+            return f"{name}({a})"
+        # Beyond 64 bits it is the nearest integer, as without ANSI mode, and 0 of NaN.
+        beyond = f"when isnan({a}) then 0L when {a} > 0D then {BIGINT_MAX}L when {a} < 0D then -{BIGINT_MAX}L - 1L"
+        return f"(case when abs({a}) < {2**63}D then {name}({a}) {beyond} end)"
 
     return render
 
@@ -283,6 +286,7 @@ SPARK_FUNCTIONS: dict[str, str | Render] = {
     "to_json": lambda call, arguments: f"to_json({with_names(arguments[0], call.arguments[0].type)})",
     "field": lambda call, arguments: f"({arguments[0]}).f{arguments[1].removesuffix('L')}",
     "cast": cast,
+    WITHIN: cast,
     "upper": "upper({0})",
     "lower": "lower({0})",
     "length": "cast(length({0}) as bigint)",

@@ -17,6 +17,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.binder.numbers.results import computed
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import IntervalPart, interval_parts
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -68,7 +69,7 @@ def times(b: ExpressionBinder, node: exp.Mul) -> Expression:
     """A product, of numbers or of an interval and a whole number."""
     left, right = b.bind(node.this), b.bind(node.expression)
     if INTERVAL not in (left.type, right.type):
-        return call("*", left, right)
+        return computed(b, call("*", left, right), (node.this, left), (node.expression, right))
     interval, factor = (left, right) if left.type == INTERVAL else (right, left)
     return interval_of(call("*", micros_of(interval), _whole(b, factor, node)))
 

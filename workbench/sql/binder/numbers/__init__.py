@@ -1,0 +1,1 @@
+"""Numbers of SQL text: the types that results have in its dialect."""

@@ -1,0 +1,77 @@
+"""The types that results of operators and functions of numbers have in a dialect, where they are not those of Spark.
+
+An operator on two integers gives one of the larger one's bits. What does not fit is an error in databases, so it is
+NULL. Only what is certain to have few bits is taken to have them: a literal, a cast, and what is computed of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from workbench.sql.algebra.arithmetic import fits
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.functions import call, cast, within
+from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, integer
+from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+
+Operand = tuple[exp.Expr, Expression]
+"""What an operator stands beside, in the text and as it is bound."""
+OF_ONE_TYPE = ("oracle", "bigquery")
+"""Dialects in which one type has all whole numbers."""
+_SHIFTED = 32
+"""Bits of the integers that Spark shifts where they have no more."""
+
+
+def computed(b: ExpressionBinder, result: Expression, *operands: Operand) -> Expression:
+    """What an operator gives of integers: NULL where the type that the dialect gives it has no such number."""
+    kinds = {result.type.kind, *(value.type.kind for _, value in operands)}
+    if b.dialect in OF_ONE_TYPE or kinds != {Kind.INTEGER}:
+        return result
+    bits = _bits(b, *operands)
+    return result if bits == 64 else within(result, integer(bits))
+
+
+def whole(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil], Expression]:
+    """FLOOR or CEIL: of a DOUBLE an INTEGER in spark and a DOUBLE elsewhere, where it may be one of an INTEGER, too."""
+
+    def bind(b: ExpressionBinder, node: exp.Floor | exp.Ceil) -> Expression:
+        value = b.bind(node.this)
+        if value.type.kind is Kind.INTEGER and b.dialect in (*DATABASES, "bigquery"):
+            return cast(value, DOUBLE)
+        return call(f"{name}_of_double" if value.type == DOUBLE and b.dialect not in SPARK_FAMILY else name, value)
+
+    return bind
+
+
+def shifted(b: ExpressionBinder, name: str, node: exp.Expr, arguments: list[Expression]) -> Expression:
+    """A shift of bits: of at most 32 bits the lowest 32 are left, and the places are counted by them."""
+    if len(arguments) != 2 or arguments[0].type.kind is not Kind.INTEGER or _bits(b, (node, arguments[0])) > _SHIFTED:
+        return call(name, *arguments)
+    value, places = arguments[0], call("bit_and_of", arguments[1], Constant(_SHIFTED - 1, INTEGER))
+    low, half = Constant(2**_SHIFTED - 1, INTEGER), Constant(2 ** (_SHIFTED - 1), INTEGER)
+    moved = call(name, call("bit_and_of", value, low) if name == "shiftrightunsigned" else value, places)
+    return call("-", call("bit_and_of", call("+", moved, half), low), half)
+
+
+def _bits(b: ExpressionBinder, *operands: Operand) -> int:
+    """Those of the operand that has most; DuckDB's literals take the type of what is beside them."""
+    literals = [value for node, value in operands if _is_literal(node) and isinstance(value, Constant)]
+    others = [value.type.bits for node, value in operands if not (_is_literal(node) and isinstance(value, Constant))]
+    least = NARROW[0] if b.dialect == "duckdb" and others else 32
+    return max([*others, *(_least_bits(value, least, b.dialect in SPARK_FAMILY) for value in literals)])
+
+
+def _is_literal(node: exp.Expr) -> bool:
+    node = node.unnest()
+    return isinstance(node.this if isinstance(node, exp.Neg) else node, exp.Literal)
+
+
+def _least_bits(literal: Constant, least: int, has_sign: bool) -> int:
+    """Those of a literal; a minus sign before it is no part of it but in Spark."""
+    value = literal.value
+    assert isinstance(value, int)
+    value = value if has_sign else abs(value)
+    return next((bits for bits in NARROW if bits >= least and fits(value, integer(bits))), 64)
