@@ -123,7 +123,7 @@ class BatchRunner:
 
     def _computed(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
         number = self._parts.store.last.batch + 1
-        with self._parts.exclusively(), self._parts.store.changing(f"while batch {number} was computed") as change:
+        with self._parts.exclusively(), self._parts.store.changing(f"batch {number} was being computed") as change:
             change.state, report = transitions.run(self._parts.runtime, change.state, sizes, profile)
             change.state = self._parts.failures.without_failed(change.state)
         return report

@@ -68,7 +68,7 @@ class StateStore:
         """A change: the transitions within the context are committed at its end, or undone as a whole.
 
         Args:
-            doing: what is said to have been done where Spark dies in it, which may be why it died.
+            doing: what is said to have been going on where Spark dies in it, which may be why.
 
         Raises:
             SessionError: this session may only read, or is closed.
@@ -164,7 +164,6 @@ class StateStore:
     def _check_spark(self, problem: Exception | None = None, doing: str = "") -> None:
         self.directory.check_open()
         if why := self._spark.lost(problem):
-            why = f"{why} {doing}" if doing else why
             keep, path = "close() the session", repr(str(self.directory.path))
             if self.directory.temporary:
                 keep, path = "save(path) keeps the session, whose folder is temporary", "path"
@@ -172,6 +171,7 @@ class StateStore:
             if self._spark.given:
                 then = f"restart the kernel, whose Spark it was, and Session.open({path}, spark) goes on from there"
             message = f"{why}; the session is whole in {self.directory.path}, as it was committed last"
+            message += f"; {doing}" if doing else ""
             raise EnvironmentProblem(message, hint=f"{keep}; {then}") from problem
 
     def _force_new_logs(self, before: State, after: State) -> None:

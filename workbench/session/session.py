@@ -786,7 +786,7 @@ class Session(SessionContents):
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         names = ", ".join(list(texts)[:LISTED]) + (", …" if len(texts) > LISTED else "")
-        with self.parts.store.changing(f"while {names} was computed: it may need too much memory") as change:
+        with self.parts.store.changing(f"{names} was being computed, and may need too much memory") as change:
             registered = transitions.register(self.parts.runtime, change.state, texts, force)
             change.state = replace(self.parts.failures.without_failed(registered), named=named)
         queries = {name: self._handle(self._state.queries[name]) for name in texts}
