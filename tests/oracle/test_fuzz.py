@@ -32,12 +32,11 @@ SEEDS = (0, 1, *range(SEED, SEED + SEQUENCES - 2))
 def test_random_sequence(spark: SparkSession, seed: int) -> None:
     outcome = Player(spark, random_sequence(seed, Switches())).play()
     assert outcome.failure is None, report(outcome)
-    assert outcome.compared
 
 
 def test_duckdb_answers_every_question() -> None:
     dialects: Counter[str] = Counter()
-    for seed in range(25):
+    for seed in range(60):
         model = Model()
         for step in random_sequence(seed, Switches()).steps:
             if isinstance(step, AddInput):

@@ -130,7 +130,7 @@ def test_a_schema_that_changes_on_the_way(broker: Broker, tmp_path: Path) -> Non
 
 def test_rejected_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     locked = LockedBroker()
-    monkeypatch.setenv("ARGUS_TEST_PASSWORD", "wrong")
+    monkeypatch.setenv("ARGUS_TEST_PASSWORD", "not-the-password")
     until = time.monotonic() + 120
     with pytest.raises(StreamError, match=r"topic t at .*: wrong user or password") as refused:
         while time.monotonic() < until:

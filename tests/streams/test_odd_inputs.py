@@ -19,7 +19,8 @@ import pytest
 from servers import Broker
 from streams.odd_sources import Generated, Lines, OddSource, Polled, Reading, Topic
 
-from workbench.session.live.sources import SOURCE
+from workbench.session.directory.gate import Gate
+from workbench.session.live.sources import SIGNATURE, SOURCE
 from workbench.sql.algebra.types import DOUBLE, DataType, decimal
 from workbench.streams.files import json_lines
 from workbench.streams.live import socket_lines
@@ -253,7 +254,9 @@ def test_a_topic_that_was_made_anew(broker: Broker, tmp_path: Path, more: int) -
     log = open_log(reading.log.folder)
     assert log.tail is not None
     with log.tail.transaction():
-        log.tail.append(log.schema.empty_table(), offsets={SOURCE: str(anew.source())})
+        source_anew = str(anew.source())
+        signed = Gate().signed_source(log.name, source_anew) or ""
+        log.tail.append(log.schema.empty_table(), offsets={SOURCE: source_anew, SIGNATURE: signed})
     reading.reopen()
     reading.until(lambda: bool(reading.problem))
     assert reading.ids == [0, 1] and "another message than was read" in reading.problem, reading.problem

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from workbench.errors import QueryError
+from workbench.errors import QueryError, shown
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import Kind
@@ -99,7 +99,7 @@ def as_of(
         wanted, due = _as(at, loop.type.kind, name), sequence(loop).due(clock.now)
         if wanted not in due:
             last = f"the last is {due[-1]}" if due else "there is none yet"
-            raise QueryError(f"{at} is no instant of {name} so far", hint=f"windows() lists them; {last}")
+            raise QueryError(f"{wanted} is no instant of {name} so far", hint=f"windows() lists them; {last}")
         return query, {**clock.now, INSTANT: wanted}
     times = _times(query, schema, name)
     type_ = common_time(time.type for time in times.values())
@@ -179,4 +179,4 @@ def _as(at: object, kind: Kind, name: str) -> Value:
             return given
         case dt.date(), Kind.TIMESTAMP:
             return dt.datetime.combine(given, dt.time())
-    raise QueryError(f"{at!r} is no instant of {name}, which are {kind.value}s", hint="windows() lists them")
+    raise QueryError(f"{shown(at)} is no instant of {name}, which are {kind.value}s", hint="windows() lists them")

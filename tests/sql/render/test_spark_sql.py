@@ -51,7 +51,7 @@ VALUES = [  # dialect, expression, its values in the four rows
     ("spark", "round(a, -2)", [9223372036854775800, -9223372036854775800, 0, None]),
     ("oracle", "trunc(m, 1)", [Decimal("9999999999999.9"), Decimal("0.0"), Decimal("5.2"), None]),
     ("spark", "floor(m)", [Decimal(9999999999999), Decimal(-1), Decimal(5), None]),
-    ("spark", "ceil(x)", [None, 0, 3, None]),
+    ("spark", "ceil(x)", [2**63 - 1, 0, 3, None]),
     ("spark", "floor(a)", [MAX, -MAX - 1, 7, None]),
     ("spark", "sqrt(x)", [1e150, None, 2.5**0.5, None]),
     ("spark", "ln(x) is null", [False, True, False, True]),
