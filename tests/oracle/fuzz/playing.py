@@ -235,8 +235,11 @@ class Player:
 
     def _understood(self, question: Question) -> bool:
         """Whether names and functions mean what they meant when the question was written, if none was refused."""
-        return all(name.lower() in self.visible and self._meant(name, question) for name in question.uses) and all(
-            duck in self.functions.values() for duck in question.calls
+        there = {arriving.duck for arriving in self.model.inputs.values()}
+        return (
+            set(re.findall(r"\bt\d+\b", question.duck)) <= there
+            and all(name.lower() in self.visible and self._meant(name, question) for name in question.uses)
+            and all(duck in self.functions.values() for duck in question.calls)
         )
 
     def _meant(self, name: str, question: Question) -> bool:

@@ -139,6 +139,7 @@ class WiderWriter(QuestionWriter):
         names = ", ".join(f"g{i}" for i in range(len(keys)))
         shown = ", ".join(f"g{i} AS c{i}" for i in range(len(keys)))
         duck = f"SELECT {shown}, COUNT(*) AS c{len(keys)} FROM ({inner}) GROUP BY {sets.format(names)}"
+        duck += " HAVING COUNT(*) > 0"  # in Spark the total has no row of no rows, as one of several groupings
         return self._made(sql, duck, fields, part, True)
 
     # -- what they are made of -----------------------------------------------------------------------------------
