@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -108,20 +107,21 @@ def run(part: Part) -> Counts:
 def row(part: Part, counts: Counts) -> str:
     """A line of the table."""
     given = ", ".join(f"`{name}={value}`" for name, value in part.variables.items())
-    cells = [part.name, part.shows, given, f"{counts.tests - counts.left_out:,}", f"{counts.answers:,}"]
-    return "| " + " | ".join([*cells, f"{counts.rows:,}", f"**{counts.failed}**", f"{counts.seconds:.0f} s"]) + " |"
-
-
-def write(lines: Sequence[str]) -> None:
-    """Put the table into the page."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}"
-    about = f"Run on {dt.date.today()} at commit {commit.strip()}, {machine}."
-    heads = ["part", "what it shows", "with", "tests", "answers compared", "rows compared", "wrong", "took"]
-    table = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *lines]
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + "\n".join([BEGIN, about, "", *table, END]) + rest.split(END)[1], encoding="utf-8")
+    cells = [part.name, part.shows, given, f"{counts.tests - counts.left_out:,}", f"{counts.answers:,}"]
+    cells += [f"{counts.rows:,}", f"**{counts.failed}**", f"{counts.seconds:.0f} s"]
+    return "| " + " | ".join([*cells, f"{dt.date.today()}, {commit.strip()}"]) + " |"
+
+
+def write(lines: Mapping[str, str], order: Sequence[str]) -> None:
+    """Put lines of parts into the table of the page; those of other parts stay."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    table, after = rest.split(END)
+    kept = {line.split(" | ")[0].removeprefix("| "): line for line in table.splitlines()[3:]}
+    heads = ["part", "what it shows", "with", "tests", "answers compared", "rows compared", "wrong", "took", "run"]
+    shown = [line for name in order if (line := lines.get(name, kept.get(name)))]
+    made = ["", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *shown, ""]
+    PAGE.write_text(before + BEGIN + "\n".join(made) + END + after, encoding="utf-8")
 
 
 def main() -> None:
@@ -131,14 +131,12 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--plans", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=time.time_ns() // 1_000_000 % 1_000_000_000)
-    parser.add_argument("--only", nargs="*", help="names of parts; the page is not written then")
+    parser.add_argument("--only", nargs="*", help="names of parts; lines of others stay as they are")
     args = parser.parse_args()
-    known = parts(args.sequences, args.kills, args.plans, args.seed)
-    chosen = [part for part in known if not args.only or part.name in args.only]
-    found = [row(part, run(part)) for part in chosen]
-    print("\n".join(found))
-    if not args.only:
-        write(found)
+    known = tuple(parts(args.sequences, args.kills, args.plans, args.seed))
+    for part in known:
+        if not args.only or part.name in args.only:
+            write({part.name: row(part, run(part))}, [each.name for each in known])
 
 
 if __name__ == "__main__":

@@ -170,17 +170,17 @@ def test_rejected_credentials(postgres: str, tmp_path: Path, monkeypatch: pytest
     with psycopg.connect(postgres, autocommit=True) as connection:
         (file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
         Path(file).write_text(rules + Path(file).read_text())
-        connection.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
+        connection.execute("CREATE ROLE locked LOGIN PASSWORD 'the-password'")
         connection.execute("CREATE SCHEMA AUTHORIZATION locked")
         connection.execute("SELECT pg_reload_conf()")
     address = postgres.replace("postgres:@", "locked:@")
     until = time.monotonic() + 120
     with pytest.raises(psycopg.OperationalError, match="authentication"):
         while time.monotonic() < until:  # the rules are read a moment later
-            psycopg.connect(address, password="wrong").close()
+            psycopg.connect(address, password="an-old-password").close()
     locked_broker = LockedBroker()
-    monkeypatch.setenv("PGPASSWORD", "wrong")
-    monkeypatch.setenv("ARGUS_TEST_PASSWORD", "wrong")
+    monkeypatch.setenv("PGPASSWORD", "an-old-password")
+    monkeypatch.setenv("ARGUS_TEST_PASSWORD", "an-old-password")
     monkeypatch.setattr(kafka_module, "ANSWER", 3.0)  # the client waits for it also after the broker has said no
     monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.5)
     query = Query()
@@ -192,7 +192,7 @@ def test_rejected_credentials(postgres: str, tmp_path: Path, monkeypatch: pytest
     assert "check the user and the password" in problem_of(sinks, "topic", "wrong user or password")
     sinks.drop("topic")
     locked_broker.close()
-    monkeypatch.setenv("PGPASSWORD", "right")
+    monkeypatch.setenv("PGPASSWORD", "the-password")
     caught_up(sinks)
     sinks.close()
 
