@@ -121,7 +121,8 @@ def test_twins_and_the_parts_of_three_valued_logic_answer_alike(spark: SparkSess
 def test_a_text_answers_alike_in_three_dialects(spark: SparkSession, seed: int) -> None:
     chosen = Random(seed)
     orders = (" NULLS LAST", " DESC NULLS FIRST", " ASC NULLS FIRST", " DESC NULLS LAST")
-    writer = Writer(chosen, STREAMS, lambda production: production.common, orders)
+    one = ("{}",)  # of no rows several groupings have a row in databases, and none in Spark
+    writer = Writer(chosen, STREAMS, lambda production: production.common, orders, one)
     written_ = written(writer, 1, ("spark", *DIALECTS))
     texts = {f"q{i}": next(written_).text for i in range(4)}
     rows = {"t": alike_rows(chosen, 10), "u": alike_rows(chosen, 6)}

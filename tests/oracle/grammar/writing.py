@@ -22,7 +22,6 @@ _CONSTANTS = {
 }  # fmt: skip
 _JOINS = ("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "CROSS JOIN")
 _SETS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
-_GROUPINGS = ("{}", "{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())")
 _FRAMES = (
     "", "", "ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING",
@@ -59,12 +58,14 @@ class Writer:
         streams: their columns, by name.
         within: which calls of the grammar are used; all of them unless said otherwise.
         directions: what follows the keys of an order.
+        groupings: how keys are grouped by.
     """
 
     chosen: Random
     streams: Mapping[str, Sequence[tuple[str, DataType]]]
     within: Callable[[Production], bool] = lambda production: True
     directions: Sequence[str] = ("", " DESC", " NULLS LAST", " DESC NULLS FIRST")
+    groupings: Sequence[str] = ("{}", "{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())")
     _aliases: count = field(default_factory=lambda: count(1))  # type: ignore[type-arg]
 
     def query(self, depth: int = 2) -> Query:
@@ -89,7 +90,7 @@ class Writer:
         text, columns = self.relation(depth)
         keys = [self.value(columns, 1) for _ in range(self.chosen.choice((0, 1, 1, 2)))]
         aggregates = [self.aggregate(columns) for _ in range(self.chosen.randint(1, 2))]
-        by = self.chosen.choice(_GROUPINGS).format(", ".join(key.text for key in keys)) if keys else ""
+        by = self.chosen.choice(self.groupings).format(", ".join(key.text for key in keys)) if keys else ""
         rest = f" GROUP BY {by}" if by else ""
         if self.chosen.random() < 0.25:
             rest += f" HAVING {self.comparison(self.aggregate(columns))}"
