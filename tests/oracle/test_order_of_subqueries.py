@@ -14,9 +14,11 @@ from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
 from workbench.errors import SqlWarning, UnsupportedError
+from workbench.network.network import Network
+from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import Ordered
+from workbench.sql.logical import Block, Ordered
 from workbench.sql.schema import Schema
 
 AGGREGATES = {
@@ -108,3 +110,13 @@ def test_in_spark_an_array_of_a_value_has_one_element() -> None:
         )
     )
     assert type(first) is type(second) and not isinstance(first, Ordered)
+
+
+def test_the_other_side_of_a_semijoin_orders_nothing() -> None:
+    schema = Schema({"t": (("a", INTEGER), ("b", INTEGER))})
+    text = "SELECT a, ROW_NUMBER() OVER (PARTITION BY b) AS n FROM t x LEFT {} JOIN {} y ON x.a = y.a"
+    for join in ("SEMI", "ANTI"):
+        query = bind(text.format(join, "(SELECT a FROM t ORDER BY b LIMIT 2)"), "spark", schema).query
+        assert isinstance(query, Block)
+        assert not any(analyzed.call.over.order for analyzed in query.analytics)
+        Planner().register(Network(), "q", query)

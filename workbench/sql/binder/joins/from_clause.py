@@ -75,6 +75,8 @@ def bind_from(
             clause.join(join, start)
     for view in select.args.get("laterals") or ():
         clause.add(view)
+    there = {place for item in clause.scope.items for place in item.inputs}  # not the other side of a semijoin
+    clause.order = tuple(key for key in clause.order if {c.source for c in columns(key.expression)} <= there)
     clause.mixed = bool(clause.order) and len(clause.scope.items) > 1
     return clause
 
@@ -409,9 +411,8 @@ class FromClause:
             self.add_input(relation)
             known = named if isinstance(relation, StreamInput) else output_columns(relation)
             meaning = {stored_name(name): Column(stored_name(name), type_, offset) for name, type_ in known}
-        values = [meaning[stored_name(name)] for name, _ in named]
         self.order = self.order or tuple(key.map_columns(lambda column: meaning[column.name]) for key in keys)
-        item = self._name_item(node, alias, [name for name, _ in named], values, offset)
+        item = self._name_item(node, alias, [n for n, _ in named], [meaning[stored_name(n)] for n, _ in named], offset)
         if isinstance(relation, StreamInput) and (time := self.context.schema.time(relation.stream)) is not None:
             item.time = replace(time, source=offset)
         if self.window_on is not None:
@@ -421,8 +422,7 @@ class FromClause:
         self, node: exp.Expr, alias: str, names: list[str], values: Sequence[Expression], offset: int
     ) -> Item:
         """Give a FROM item, whose inputs begin at ``offset``, and its columns their names."""
-        given = node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None
-        if given:
+        if given := node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None:
             if len(given) != len(names):
                 raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
             names = [part.name.lower() for part in given]
