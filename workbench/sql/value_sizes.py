@@ -103,7 +103,7 @@ class _Sizes:
                 return self._over_elements(function, arguments, variables)
             case Call(function, arguments):
                 sizes = [self.of(argument, variables) for argument in arguments]
-                return _made(expression, sizes) if sizes else _stored(expression.type)
+                return _result_size(expression, sizes) if sizes else _stored(expression.type)
         return _stored(expression.type)
 
     def _over_elements(self, function: str, arguments: Sequence[Expression], variables: Mapping[str, Size]) -> Size:
@@ -140,7 +140,7 @@ class _Sizes:
         return self.of(body, {**variables, **known})
 
 
-def _made(call: Call, sizes: Sequence[Size]) -> Size:
+def _result_size(call: Call, sizes: Sequence[Size]) -> Size:
     """The size of what a function makes of values of these sizes."""
     function, arguments, first = call.function, call.arguments, sizes[0]
     match function:

@@ -110,7 +110,7 @@ class Sent:
         for file in together:
             file.path.unlink()
 
-    def way_to(self, answer: pd.DataFrame) -> pd.DataFrame:
+    def changes_to(self, answer: pd.DataFrame) -> pd.DataFrame:
         """The changes from all that was delivered to an answer, given as the changes that accumulate to it."""
         there = [_negated(_read(file.path)) for file in self._files]
         rows = _sum([stored_changes(answer, self._types), *there])

@@ -233,7 +233,7 @@ class Sink:
             changes = self._source.changes(None)
             answer = changes[changes["batch"] <= latest].drop(columns="batch")
             number = max(place.number + 1, latest)
-            yield Delivery(number, line, latest), self._sent.way_to(answer)
+            yield Delivery(number, line, latest), self._sent.changes_to(answer)
             return
         changes = self._source.changes(None if place.batch < 0 else place.batch)
         for batch, rows in changes.groupby("batch", sort=True):

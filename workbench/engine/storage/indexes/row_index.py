@@ -52,15 +52,17 @@ def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
 def _entries(segment: Segment, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
     if segment.rows <= SMALL:
         return _in_memory(segment.path, columns)
-    hashes, through = index_columns(segment.path, "\x00".join(("rows", *columns)), lambda: _made(segment.path, columns))
+    hashes, through = index_columns(
+        segment.path, "\x00".join(("rows", *columns)), lambda: _index_of_segment(segment.path, columns)
+    )
     return hashes, through
 
 
-def _made(segment: str, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
+def _index_of_segment(segment: str, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
     rows = open_segment(segment)
     hashes, _ = row_hashes(rows, columns, nulls=True)
     order = np.argsort(hashes)
     return hashes[order], np.cumsum(rows.column(WEIGHT).to_numpy()[order])
 
 
-_in_memory = lru_cache(maxsize=256)(_made)
+_in_memory = lru_cache(maxsize=256)(_index_of_segment)

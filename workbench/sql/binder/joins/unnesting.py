@@ -306,10 +306,10 @@ class _ForEach:
         if not for_nothing and isinstance(query, Block):
             return self._block(query, for_nothing)
         if query not in self.done:
-            self.done[query] = self._made(query)
+            self.done[query] = self._with_domain(query)
         return self.done[query]
 
-    def _made(self, query: Input) -> Input:
+    def _with_domain(self, query: Input) -> Input:
         match query:
             case SetOperation():
                 branches = tuple(_query(self.of(branch)) for branch in query.branches)

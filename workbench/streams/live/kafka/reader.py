@@ -129,13 +129,13 @@ class TopicReader(TypedReader):
             raise StreamError(message, hint="check its name, and that the client may read it")
         found: dict[int, tuple[int, int]] = {}
         if vanished := sorted(offsets.keys() - topic.partitions.keys()):
-            raise self._made_anew(f"it has no partition {vanished[0]} any more")
+            raise self._recreated(f"it has no partition {vanished[0]} any more")
         for partition in sorted(topic.partitions):
             asked = kafka_client().TopicPartition(self._address.topic, partition)
             low, high = self._questions.get_watermark_offsets(asked, timeout=ANSWER)
             start = offsets.get(partition, low)
             if start > high or high < self._ended_at.get(partition, 0):
-                raise self._made_anew(f"partition {partition} ends at {high}, and the log goes on at {start}")
+                raise self._recreated(f"partition {partition} ends at {high}, and the log goes on at {start}")
             if start < low:
                 lost = f"partition {partition}, offsets {start} to {low - 1} are gone from the topic (retention)"
                 if not self._skips:
@@ -167,11 +167,11 @@ class TopicReader(TypedReader):
                 message = _message(received)
                 if message.note != note:
                     where = f"partition {message.partition}, offset {message.offset}"
-                    raise self._made_anew(f"{where}: there is another message than was read")
+                    raise self._recreated(f"{where}: there is another message than was read")
         self._questions.unassign()
         self._checked = time.monotonic()
 
-    def _made_anew(self, why: str) -> StreamError:
+    def _recreated(self, why: str) -> StreamError:
         return StreamError(f"{self._where}, {why}", hint="it was made anew: add it as another stream")
 
     def _connected(self) -> Any:
