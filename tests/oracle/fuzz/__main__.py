@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="0-99", help="first and last")
     parser.add_argument("--out", type=Path, default=Path("fuzz"))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
+    parser.add_argument("--workers", type=int, default=1, help="Spark's tasks at a time")
     parser.add_argument("--shrink", type=int, default=0, help="tries to make each failing sequence smaller")
     for switch in ("hostile", "mixed", "functions", "again", "windows", "dataframes", "corrections", "sinks"):
         parser.add_argument(f"--no-{switch}", action="store_true")
@@ -48,7 +49,7 @@ def main() -> None:
     log = args.out / "played.jsonl"
     played = {json.loads(line)["seed"] for line in log.read_text().splitlines()} if log.exists() else set()
     first, _, last = args.seeds.partition("-")
-    begun, spark = time.monotonic(), local_spark("argus-fuzz", cores=1)
+    begun, spark = time.monotonic(), local_spark("argus-fuzz", cores=args.workers)
     for seed in range(int(first), int(last or first) + 1):
         if seed in played:
             continue
