@@ -228,6 +228,7 @@ def holds(literal: Literal, row: Row) -> bool:
     if literal.right is None:
         return {Operator.HOLDS: left is True, Operator.IS_NULL: left is None}.get(literal.operator, left is not None)
     right = value(literal.right, row)
+    assert (literal.left.type == DATE) == (literal.right.type == DATE), literal
     if left is None or right is None:
         return False
     return {"=": left == right, "<>": left != right, "<": left < right, "<=": left <= right, ">": left > right,
@@ -298,11 +299,18 @@ def random_sum(rng: random.Random, depth: int) -> str:
             return f"{rng.choice(['ABS', 'ABS', '1 + '])}({inner})"
 
 
-@pytest.mark.parametrize("seed", range(250))
+def random_date(rng: random.Random) -> str:
+    date = rng.choice(["d", "e", "DATE '2020-01-01'", "DATE_FROM_UNIX_DATE(a)", "DATE_FROM_UNIX_DATE(b)"])
+    return f"({date} {rng.choice('+-')} {rng.choice(['a', 'b', '1', '30'])})" if rng.random() < 0.3 else date
+
+
+@pytest.mark.parametrize("seed", range(350))
 def test_random_comparisons_are_true_for_the_same_rows(seed: int) -> None:
     rng = random.Random(seed)
     operator = rng.choice(["=", "<>", "<", "<=", ">", ">="])
-    original = alone(f"{random_sum(rng, 3)} {operator} {random_sum(rng, 2)}")
+    dates = seed >= 250
+    left, right = (random_date(rng), random_date(rng)) if dates else (random_sum(rng, 3), random_sum(rng, 2))
+    original = alone(f"{left} {operator} {right}")
     wide, solved = widened(original), canonical(original)
     assert canonical(solved) == solved == canonical(wide)
     for row in rng.sample(sample := rows(original, LARGE) + rows(original, SMALL), min(100, len(sample))):

@@ -159,7 +159,7 @@ def _solved(form: LinearForm, operator: Operator) -> Literal | None:
     if operator is Operator.EQ and (literal := _equality(terms, bound)) is not None:
         return literal
     if operator is Operator.NE and not bound and [k for _, k in terms.terms] == [1, -1]:
-        return orient(Literal(terms.terms[0][0], operator, terms.terms[1][0]))
+        return orient(_compared(terms.terms[0][0], operator, terms.terms[1][0]))
     left = _canonical_sum(terms)
     if left is None:
         return None
@@ -189,9 +189,7 @@ def _equality(terms: LinearForm, bound: Fraction) -> Literal | None:
     left, right = _canonical_sum(linear_form(mine, Fraction(0))), _canonical_sum(linear_form(others, bound))
     if left is None or right is None:
         return None
-    if (left.type == DATE) != (right.type == DATE):
-        left, right = days(left), days(right)
-    return orient(Literal(left, Operator.EQ, right))
+    return orient(_compared(left, Operator.EQ, right))
 
 
 def _canonical_sum(form: LinearForm) -> Expression | None:
@@ -204,9 +202,14 @@ def _widened_literal(literal: Literal) -> Literal:
     if literal.right is None or not (literal.left.type.exact and literal.right.type.exact):
         return literal
     left, right = widened_expression(literal.left), widened_expression(literal.right)
+    return orient(_compared(left, literal.operator, right))
+
+
+def _compared(left: Expression, operator: Operator, right: Expression) -> Literal:
+    """Two exact sides compared: as dates where both are, else as numbers."""
     if (left.type == DATE) != (right.type == DATE):
         left, right = days(left), days(right)
-    return orient(Literal(left, literal.operator, right))
+    return Literal(left, operator, right)
 
 
 def _tested(literal: Literal) -> Literal:
