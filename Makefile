@@ -39,11 +39,11 @@ docs: $(STAMP) ## build the documentation site, build/site/index.html
 	@sh scripts/system-packages.sh dot
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-bench: $(STAMP) java ## run an experiment (ARGS="speed med --batches 30")
-	$(BIN)/python -m workbench.experiments $(or $(ARGS),speed examples-fed)
+bench: $(STAMP) java ## run a benchmark (ARGS="speed med --batches 30")
+	$(BIN)/python -m benchmarks $(or $(ARGS),speed examples-fed)
 
 bench-check: $(STAMP) java ## compare ratios of speed with the committed ones (ARGS=--write: commit these)
-	$(BIN)/python -m workbench.experiments.gate $(ARGS)
+	$(BIN)/python -m benchmarks.gate $(ARGS)
 
 trust: $(STAMP) java ## run what shows that answers are right, and write docs/trust.md (ARGS="--sequences 5000")
 	$(BIN)/python scripts/trust_page.py $(ARGS)

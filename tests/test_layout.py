@@ -12,7 +12,7 @@ import pytest
 from long import FIRST
 
 ROOT = Path(__file__).parents[1]
-WORKBENCH, TESTS = ROOT / "workbench", ROOT / "tests"
+WORKBENCH, BENCHMARKS, TESTS = ROOT / "workbench", ROOT / "benchmarks", ROOT / "tests"
 MOST_MODULES = 15
 """Modules of one folder, its ``__init__`` not counted."""
 MOST_LINES = 450
@@ -76,7 +76,7 @@ def private_uses(path: Path) -> Iterator[str]:
 
 
 def test_few_modules_in_a_folder() -> None:
-    folders = {path.parent for path in modules(WORKBENCH)}
+    folders = {path.parent for path in (*modules(WORKBENCH), *modules(BENCHMARKS))}
     counts = {name_of(f): sum(path.name != "__init__.py" for path in f.glob("*.py")) for f in folders}
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
@@ -86,22 +86,27 @@ def test_the_root_has_packages_and_few_modules() -> None:
 
 
 def test_no_module_is_too_long() -> None:
-    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules(WORKBENCH)}
+    measured = (*modules(WORKBENCH), *modules(BENCHMARKS))
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in measured}
     assert {name: number for name, number in lines.items() if number > LONGER.get(name, MOST_LINES)} == {}
 
 
-@pytest.mark.parametrize("folder", [WORKBENCH, TESTS], ids=["workbench", "tests"])
+@pytest.mark.parametrize("folder", [WORKBENCH, BENCHMARKS, TESTS], ids=lambda folder: folder.name)
 def test_private_members_stay_in_their_module(folder: Path) -> None:
     uses = {name_of(path): set(private_uses(path)) - OF_LIBRARIES - NOT_YET_PUBLIC for path in modules(folder)}
     assert {name: sorted(names) for name, names in uses.items() if names} == {}
 
 
 def test_tests_mirror_the_packages() -> None:
-    """``tests/a/b/test_c.py`` tests ``workbench/a/b/c.py``, the package ``a/b/c``, or ``a/b`` as a whole."""
+    """``tests/a/b/test_c.py`` tests ``workbench/a/b/c.py``, the package ``a/b/c``, or ``a/b`` as a whole.
+
+    ``tests/benchmarks`` mirrors ``benchmarks``, which stands beside the package.
+    """
     strays = []
     for path in sorted(TESTS.rglob("test_*.py")):
         folder = path.parent.relative_to(TESTS)
-        if folder.parts and folder.parts[0] not in WITHOUT_PACKAGE and not (WORKBENCH / folder).is_dir():
+        above = ROOT if folder.parts[:1] == ("benchmarks",) else WORKBENCH
+        if folder.parts and folder.parts[0] not in WITHOUT_PACKAGE and not (above / folder).is_dir():
             strays.append(name_of(path))
     assert strays == []
 

@@ -17,8 +17,8 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 from browser.axe import grave, least_contrast
 from browser.widget_page import CHROMIUM, WidgetPage, shown
 
-from workbench.experiments.query_sets import tpch as questions
-from workbench.experiments.sample_streams import tpch as tables
+from benchmarks.query_sets import tpch as questions
+from benchmarks.sample_streams import tpch as tables
 from workbench.network.network import Network
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.queries_view import QueriesView

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
-from workbench.experiments.registry import EXPERIMENTS, find
+from workbench.experiments.registry import find
 from workbench.experiments.report import Chart, Report
 from workbench.experiments.studies import aggregates, incremental, sharing
 from workbench.experiments.workload import workload
@@ -23,16 +23,8 @@ SMALL = {
     " --expansion-sizes 10",
     "sharing": "fed-manual --queries 3 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 0"
     " --configurations NonJoinS AllSharing",
-    "scaling": "queries batches alone --history 1500 --batch 200 --batches 1 --many 2 --queries 1 2"
-    " --set-queries 2 --sample 1",
     "psoup": "--history 600 --batch 100 --windows 200 --joined 100 --queries 2",
     "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
-    "views": "--views 1 2 --batch-sizes 40 5000 --history 200 --batches 1 --large-batches 1",
-    "peers": "workbench DuckDB --views 1 2 --history 200 --batch 40 --batches 1",
-    "workers": "--views 1 --history 200 --batch 400 --batches 1",
-    "nexmark": "--size 300 --batches 1 --share 0.2 --queries q00 q12 --alone",
-    "soak": "--batches 3 --batch 40 --queries 10 --cores 8 --every 0 --sample 0 --settle 0"
-    " --change 2 --changed 2 --compare 3 --compared 10",
 }
 EXPECTED = {
     "incremental": ["Table C.1", "Table C.2", "Data2", "T SQL / Rete", "T Figure 10.2"],
@@ -45,13 +37,7 @@ EXPECTED = {
     ],
     "sharing": ["NonJoinS  AllSharing  DuckDB", "4 answers compared"],
     "windows": ["first 2", "last 2", "separate / shared", "15 answers compared"],
-    "views": ["after 200 rows", "× by hand", "5,000      2"],
-    "peers": ["kept up", "queries run again", "14 answers compared"],
-    "soak": ["10 queries for", "3 batches", "descriptors of the workers", "expected to grow", "10 answers compared"],
-    "nexmark": ["nexmark: 2 queries", "DuckDB again", "2 answers compared"],
-    "workers": ["3 queries over payments, batches of 400; 6 answers equal", "workers of one core"],
     "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
-    "scaling": ["1 to 2 queries", "2 batches, the last 1", "join of two", "ours / by hand"],
 }
 
 
@@ -62,7 +48,7 @@ def ran(name: str) -> Report:
     return experiment.report(parser.parse_args(SMALL[name].split()), lambda line: None)
 
 
-LASTING = {"aggregates", "incremental", "psoup", "scaling", "soak", "windows", "workers"}
+LASTING = {"aggregates", "incremental", "psoup", "windows"}
 """Those that take long even when they are small."""
 
 
@@ -99,11 +85,6 @@ def test_unknown_names_are_told_the_nearest() -> None:
     with pytest.raises(WorkbenchError) as caught:
         find("sped")
     assert caught.value.hint == "did you mean speed?"
-    parser = argparse.ArgumentParser()
-    EXPERIMENTS["scaling"].add_arguments(parser)
-    with pytest.raises(WorkbenchError, match="scaling has no part querys") as caught:
-        EXPERIMENTS["scaling"].report(parser.parse_args(["querys"]), lambda line: None)
-    assert caught.value.hint == "did you mean queries?"
 
 
 def test_lines_by_number_and_bars_by_name_are_drawn(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from oracle.harness import Case, Feed, Oracle
 from pyspark.sql import SparkSession
 
-from workbench.experiments.query_sets.nexmark import count_char, for_duckdb, load
-from workbench.experiments.sample_streams.nexmark import AUCTIONS, EVENTS, PERSONS, nexmark
+from benchmarks.query_sets.nexmark import count_char, for_duckdb, load
+from benchmarks.sample_streams.nexmark import AUCTIONS, EVENTS, PERSONS, nexmark
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import INTEGER

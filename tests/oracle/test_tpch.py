@@ -10,9 +10,9 @@ from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from pyspark.sql import SparkSession
 
+from benchmarks.query_sets.tpch import load
+from benchmarks.sample_streams.tpch import tpch
 from workbench.errors import UnsupportedError
-from workbench.experiments.query_sets.tpch import load
-from workbench.experiments.sample_streams.tpch import tpch
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import bind

@@ -1,1 +1,1 @@
-"""Experiments of the thesis (T10), of PSoup and of our own, with competitors, query sets and sample streams."""
+"""Experiments of the papers and on replayed streams, with their query sets and the generators of sample streams."""

@@ -11,12 +11,11 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from workbench.experiments import runs
-from workbench.experiments.peers import reruns
-from workbench.experiments.peers.digests import check
-from workbench.experiments.peers.reruns import Reruns
+from workbench.experiments import reruns, runs
+from workbench.experiments.digests import check
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.report import timing_summary
+from workbench.experiments.reruns import Reruns
 from workbench.experiments.runs import Progress, Run
 from workbench.experiments.workload import BATCH, Workload, spread, workload
 from workbench.options import Options

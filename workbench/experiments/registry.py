@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from workbench.errors import WorkbenchError, nearest
 from workbench.experiments.report import Report
 from workbench.experiments.runs import Progress
-from workbench.experiments.studies import (
-    aggregates,
-    benchmarks,
-    corrections,
-    day,
-    incremental,
-    live,
-    peers,
-    psoup,
-    sharing,
-    soak,
-    speed,
-    views,
-    windows,
-)
+from workbench.experiments.studies import aggregates, drifts, incremental, psoup, sharing, speed, windows
 from workbench.experiments.studies.planning import network_size, order
-from workbench.experiments.studies.replanning import drifts, orders, overhead
-from workbench.experiments.studies.scale import scaling, workers
 
 
 @dataclass(frozen=True)
@@ -47,27 +33,17 @@ class Experiment:
 
 
 _STUDIES = {
-    "speed": (speed, "time of a batch of a query set, beside DuckDB, Spark, Flink and unshared"),
+    "speed": (speed, "time of a batch of a query set, beside DuckDB, Spark and unshared"),
     "incremental": (
         incremental, "single queries kept up or run again; inference, materialization, batch sizes (T10.2)"
     ),
     "aggregates": (aggregates, "aggregates shared or not, kept up or computed anew; vertical expansion (T10.3)"),
     "sharing": (sharing, "time of a batch by number of queries and configuration (T10.4)"),
-    "scaling": (scaling, "more queries, more batches, more history; one query beside Spark by hand"),
     "psoup": (psoup, "windowed answers kept complete, without their window, or not at all (PSoup 5)"),
     "windows": (windows, "a mix of sliding windows over many batches; windowed aggregates shared or separate"),
-    "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
-    "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
-    "live": (live, "rows a second that live queries keep up with, how far behind they are, and a burst"),
-    "corrections": (corrections, "batches in which some rows replace earlier ones, beside batches without"),
     "adaptive": (drifts, "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"),
-    "adaptive-overhead": (overhead, "what re-planning by itself costs the sets of speed, where nothing drifts"),
-    "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
-    "workers": (workers, "batches of a million rows on a cluster of one worker and of two, each of one core"),
-    "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
     "network-size": (network_size, "weighted size of the network by configuration (T10.4.4); planning alone"),
     "order": (order, "one set registered in many orders, and half of it dropped (T11.1.2); planning alone"),
-    "order-batches": (orders, "time of a batch where queries came one at a time in many orders, beside together"),
 }  # fmt: skip
 
 EXPERIMENTS = {
@@ -75,14 +51,6 @@ EXPERIMENTS = {
     "register": Experiment(
         "register", "time to register 1,000 queries into one network; planning alone",
         network_size.add_register_arguments, network_size.register_report,
-    ),
-    "tpch": Experiment(
-        "tpch", "a batch of TPC-H's 22 questions together, shared and not, beside DuckDB again",
-        benchmarks.add_arguments, benchmarks.report_tpch,
-    ),
-    "nexmark": Experiment(
-        "nexmark", "a batch of Nexmark's 24 questions together, shared and not, beside DuckDB again",
-        benchmarks.add_arguments, benchmarks.report_nexmark,
     ),
 }  # fmt: skip
 """All experiments, in the order of the command line's help."""
@@ -98,3 +66,38 @@ def find(name: str) -> Experiment:
         hint = nearest(name, EXPERIMENTS) or f"experiments: {', '.join(EXPERIMENTS)}"
         raise WorkbenchError(f"there is no experiment {name}", hint=hint)
     return EXPERIMENTS[name]
+
+
+def run_command(
+    program: str, experiments: Mapping[str, Experiment], folder: Path, arguments: list[str] | None = None
+) -> int:
+    """Run what a command line asks for: print the figures, write them and draw them.
+
+    Args:
+        program: what the command line begins with.
+        experiments: those to choose from, by name.
+        folder: where files go unless the command line says otherwise.
+        arguments: the command line; that of this process unless given.
+
+    Returns:
+        The exit status: 1 when an answer was wrong or something else kept the experiment from its figures.
+    """
+    parser = argparse.ArgumentParser(prog=program)
+    parser.add_argument("-o", "--output", type=Path, default=folder, help=f"folder for the files (default: {folder})")
+    names = parser.add_subparsers(dest="experiment", required=True)
+    for experiment in experiments.values():
+        experiment.add_arguments(names.add_parser(experiment.name, help=experiment.summary))
+    chosen = parser.parse_args(arguments)
+    try:
+        report = experiments[chosen.experiment].report(chosen, _print_progress)
+    except WorkbenchError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    print(f"\n{report.text}\n")
+    for file in report.write(chosen.output):
+        print(f"written: {file}")
+    return 0
+
+
+def _print_progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from workbench.engine.fetching import fetch_results
+from workbench.experiments.digests import Digest, digest_of
 from workbench.experiments.measure import PeakMemory
-from workbench.experiments.peers.digests import Digest, digest_of
 from workbench.experiments.sample_streams.zipcodes import zipdistance
 from workbench.experiments.workload import Workload
 from workbench.options import Options

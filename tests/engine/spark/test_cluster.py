@@ -13,8 +13,8 @@ import pytest
 from long import rare
 from pyspark.sql import SparkSession
 
+from benchmarks.standalone import cluster
 from workbench.engine.spark.cluster import prepare_workers, unready
-from workbench.experiments.standalone import cluster
 
 PROJECT = Path(__file__).parents[3]
 

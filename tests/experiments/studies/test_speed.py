@@ -15,9 +15,9 @@ from long import rare
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
+from workbench.experiments import reruns
 from workbench.experiments.__main__ import main
-from workbench.experiments.peers import reruns
-from workbench.experiments.peers.digests import check, digest_of
+from workbench.experiments.digests import check, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.studies import speed
 from workbench.experiments.workload import Workload, spread, workload

@@ -1,1 +1,1 @@
-"""The studies: chapter 10 of the thesis, PSoup's and our own, one module each."""
+"""The studies: chapter 10 of the thesis, PSoup's and CACQ's, windows, speed; one module each."""

@@ -7,10 +7,9 @@ import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workbench.experiments import comparison, runs
+from workbench.experiments import comparison, reruns, runs
 from workbench.experiments.comparison import Comparison
-from workbench.experiments.peers import reruns
-from workbench.experiments.peers.digests import check
+from workbench.experiments.digests import check
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.report import Chart, Report, charts_beside, table
 from workbench.experiments.runs import Progress

@@ -16,12 +16,11 @@ from statistics import mean, median
 
 import pyarrow as pa
 
-from workbench.experiments import comparison, runs
-from workbench.experiments.peers import reruns
-from workbench.experiments.peers.digests import Digest, check
-from workbench.experiments.peers.reruns import Reruns
+from workbench.experiments import comparison, reruns, runs
+from workbench.experiments.digests import Digest, check
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.report import Chart, Report, table, timing_summary
+from workbench.experiments.reruns import Reruns
 from workbench.experiments.runs import Progress
 from workbench.experiments.workload import FED, Workload, examples
 from workbench.options import Options

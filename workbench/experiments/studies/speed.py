@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 from workbench.experiments import comparison, runs
 from workbench.experiments.comparison import Comparison, compare
-from workbench.experiments.peers import flink
 from workbench.experiments.report import Chart, Report, table, timing_summary
 from workbench.experiments.runs import Progress
 from workbench.experiments.workload import SETS, workload
@@ -20,8 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the experiment."""
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}; fed-manual unless given")
     comparison.add_arguments(parser)
-    parser.add_argument("--flink", type=int, default=0, metavar="N", help="run the first N as one Flink job too")
-    parser.add_argument("--flink-folder", default=flink.FOLDER, metavar="PATH", help="where Flink is, or is installed")
 
 
 def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
@@ -31,17 +28,10 @@ def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
     for name in sets:
         needed = runs.batches_needed([0], chosen.batches)
         work = workload(name, batches=needed, history=chosen.history, batch=chosen.batch, queries=chosen.queries)
-        job = None
-        if chosen.flink:  # first, while this process is small: memory is compared too
-            few = work.of(work.queries[: chosen.flink])
-            job = flink.compare(few, chosen.batches, flink.environment(chosen.flink_folder), progress)
         measured = compare(work, chosen, SHARED, progress=progress)
         texts.append(lines(measured))
         figures[name] = as_json(measured)
         bars[name] = seconds_of(measured)
-        if job is not None:
-            texts.append(job[0])
-            figures[name]["flink"] = job[1]
     who = list(dict.fromkeys(each for seconds in bars.values() for each in seconds))
     series = {each: {name: seconds[each] for name, seconds in bars.items() if each in seconds} for each in who}
     chart = Chart("time of a batch, scaled to the whole set", "query set", "seconds", series)

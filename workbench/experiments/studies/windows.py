@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.experiments import runs
+from workbench.experiments.digests import Digest, check, digest
 from workbench.experiments.measure import resident_bytes
-from workbench.experiments.peers.digests import Digest, check, digest
 from workbench.experiments.report import Chart, Report, table, timing_summary
 from workbench.experiments.runs import Progress
 from workbench.options import Options

@@ -1,0 +1,1 @@
+"""What measures the project: peers, live rates, costs, the gate. ``python -m benchmarks NAME`` runs one in a clone."""

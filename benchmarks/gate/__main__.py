@@ -1,0 +1,39 @@
+"""``python -m benchmarks.gate``: measure the ratios, compare them, and name what fell."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from benchmarks.gate import baseline
+from benchmarks.gate.ratios import measure
+from workbench.errors import WorkbenchError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for.
+
+    Returns:
+        The exit status: 1 when a ratio fell by more than a quarter, or an answer was wrong.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gate")
+    parser.add_argument("--write", action="store_true", help="make what is measured the new baseline")
+    chosen = parser.parse_args(arguments)
+    try:
+        ratios = measure(lambda line: print(line, file=sys.stderr, flush=True))
+    except WorkbenchError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    outcome = baseline.compare(ratios, baseline.load())
+    print(outcome.text)
+    if chosen.write:
+        baseline.write(ratios)
+        print(f"written: {baseline.FILE}")
+        return 0
+    if outcome.fallen:
+        print(f"fell by more than {baseline.TOLERATED:.0%}: {', '.join(outcome.fallen)}")
+    return 1 if outcome.fallen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

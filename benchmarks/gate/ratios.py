@@ -1,0 +1,182 @@
+"""Measures the ratios of the gate in about three minutes: small workloads, in sessions that take turns.
+
+Sessions that are compared run their batches in turn, so that other work on the machine slows all of them. Answers are
+compared with DuckDB's before any ratio is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchmarks.gate.baseline import Ratio
+from benchmarks.peers import by_hand
+from benchmarks.query_sets.views import STREAM, views
+from benchmarks.sample_streams.payments import payments
+from benchmarks.studies.views import CENTS, MONEY
+from workbench.engine.spark.local_session import local_spark
+from workbench.experiments import reruns, runs
+from workbench.experiments.digests import check
+from workbench.experiments.measure import spark_jobs
+from workbench.experiments.runs import Progress
+from workbench.experiments.workload import BATCH, Workload, spread, workload
+from workbench.options import Options
+from workbench.session.session import Session
+
+WARM_UP = 2
+MEASURED = 5
+QUERIES, HISTORY = 12, 20_000
+FEW, MANY = 10, 768
+SAMPLE = 12
+"""Views that DuckDB answers."""
+AGAIN = 3
+"""Times that DuckDB runs them."""
+LARGE = 100_000
+"""Rows of a large batch."""
+
+
+@dataclass
+class Runner:
+    """A session with the queries of a workload, and what its batches took.
+
+    Attributes:
+        work: rows and queries.
+        session: where they run.
+        register_seconds: of all queries together.
+        seconds, jobs, rows: of each measured batch; rows are those that operators produced, for each that arrived.
+    """
+
+    work: Workload
+    session: Session
+    register_seconds: float
+    seconds: list[float] = field(default_factory=list)
+    jobs: list[int] = field(default_factory=list)
+    rows: list[float] = field(default_factory=list)
+
+    def batch(self, counts: bool = True) -> None:
+        """Let a batch arrive."""
+        before = spark_jobs()
+        report = self.session.run(1)[0]
+        if counts:
+            self.seconds.append(report.seconds)
+            self.jobs.append(spark_jobs() - before)
+            self.rows.append(sum(operator.rows_in for operator in report.operators) / report.rows)
+
+    def compared(self, number: int = SAMPLE) -> float:
+        """Compare answers with DuckDB's; gives its seconds, scaled to all queries."""
+        sample = spread(self.work.queries, number)
+        position = self.session.streams[self.work.stream].position
+        again = [reruns.in_duckdb(self.work, sample, position) for _ in range(AGAIN)]
+        check(self.work.name, {q.name: runs.digest(self.session.query(q.name)) for q in sample}, again[0].digests)
+        return median(each.whole(len(self.work.queries)) for each in again)
+
+
+def measure(progress: Progress) -> list[Ratio]:
+    """All ratios.
+
+    Raises:
+        WorkbenchError: an answer is another than DuckDB's.
+    """
+    return [*_thesis(progress), *_views(progress), *_large(progress)]
+
+
+def _thesis(progress: Progress) -> list[Ratio]:
+    """Queries of the thesis: shared, not shared, and after ten times the history."""
+    batches = WARM_UP + MEASURED
+    near = workload("fed-manual", batches=batches, history=HISTORY, queries=QUERIES)
+    far = workload("fed-manual", batches=batches, history=10 * HISTORY, queries=QUERIES)
+    with ExitStack() as stack:
+        progress(f"{QUERIES} queries of the thesis: shared, unshared, and over {10 * HISTORY:,} rows")
+        shared, old = _runner(stack, near), _runner(stack, far)
+        unshared = _runner(stack, near, Options(sharing=False))
+        _in_turn([shared, old, unshared])
+        shared.compared()
+        duckdb = old.compared()
+    return [
+        Ratio("thesis: unshared / shared", _quotient(unshared, shared), True),
+        Ratio("thesis: 10 times the history / history", _quotient(old, shared)),
+        Ratio("thesis: DuckDB again / ours", duckdb / median(old.seconds), True),
+        Ratio("thesis: jobs a batch", median(shared.jobs)),
+        Ratio("thesis: rows of operators for each that arrives", median(shared.rows)),
+    ]
+
+
+def _views(progress: Progress) -> list[Ratio]:
+    """Views by threshold: one, some, many; and an answer that is read."""
+    with ExitStack() as stack:
+        runners = []
+        for number in (1, FEW, MANY):
+            progress(f"{number} views")
+            runners.append(_runner(stack, _payments(number, BATCH, WARM_UP + MEASURED)))
+        one, few, many = runners
+        _in_turn(runners)
+        read, jobs = _reading(few)
+        few.compared()
+        duckdb = many.compared()
+    return [
+        Ratio(f"views: batch of {MANY} / of 1", _quotient(many, one)),
+        Ratio(f"views: registering {MANY} / {FEW}", many.register_seconds / few.register_seconds),
+        Ratio(f"views: DuckDB again / {MANY} of ours", duckdb / median(many.seconds), True),
+        Ratio(f"views: jobs a batch of {MANY}", median(many.jobs)),
+        Ratio(f"views: rows of operators for each that arrives, of {MANY}", median(many.rows)),
+        Ratio("views: reading an answer / the least Spark job", read),
+        Ratio("views: jobs to read an answer", jobs),
+    ]
+
+
+def _reading(runner: Runner) -> tuple[float, float]:
+    """How many times as long as the least Spark job an answer takes to be read, and the jobs of that."""
+    spark = local_spark()
+    quotients, jobs = [], 0
+    for query in runner.work.queries:
+        before, started = spark_jobs(), time.perf_counter()
+        runner.session.query(query.name).result()
+        read = time.perf_counter() - started
+        jobs += spark_jobs() - before
+        started = time.perf_counter()
+        spark.range(1).collect()
+        quotients.append(read / (time.perf_counter() - started))
+    return median(quotients), jobs / len(quotients)
+
+
+def _large(progress: Progress) -> list[Ratio]:
+    """Large batches, beside small ones and beside one Spark job by hand."""
+    progress(f"{FEW} views, batches of {LARGE:,}")
+    with ExitStack() as stack:
+        small = _runner(stack, _payments(FEW, BATCH, WARM_UP + MEASURED))
+        large = _runner(stack, _payments(FEW, LARGE, WARM_UP + MEASURED))
+        _in_turn([small, large])
+        large.compared()
+        seconds, _ = by_hand.views(large.work)
+    return [
+        Ratio(f"views: batch of {LARGE:,} / of {BATCH:,}", _quotient(large, small)),
+        Ratio(f"views: batch of {LARGE:,} / by hand", median(large.seconds) / median(seconds[WARM_UP:])),
+    ]
+
+
+def _runner(stack: ExitStack, work: Workload, options: Options | None = None) -> Runner:
+    """A session with all queries, until the stack is left."""
+    session = stack.enter_context(runs.session_on(work, options))
+    started = time.perf_counter()
+    session.register_many({query.name: query.sql for query in work.queries}, dialect=work.queries[0].dialect)
+    return Runner(work, session, time.perf_counter() - started)
+
+
+def _in_turn(runners: Sequence[Runner]) -> None:
+    """Let batches arrive in one session after the other, again and again."""
+    for number in range(WARM_UP + MEASURED):
+        for runner in runners:
+            runner.batch(counts=number >= WARM_UP)
+
+
+def _quotient(one: Runner, other: Runner) -> float:
+    """How many times as long the batches of one take as those of the other that ran beside them."""
+    return median(a / b for a, b in zip(one.seconds, other.seconds, strict=True))
+
+
+def _payments(number: int, batch: int, batches: int) -> Workload:
+    """So many views; the history is one batch, however large the later ones are."""
+    return Workload("views", STREAM, payments(BATCH + batches * batch, MONEY), BATCH, batch, views(number, CENTS))

@@ -1,0 +1,50 @@
+"""Views that differ in a threshold, one selection and one join, over payments: what any streaming system can keep."""
+
+from __future__ import annotations
+
+from benchmarks.sample_streams.payments import MOST
+from workbench.experiments.query_sets.generated import GeneratedQuery
+
+STREAM = "payments"
+LARGE = MOST * 98 // 100
+"""Amounts beyond it are large: one of fifty."""
+
+
+def views(number: int, unit: int = 1) -> tuple[GeneratedQuery, ...]:
+    """Sums and counts by bank over what is more than a threshold, with thresholds evenly spread.
+
+    Args:
+        number: of views.
+        unit: cents in the unit of the amounts.
+
+    Example:
+        >>> views(2)[1].sql
+        'SELECT bank, SUM(amount) AS total, COUNT(*) AS n FROM payments WHERE amount > 500000 GROUP BY bank'
+        >>> len({view.sql for view in views(768, unit=100)})
+        768
+    """
+    asked = []
+    for i in range(number):
+        threshold = MOST * i // (number * unit)
+        sql = f"SELECT bank, SUM(amount) AS total, COUNT(*) AS n FROM {STREAM} WHERE amount > {threshold} GROUP BY bank"
+        asked.append(_query(f"view_{i + 1:03}", sql, "view", threshold))
+    return tuple(asked)
+
+
+def selection() -> GeneratedQuery:
+    """Large payments."""
+    sql = f"SELECT payment, bank, amount FROM {STREAM} WHERE amount > {LARGE}"
+    return _query("selection", sql, "selection", LARGE)
+
+
+def join() -> GeneratedQuery:
+    """Large payments that an account received, with large ones that it made."""
+    sql = (
+        f"SELECT a.payment AS received, b.payment AS made FROM {STREAM} a JOIN {STREAM} b ON a.account = b.payer"
+        f" WHERE a.amount > {LARGE} AND b.amount > {LARGE}"
+    )
+    return _query("pairs", sql, "join", LARGE)
+
+
+def _query(name: str, sql: str, variant: str, threshold: int) -> GeneratedQuery:
+    return GeneratedQuery(name, sql, sql, variant, {"threshold": threshold}, "spark")

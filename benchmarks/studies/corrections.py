@@ -1,0 +1,130 @@
+"""What a correction costs: batches of transfers that all are new, and batches in which some rows replace earlier ones.
+
+Batches without and with updates take turns in one session, so that both meet the same machine and the same state.
+Beside it stands the same set over a stream to which rows are only added.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from workbench.experiments import runs
+from workbench.experiments.digests import check
+from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.reruns import in_duckdb
+from workbench.experiments.runs import Progress
+from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.workload import BATCH, Workload, workload
+from workbench.session.session import Session
+
+KEY = "tranid"
+CHECKED = 24
+"""Answers that are compared with DuckDB's over the rows as they are at the end."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the experiment."""
+    parser.add_argument("--queries", type=int, nargs="+", default=[24, 768], help="of fed-manual (default: 24 768)")
+    parser.add_argument("--history", type=int, default=50_000, help="rows that are there (default: 50000)")
+    parser.add_argument("--batch", type=int, default=BATCH, help=f"rows of a batch (default: {BATCH})")
+    parser.add_argument("--batches", type=int, default=10, help="batches of each kind (default: 10)")
+    parser.add_argument(
+        "--part", type=float, nargs="+", default=[0.01, 0.1], help="of a batch that updates (default: 0.01 0.1)"
+    )
+
+
+def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
+    """Run the experiment."""
+    parts = [0.0, *chosen.part]
+    rows: list[list[object]] = []
+    figures: dict[str, object] = {}
+    series: dict[str, dict[float, float]] = {}
+    for number in chosen.queries:
+        batches = runs.WARM_UP + len(parts) * chosen.batches
+        work = workload("fed-manual", batches=batches, history=chosen.history, batch=chosen.batch, queries=number)
+        added = runs.run(work, [number], chosen.batches, progress=runs.silent).last.seconds
+        seconds, checked = _corrected(work, parts)
+        progress(f"{number} queries: {seconds[0.0]:.2f} s a batch without updates, {checked} answers checked")
+        rows.append([number, added, *seconds.values(), *(seconds[part] / seconds[0.0] for part in chosen.part)])
+        figures[str(number)] = {"added": added, "by_part": seconds, "checked": checked}
+        series[f"{number} queries"] = {100 * part: taken for part, taken in seconds.items()}
+    of = [f"{part:.0%} updated" for part in chosen.part]
+    columns = [
+        "queries",
+        "only added, s",
+        "by key, s",
+        *(f"{part}, s" for part in of),
+        *(f"{part}, ratio" for part in of),
+    ]
+    title = f"batches of {chosen.batch:,} transfers over {chosen.history:,}; medians of {chosen.batches} of each kind"
+    chart = Chart("batches with updates", "rows of a batch that update, %", "seconds a batch", series)
+    return Report("corrections", f"{title}\n\n{table(columns, rows)}", figures, (chart,))
+
+
+def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, float], int]:
+    """Median seconds of a batch by the part of it that updates, and how many answers were equal to DuckDB's."""
+    arriving = updated(work, parts)
+    queries = {query.name: query.sql for query in work.queries}
+    checked = work.queries[:: max(1, len(work.queries) // CHECKED)]
+    taken: dict[float, list[float]] = {part: [] for part in parts}
+    with Session() as session:
+        session.add_function("zipdistance", zipdistance, returns="double")
+        session.add_stream(
+            work.stream, arriving, history=work.history, batch=work.batch, time=work.time, key=[KEY], changes="upsert"
+        )
+        session.register_many(queries, dialect=work.queries[0].dialect)
+        session.run(runs.WARM_UP)
+        while session.streams[work.stream].waiting:
+            for part in parts:
+                taken[part] += [report.seconds for report in session.run(1)]
+        digests = {query.name: runs.digest(session.query(query.name)) for query in checked}
+    current = replace(work, table=latest(arriving))
+    expected = in_duckdb(current, checked, current.table.num_rows).digests
+    return {part: median(seconds) for part, seconds in taken.items()}, check("corrections", digests, expected)
+
+
+def updated(work: Workload, parts: Sequence[float]) -> pa.Table:
+    """The rows of a workload, where parts of its batches, in turn, are rows of before with the values of others.
+
+    Example:
+        >>> rows = pa.table({"tranid": range(14), "amount": range(14)})
+        >>> work = Workload("w", "s", rows, history=4, batch=2, queries=())
+        >>> [len(set(updated(work, [0.0, part])[KEY].to_pylist())) for part in (0.0, 0.5)]
+        [14, 13]
+    """
+    random = np.random.default_rng(0)
+    places: list[NDArray[np.int64]] = [np.arange(work.history)]
+    batches = (work.table.num_rows - work.history) // work.batch
+    new = work.history
+    for number in range(batches):
+        turn = number - runs.WARM_UP
+        count = int(parts[turn % len(parts)] * work.batch) if turn >= 0 else 0
+        replaced = random.choice(new, count, replace=False)
+        places += [np.arange(new, new + work.batch - count), replaced]
+        new += work.batch - count
+    keys = np.concatenate(places)
+    _, first = np.unique(keys, return_index=True)
+    again = np.ones(len(keys), bool)
+    again[first] = False
+    values = np.where(again, random.integers(0, work.history, len(keys)), keys)
+    rows = work.table.take(pa.array(values))
+    return rows.set_column(rows.schema.get_field_index(KEY), KEY, work.table[KEY].take(pa.array(keys)))
+
+
+def latest(rows: pa.Table) -> pa.Table:
+    """The last row of each key.
+
+    Example:
+        >>> latest(pa.table({"tranid": [1, 2, 1], "amount": [10, 20, 30]})).to_pydict()
+        {'tranid': [2, 1], 'amount': [20, 30]}
+    """
+    keys = rows[KEY].to_numpy()
+    _, last = np.unique(keys[::-1], return_index=True)
+    return rows.take(pa.array(np.sort(len(keys) - 1 - last)))

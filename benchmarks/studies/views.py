@@ -1,0 +1,136 @@
+"""Many views that differ in a threshold, with small batches and with large ones, beside DuckDB and one Spark job."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import pyarrow as pa
+
+from benchmarks.peers import by_hand
+from benchmarks.query_sets.views import STREAM, views
+from benchmarks.sample_streams.payments import payments
+from workbench.experiments import reruns, runs
+from workbench.experiments.digests import check
+from workbench.experiments.report import Chart, Report, table, timing_summary
+from workbench.experiments.runs import Progress, Step
+from workbench.experiments.workload import Workload, spread
+
+HISTORY = 4_000
+NUMBERS = (1, 10, 100, 768)
+SMALL, LARGE = 4_000, 1_000_000
+MONEY = pa.decimal128(15, 2)
+CENTS = 100
+"""In the unit of the amounts."""
+BY_HAND = 10
+"""Views of the job by hand, at most."""
+SAMPLE = 32
+"""Views that DuckDB runs; its time is scaled to all."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the experiment."""
+    parser.add_argument("--views", nargs="+", type=int, default=NUMBERS, metavar="N", help="numbers of views")
+    parser.add_argument(
+        "--batch-sizes", nargs="+", type=int, default=(SMALL, LARGE), metavar="ROWS", help="batches to compare"
+    )
+    parser.add_argument("--history", type=int, default=HISTORY, metavar="ROWS", help=f"rows of history ({HISTORY})")
+    parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
+    parser.add_argument("--large-batches", type=int, default=3, metavar="N", help=f"where they have more than {SMALL}")
+    parser.add_argument(
+        "--longest", type=float, default=60.0, metavar="SECONDS", help="no more views once a batch took longer (60)"
+    )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number of views with one size of a batch."""
+
+    batch: int
+    step: Step
+    peak_gib: float
+    duckdb: float
+    by_hand: float | None
+    checked: int
+
+
+def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
+    """Run the experiment."""
+    measured: list[Measured] = []
+    for batch in chosen.batch_sizes:
+        batches = chosen.batches if batch <= SMALL else chosen.large_batches
+        rows = payments(chosen.history + (runs.WARM_UP + batches) * batch, MONEY)
+        for number in sorted(set(chosen.views)):
+            work = workload(rows, number, chosen.history, batch)
+            measured.append(_measure(work, batches, progress))
+            if measured[-1].step.seconds > chosen.longest:
+                progress(f"more than {chosen.longest:g} s a batch of {batch:,}: no more views")
+                break
+    checked = sum(each.checked for each in measured)
+    title = f"views over payments after {chosen.history:,} rows; {checked} answers compared with DuckDB's"
+    figures = {
+        f"{each.batch} x {each.step.queries}": {
+            "register_seconds": each.step.register_seconds,
+            "batch_seconds": timing_summary(each.step.batch_seconds),
+            "peak_gib": each.peak_gib,
+            "duckdb_seconds": each.duckdb,
+            "by_hand_seconds": each.by_hand,
+        }
+        for each in measured
+    }
+    return Report("views", f"{title}\n{_table(measured)}", figures, _charts(measured))
+
+
+def workload(rows: pa.Table, number: int, history: int, batch: int) -> Workload:
+    """So many views over payments of decimals."""
+    return Workload("views", STREAM, rows, history, batch, views(number, CENTS))
+
+
+def _measure(work: Workload, batches: int, progress: Progress) -> Measured:
+    number, large = len(work.queries), work.batch > SMALL
+    sample = spread(work.queries, SAMPLE)
+    names = {query.name for query in sample}
+    run = runs.run(work, [number], batches, checked=names, progress=progress)
+    again = reruns.in_duckdb(work, sample, run.rows)
+    checked = check("the workbench", run.digests, again.digests)
+    seconds = None
+    if large:
+        few = work.of(work.queries[:BY_HAND])
+        progress(f"{len(few.queries)} of {number} views as one Spark job by hand")
+        taken, digests = by_hand.views(few)
+        checked += check("by hand", digests, reruns.in_duckdb(few, few.queries, run.rows).digests)
+        seconds = median(taken[runs.WARM_UP :])
+    return Measured(work.batch, run.last, run.peak_gib, again.whole(number), seconds, checked)
+
+
+def _table(measured: Sequence[Measured]) -> str:
+    rows = [
+        [
+            each.batch,
+            each.step.queries,
+            each.step.register_seconds,
+            each.step.seconds,
+            each.peak_gib,
+            each.duckdb,
+            each.by_hand,
+            each.by_hand and each.step.seconds / each.by_hand,
+        ]
+        for each in measured
+    ]
+    by_hand_ = f"by hand, at most {BY_HAND}"
+    columns = ["batch", "views", "s to register", "s a batch", "peak GiB", "DuckDB again", by_hand_, "× by hand"]
+    return table(columns, rows)
+
+
+def _charts(measured: Sequence[Measured]) -> list[Chart]:
+    charts = []
+    for batch in dict.fromkeys(each.batch for each in measured):
+        own = [each for each in measured if each.batch == batch]
+        series = {
+            "workbench": {each.step.queries: each.step.seconds for each in own},
+            "DuckDB again": {each.step.queries: each.duckdb for each in own},
+        }
+        charts.append(Chart(f"batches of {batch:,}", "views", "seconds a batch", series, log_x=True))
+    return charts

@@ -1,0 +1,45 @@
+"""Every benchmark at a tiny size: it runs, and checks its answers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+from long import rare
+from pyspark.sql import SparkSession
+
+from benchmarks.registry import BENCHMARKS
+from workbench.experiments import runs
+
+SMALL = {
+    "views": "--views 1 2 --batch-sizes 40 5000 --history 200 --batches 1 --large-batches 1",
+    "peers": "workbench DuckDB --views 1 2 --history 200 --batch 40 --batches 1",
+    "workers": "--views 1 --history 200 --batch 400 --batches 1",
+    "nexmark": "--size 300 --batches 1 --share 0.2 --queries q00 q12 --alone",
+    "soak": "--batches 3 --batch 40 --queries 10 --cores 8 --every 0 --sample 0 --settle 0"
+    " --change 2 --changed 2 --compare 3 --compared 10",
+}
+EXPECTED = {
+    "views": ["after 200 rows", "× by hand", "5,000      2"],
+    "peers": ["kept up", "queries run again", "14 answers compared"],
+    "soak": ["10 queries for", "3 batches", "descriptors of the workers", "expected to grow", "10 answers compared"],
+    "nexmark": ["nexmark: 2 queries", "DuckDB again", "2 answers compared"],
+    "workers": ["3 queries over payments, batches of 400; 6 answers equal", "workers of one core"],
+}
+LASTING = {"soak", "workers"}
+"""Those that take long even when they are small."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=rare if name in LASTING else ()) for name in SMALL])
+def test_a_tiny_run(name: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "WARM_UP", 1)
+    benchmark, parser = BENCHMARKS[name], argparse.ArgumentParser()
+    benchmark.add_arguments(parser)
+    report = benchmark.report(parser.parse_args(SMALL[name].split()), lambda line: None)
+    for expected in EXPECTED[name]:
+        assert expected in report.text, report.text
+    files = report.write(tmp_path)
+    assert [file.suffix for file in files] == [".json", ".png", ".svg"]
+    assert len(json.loads(files[0].read_text())) > 1

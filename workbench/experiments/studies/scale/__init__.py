@@ -1,1 +1,0 @@
-"""How time grows with queries, batches, history and cores."""
