@@ -1,15 +1,19 @@
-"""What live tests talk to, started by the test itself: a Kafka broker in the process, and a PostgreSQL."""
+"""What live tests talk to, started by the test itself: brokers of Kafka, and a PostgreSQL."""
 
 from __future__ import annotations
 
 import json
+import socket
 import socketserver
 import struct
+import subprocess
 import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +21,31 @@ import pytest
 
 
 class Broker:
-    """A broker on the loopback interface, librdkafka's own mock cluster; topics make themselves, with four partitions.
+    """A broker on the loopback interface; topics make themselves, with four partitions.
+
+    librdkafka's own mock cluster in the process, where no other is named. That one knows no isolation: a reader of
+    committed messages sees those of aborted transactions too. ``isolating_broker`` starts one that does.
+
+    Args:
+        address: ``host:port`` of a broker that runs.
 
     Attributes:
         address: ``host:port``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "") -> None:
         kafka = pytest.importorskip("confluent_kafka")
-        mock = {"bootstrap.servers": "mock", "test.mock.num.brokers": 1, "log_level": 0}
-        self._cluster: Any = kafka.Producer(mock)
+        known = {"bootstrap.servers": address} if address else {"bootstrap.servers": "mock", "test.mock.num.brokers": 1}
+        self._cluster: Any = kafka.Producer({**known, "log_level": 0})
         (broker,) = self._cluster.list_topics(timeout=60).brokers.values()
         self.address = f"{broker.host}:{broker.port}"
+
+    def make_topics(self, *topics: str) -> None:
+        """Make topics of four partitions."""
+        admin = pytest.importorskip("confluent_kafka.admin")
+        client = admin.AdminClient({"bootstrap.servers": self.address})
+        for made in client.create_topics([admin.NewTopic(topic, 4, 1) for topic in topics]).values():
+            made.result(60)
 
     def url(self, topic: str, more: str = "") -> str:
         """The address of a topic."""
@@ -59,6 +76,33 @@ class Broker:
                 messages.append(message)
         consumer.close()
         return messages
+
+
+ISOLATES = find_spec("noida_db") is not None
+"""Whether a broker that honours isolation is installed: ``pip install 'argus-workbench[faults]'``."""
+
+
+@contextmanager
+def isolating_broker(*topics: str) -> Iterator[Broker]:
+    """A broker whose readers of committed messages see none of transactions that are open or aborted.
+
+    ``test_kafka`` checks that it does. The topics named have four partitions; others make themselves, with one.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = Path(str(files("noida_db"))) / "noida-db"
+    program.chmod(0o755)
+    with tempfile.TemporaryDirectory(prefix="argus-kafka-") as folder:
+        options = ["--only", "kafka", "--kafka-port", str(port), "--data-dir", folder]
+        with subprocess.Popen(
+            [program, "start", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as run:
+            try:
+                broker = Broker(f"127.0.0.1:{port}")
+                broker.make_topics(*topics)
+                yield broker
+            finally:
+                run.terminate()
 
 
 class LockedBroker:

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 from long import LONG
 from pyspark.sql import SparkSession
-from servers import Broker, postgres
+from servers import ISOLATES, Broker, isolating_broker, postgres
 
 from workbench import Session
 
@@ -130,16 +130,18 @@ def check_all_is_there_once(spark: SparkSession, folder: Path, out: Broker, data
 @pytest.mark.skipif(not KILLS, reason="ARGUS_KILLS=100 kills a session as often; test_every_write takes the same way")
 @pytest.mark.timeout(300 + 60 * KILLS)
 def test_a_live_session_survives_being_killed(spark: SparkSession, tmp_path: Path) -> None:
+    if not ISOLATES:
+        pytest.skip("pip install 'argus-workbench[faults]' for a broker that honours isolation")
     broker, delays = Broker(), random.Random(8)
     changing = Changing(broker, "t")
     changing.change(20)
-    with postgres() as database:
-        make_session(spark, tmp_path, broker, broker, database)
+    with postgres() as database, isolating_broker("out") as out:
+        make_session(spark, tmp_path, broker, out, database)
         # The broker forgets old messages when there are many: a session that is killed ever again must not fall behind.
         with Repeated(lambda: changing.change(5), seconds=0.1):
             for _ in range(KILLS):
                 killed_after(tmp_path / "s", delays.uniform(0, 6), latency="500ms")
-        print(f"{KILLS} kills, {check_all_is_there_once(spark, tmp_path, broker, database, changing)} batches")
+        print(f"{KILLS} kills, {check_all_is_there_once(spark, tmp_path, out, database, changing)} batches")
 
 
 class Growing:
