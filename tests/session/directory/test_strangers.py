@@ -54,6 +54,8 @@ from workbench.streams.tail import TAIL
 
 CANARY, VALUE = "ARGUS_CANARY", "of-this-machine-alone"
 EVIL = "argus_evil_module"
+SHARES = 20 if LONG else 1
+"""Tests that all fields are divided among, so that each says what it found."""
 SQL = f"x` , reflect('java.lang.System', 'getenv', '{CANARY}') AS `y"
 
 
@@ -372,14 +374,16 @@ def happens(watch: Watch, folder: Path, trust: bool | None, monkeypatch: pytest.
     return [*watch.seen]
 
 
+@pytest.mark.timeout(3600 if LONG else 300)
+@pytest.mark.parametrize("share", range(SHARES))
 def test_no_field_of_a_stranger_does_anything(
-    theirs: Path, watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    theirs: Path, watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: int
 ) -> None:
     seed = random.randrange(10**6)
     drawn, found, values = random.Random(seed), stored_fields(theirs), hostile(watch)
     assert len(found) > 500
     copy, failed = tmp_path / "s", list[str]()
-    for at in found if LONG else drawn.sample(found, 60):
+    for at in found[share::SHARES] if LONG else drawn.sample(found, 60):
         for name in values if LONG else drawn.sample([*values], 1):
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(theirs, copy)

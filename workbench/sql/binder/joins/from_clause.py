@@ -7,20 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from workbench.errors import UnsupportedError, nearest
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.errors import UnsupportedError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression, columns, digest, identity
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.asof import as_lateral
 from workbench.sql.binder.joins.elements import add_elements, function_of, item_name, keeps_rows
 from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.one_row import one_row
+from workbench.sql.binder.joins.relations import NamedColumns, relation_of
 from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import bound_subquery
-from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
     Leaf,
@@ -32,6 +29,7 @@ from workbench.sql.binder.joins.trees import (
     trees_by_side,
 )
 from workbench.sql.binder.joins.trees import positions as positions_of
+from workbench.sql.binder.joins.using import equal_columns, merged_columns
 from workbench.sql.binder.protocols import QueryContext, SubqueryBinder, is_subquery
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
@@ -41,8 +39,6 @@ from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.limits import MAX_JOINED
 from workbench.sql.windows.bounds import NoWindow, split
 
-Named = Sequence[tuple[str, DataType]]
-Columns = list[tuple[str, Expression]]
 WindowOn = Callable[["FromClause", Item], PredSet]
 SubqueriesOf = Callable[["FromClause", Scope], SubqueryBinder]
 
@@ -145,7 +141,7 @@ class FromClause:
                 self._name_item(node, item_name(node), names, values, offset)
             case exp.Table():
                 self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins", "version"}, "FROM")
-                relation, named = self._relation(node)
+                relation, named = relation_of(node, self.context, self.scope)
                 self._add_item(node, node.alias or node.this.name, relation, named)
             case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _stands_for_itself(inner):
                 self.source.refuse_others(node, {"this", "alias", "joins"}, "FROM")
@@ -211,7 +207,9 @@ class FromClause:
         if tied and side in ("RIGHT", "FULL"):
             self.source.refuse(f"LATERAL in a {side} JOIN that reads its left side", join, "write a LEFT JOIN")
         condition, before = self._on(join, start, before)
-        condition = conjunction(tied, condition, *(self._equal(name, node, sides) for name, node in using))
+        condition = conjunction(
+            tied, condition, *(equal_columns(name, node, sides, self.source) for name, node in using)
+        )
         if side and kind not in ("SEMI", "ANTI") and self._reads_before(before):
             hint = "write a CROSS JOIN, or LEFT JOIN … ON TRUE"
             self.source.refuse(f"UNNEST in a {side} JOIN that reads its other side", join, hint)
@@ -221,10 +219,11 @@ class FromClause:
             kept = frozenset({"LEFT": (0,), "RIGHT": (1,), "FULL": (0, 1)}[side])
             self._outer_join(join, condition, kept, start, before)
             sides = self.scope.columns[start.columns : before.columns], self.scope.columns[before.columns :]
-            self._merge([name for name, _ in using], sides, start, side)
         else:
             self.conditions.append(condition)
-            self._merge([name for name, _ in using], sides, start, side)
+        if kind not in ("SEMI", "ANTI"):
+            names = [name for name, _ in using]
+            self.scope.columns[start.columns :] = merged_columns(names, sides, side, self.source.dialect)
 
     def _take_tied(self, before: _Mark) -> PredSet:
         """Take out of the clause the conditions that tie what was added after ``before`` to items before it."""
@@ -261,37 +260,6 @@ class FromClause:
             self.source.refuse(what, on, "let a subquery in FROM select it")
         self.trees[start.trees :] = [*sides[0], *sides[1]]
         return condition, replace(before, trees=start.trees + len(sides[0]))
-
-    def _equal(self, name: str, node: exp.Expr, sides: tuple[Columns, Columns]) -> PredSet:
-        """The condition of USING on one name."""
-        ends: list[Expression] = []
-        for side in sides:
-            candidates = [expression for known, expression in side if known == name]
-            if len(candidates) != 1:
-                problem = "ambiguous" if candidates else "unknown"
-                raise self.source.error(f"{problem} column {node.name or name} in USING", node)
-            ends += candidates
-        try:
-            return normal_form(call("=", *ends))
-        except TypeClash as clash:
-            raise self.source.error(clash.message, node, clash.hint) from None
-
-    def _merge(self, using: list[str], sides: tuple[Columns, Columns], start: _Mark, side: str) -> None:
-        """Make one of each two columns of USING: they come first, then the others, those of the left side first.
-
-        DuckDB leaves them where they are on the left side.
-        """
-        left, right = map(dict, sides)
-        merged: Columns = []
-        for name in using:
-            one, other = left[name], right[name]
-            merged.append((name, other if side == "RIGHT" else call("coalesce", one, other) if side == "FULL" else one))
-        if self.source.dialect == "duckdb":
-            in_place = dict(merged)
-            first = [(name, in_place.get(name, e)) for name, e in sides[0]]
-        else:
-            first = [*merged, *((name, e) for name, e in sides[0] if name not in using)]
-        self.scope.columns[start.columns :] = [*first, *((n, e) for n, e in sides[1] if n not in using)]
 
     def _outer_join(
         self, join: exp.Join, condition: PredSet, kept: frozenset[int], start: _Mark, before: _Mark
@@ -359,45 +327,7 @@ class FromClause:
         named[begin.columns : end.columns] = [(n, column_for(e)) for n, e in named[begin.columns : end.columns]]
         return {column: expression for expression, column in own.items()}
 
-    def _relation(self, table: exp.Table) -> tuple[LogicalQuery | StreamInput, Named]:
-        """The query or stream that a name in FROM means, and its columns.
-
-        Raises:
-            SqlError: nothing has that name.
-        """
-        name, schema = table.name, self.context.schema
-        if isinstance(table.this, exp.Anonymous):
-            windows = rows_with_windows(table, self.context)
-            return windows, tuple((n.lower(), t) for n, t in output_columns(windows))
-        if not isinstance(table.this, exp.Identifier):
-            self.source.refuse("a table function", table, TABLE_FUNCTIONS)
-        if table.args.get("db") is not None:
-            raise self.source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
-        query = self.context.local.get(name.lower()) or schema.view(name)
-        if query is not None:
-            self._check_version(table, name)
-            return query, tuple((n.lower(), t) for n, t in output_columns(query))
-        stream = schema.stream(name)
-        if stream is not None:
-            self._check_version(table, stream[0])
-            stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
-            return StreamInput(stream[0], stored, stream[0] not in schema.corrected), stream[1]
-        known = [*schema.streams, *schema.views, *self.context.local]
-        hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
-        raise self.source.error(f"unknown stream {name}", table, hint)
-
-    def _check_version(self, table: exp.Table, name: str) -> None:
-        """FOR SYSTEM_TIME AS OF is read of a table of which no row is taken back, which is the same at all times."""
-        version = table.args.get("version")
-        if version is None:
-            return
-        known = self.context.schema
-        if name not in known.tables or name in known.corrected or version.args["this"] != "TIMESTAMP":
-            hint = "leave it out, which joins the rows that are there now; versions of a table are not kept"
-            self.source.refuse("time travel, but to a table without a key,", table, hint)
-        ScalarBinder(self.scope, known, now_at=self.context.now_at).bind(version.expression)
-
-    def _add_item(self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: Named) -> None:
+    def _add_item(self, node: exp.Expr, alias: str, relation: LogicalQuery | StreamInput, named: NamedColumns) -> None:
         """Add a FROM item; a plain block dissolves into this one."""
         relation, keys = (relation, ()) if isinstance(relation, StreamInput) else ordered_rows(relation)
         offset = len(self.inputs)

@@ -1,0 +1,70 @@
+"""What a name in FROM means: a query of WITH, a view, a stream, or a function of a stream's windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from workbench.errors import nearest
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
+from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.binder.scalar import ScalarBinder
+from workbench.sql.binder.scope import Scope
+from workbench.sql.logical import LogicalQuery, StreamInput, output_columns
+
+NamedColumns = Sequence[tuple[str, DataType]]
+
+
+def relation_of(
+    table: exp.Table, context: QueryContext, scope: Scope
+) -> tuple[LogicalQuery | StreamInput, NamedColumns]:
+    """The query or stream that a name in FROM means, and its columns.
+
+    Args:
+        table: the name.
+        context: the statement.
+        scope: the names that a version of the table may read.
+
+    Raises:
+        SqlError: nothing has that name.
+        UnsupportedError: a function that makes no rows here, or a version of rows that change.
+    """
+    name, schema, source = table.name, context.schema, context.source
+    if isinstance(table.this, exp.Anonymous):
+        windows = rows_with_windows(table, context)
+        return windows, _lower_columns(windows)
+    if not isinstance(table.this, exp.Identifier):
+        source.refuse("a table function", table, TABLE_FUNCTIONS)
+    if table.args.get("db") is not None:
+        raise source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
+    query = context.local.get(name.lower()) or schema.view(name)
+    if query is not None:
+        _check_version(table, name, context, scope)
+        return query, _lower_columns(query)
+    stream = schema.stream(name)
+    if stream is not None:
+        _check_version(table, stream[0], context, scope)
+        stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
+        return StreamInput(stream[0], stored, stream[0] not in schema.corrected), stream[1]
+    known = [*schema.streams, *schema.views, *context.local]
+    hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
+    raise source.error(f"unknown stream {name}", table, hint)
+
+
+def _lower_columns(query: LogicalQuery) -> NamedColumns:
+    return tuple((name.lower(), type_) for name, type_ in output_columns(query))
+
+
+def _check_version(table: exp.Table, name: str, context: QueryContext, scope: Scope) -> None:
+    """FOR SYSTEM_TIME AS OF is read of a table of which no row is taken back, which is the same at all times."""
+    version = table.args.get("version")
+    if version is None:
+        return
+    known = context.schema
+    if name not in known.tables or name in known.corrected or version.args["this"] != "TIMESTAMP":
+        hint = "leave it out, which joins the rows that are there now; versions of a table are not kept"
+        context.source.refuse("time travel, but to a table without a key,", table, hint)
+    ScalarBinder(scope, known, now_at=context.now_at).bind(version.expression)

@@ -1,0 +1,59 @@
+"""USING and NATURAL: the condition on a name of both sides, and the one column that stands for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.functions import call
+from workbench.sql.predicates.cnf import PredSet
+from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.source_text import SourceText
+
+Columns = list[tuple[str, Expression]]
+
+
+def equal_columns(name: str, node: exp.Expr, sides: tuple[Columns, Columns], source: SourceText) -> PredSet:
+    """The condition that a column of this name is equal on both sides.
+
+    Raises:
+        SqlError: a side has no such column or several, or their types clash.
+    """
+    ends: list[Expression] = []
+    for side in sides:
+        candidates = [expression for known, expression in side if known == name]
+        if len(candidates) != 1:
+            problem = "ambiguous" if candidates else "unknown"
+            raise source.error(f"{problem} column {node.name or name} in USING", node)
+        ends += candidates
+    try:
+        return normal_form(call("=", *ends))
+    except TypeClash as clash:
+        raise source.error(clash.message, node, clash.hint) from None
+
+
+def merged_columns(using: Sequence[str], sides: tuple[Columns, Columns], side: str, dialect: str) -> Columns:
+    """The columns of a join, each two of USING as one: they come first, then the others, those of the left side first.
+
+    DuckDB leaves them where they are on the left side.
+
+    Args:
+        using: the names that both sides have.
+        sides: the columns of both.
+        side: ``LEFT``, ``RIGHT``, ``FULL``; empty for an inner join.
+        dialect: of the statement.
+    """
+    left, right = map(dict, sides)
+    merged: Columns = []
+    for name in using:
+        one, other = left[name], right[name]
+        merged.append((name, other if side == "RIGHT" else call("coalesce", one, other) if side == "FULL" else one))
+    if dialect == "duckdb":
+        in_place = dict(merged)
+        first = [(name, in_place.get(name, e)) for name, e in sides[0]]
+    else:
+        first = [*merged, *((name, e) for name, e in sides[0] if name not in using)]
+    return [*first, *((name, e) for name, e in sides[1] if name not in using)]
