@@ -13,8 +13,6 @@ from long import FIRST
 
 ROOT = Path(__file__).parents[1]
 WORKBENCH, BENCHMARKS, TESTS = ROOT / "workbench", ROOT / "benchmarks", ROOT / "tests"
-MOST_MODULES = 15
-"""Modules of one folder, its ``__init__`` not counted."""
 MOST_LINES = 450
 LONGER = {"workbench/session/session.py": 800}
 """Lines of the one class that an analyst works with: mostly the docstrings of its methods."""
@@ -73,12 +71,6 @@ def private_uses(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.Attribute) and node.attr in private_members() - own:
             of_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
             yield from () if of_self else (node.attr,)
-
-
-def test_few_modules_in_a_folder() -> None:
-    folders = {path.parent for path in (*modules(WORKBENCH), *modules(BENCHMARKS))}
-    counts = {name_of(f): sum(path.name != "__init__.py" for path in f.glob("*.py")) for f in folders}
-    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
 def test_the_root_has_packages_and_few_modules() -> None:
