@@ -19,13 +19,13 @@ from browser.widget_page import CHROMIUM, WidgetPage, shown
 
 from benchmarks.query_sets import tpch as questions
 from benchmarks.sample_streams import tpch as tables
+from workbench.arrow.types import to_data_type
 from workbench.network.network import Network
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.queries_view import QueriesView
 from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
-from workbench.streams.arrow_types import to_data_type
 
 pytestmark = [
     pytest.mark.slow,

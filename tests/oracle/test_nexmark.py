@@ -7,12 +7,12 @@ from pyspark.sql import SparkSession
 
 from benchmarks.query_sets.nexmark import count_char, for_duckdb, load
 from benchmarks.sample_streams.nexmark import AUCTIONS, EVENTS, PERSONS, nexmark
+from workbench.arrow.types import to_data_type
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
-from workbench.streams.arrow_types import to_data_type
 
 OF_EVENTS = {"bid": EVENTS - AUCTIONS - PERSONS, "auction": AUCTIONS, "person": PERSONS}
 """Rows of 50 events."""

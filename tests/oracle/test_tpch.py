@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 
 from benchmarks.query_sets.tpch import load
 from benchmarks.sample_streams.tpch import tpch
+from workbench.arrow.types import to_data_type
 from workbench.errors import UnsupportedError
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
-from workbench.streams.arrow_types import to_data_type
 
 STREAMS = {"lineitem": (1_400, 200), "orders": (350, 50)}
 """Rows of history, and of a batch."""

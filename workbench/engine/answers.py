@@ -18,6 +18,8 @@ from pyarrow import csv, parquet
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from workbench.arrow.stored_values import as_python, as_shown, json_text
+from workbench.arrow.types import to_arrow, to_shown
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, rows_within
@@ -35,8 +37,6 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.render.spark_sql import to_spark
 from workbench.sql.render.stored_values import from_stored, has_maps, with_names
-from workbench.streams.arrow_types import to_arrow, to_shown
-from workbench.streams.stored_values import as_python, as_shown, json_text
 
 
 @dataclass(frozen=True)

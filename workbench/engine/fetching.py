@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.engine.answers import EVERYTHING, Answers, Refinement
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
@@ -32,10 +33,9 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, calls, columns
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DOUBLE, DataType, Kind
+from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 from workbench.sql.value_sizes import value_size
-from workbench.streams.stored_values import as_python, as_shown
 
 EVALUATED = 20_000
 """At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
@@ -125,45 +125,50 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
 
-def to_pandas(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = (), exact: bool = False) -> pd.DataFrame:
-    """Rows as pandas: ``first`` names the leading columns that are not the query's; one of hers of such a name gets a
-    number, as where a name is selected twice.
+def to_shown_table(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> pa.Table:
+    """Rows with the names and the types that answers show (``to_shown``).
 
-    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats;
-    NULL and NaN of a DOUBLE are one, unless ``exact`` makes columns that have NaN of objects;
-    intervals are ``timedelta64[us]``, arrays lists, structs and maps dicts, and BINARY is ``bytes``.
+    Args:
+        rows: as they are fetched.
+        plan: of their query.
+        first: names of the leading columns, which are not the query's; a column of the query that is called like one
+            gets a number, as where a name is selected twice.
+    """
+    names = unique_names([*first, *(output.name for output in plan.outputs)])
+    types = [*[INTEGER] * len(first), *(output.type for output in plan.outputs)]
+    return as_shown_table(rows.rename_columns(names), types)
+
+
+def to_pandas(rows: pa.Table, plan: QueryPlan) -> pd.DataFrame:
+    """Rows as pandas, as ``frame_of``.
+
+    Args:
+        rows: with the query's columns, as they are fetched.
+        plan: of the query.
 
     Raises:
         QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
     """
-    names = unique_names([*first, *(output.name for output in plan.outputs)])
-    try:
-        return frame_of(rows, names, [output.type for output in plan.outputs], exact)
-    except ValueError as problem:
-        raise QueryError(
-            f"the answer of {plan.name} cannot be shown: {problem}",
-            hint="a date is beyond the years 1 to 9999; select it as text, CAST(... AS STRING)",
-        ) from problem
+    return shown_in_pandas(to_shown_table(rows, plan), plan.name)
 
 
-def frame_of(rows: pa.Table, names: Sequence[str], types: Sequence[DataType], exact: bool) -> pd.DataFrame:
-    """Rows as pandas, as ``to_pandas``; their last columns are of these types, as they are stored.
+def shown_in_pandas(rows: pa.Table, query: str) -> pd.DataFrame:
+    """Rows of ``to_shown_table`` as pandas.
+
+    Args:
+        rows: of the answer or the changes of a query.
+        query: its name, for the error.
 
     Raises:
-        ValueError: a date is beyond what Python can hold.
+        QueryError: as ``to_pandas``.
     """
-    columns = range(len(names) - len(types), len(names))
-    for i, type_ in zip(columns, types, strict=True):
-        rows = rows.set_column(i, rows.column_names[i], as_shown(rows.column(i), type_))
-    frame = rows.rename_columns([f"_{i}" for i in range(len(names))]).to_pandas(integer_object_nulls=True)
-    for i, type_ in zip(columns, types, strict=True):
-        if type_.kind is Kind.INTEGER and rows.column(i).null_count:
-            frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
-        has_nan = exact and type_ == DOUBLE and pc.any(pc.is_nan(rows.column(i))).as_py()
-        if type_.is_text_when_stored or has_nan:
-            frame[f"_{i}"] = pd.Series(as_python(rows.column(i)), dtype=object)
-    frame.columns = pd.Index(names, dtype=object)
-    return frame
+    try:
+        return frame_of(rows)
+    except ValueError as problem:
+        raise QueryError(
+            f"the answer of {query} cannot be shown: {problem}",
+            hint="a date is beyond the years 1 to 9999; select it as text, CAST(... AS STRING)",
+        ) from problem
 
 
 def _is_read_here(answer: Answers) -> bool:

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.engine.answers import WRITERS, Refinement, save_rows, whole_file
-from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results, to_pandas
+from workbench.engine.fetching import (
+    fetch_changes,
+    fetch_count,
+    fetch_first,
+    fetch_results,
+    shown_in_pandas,
+    to_pandas,
+    to_shown_table,
+)
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
@@ -274,26 +283,22 @@ class Query:
         Example:
             >>> q.changes(since="yesterday")  # doctest: +SKIP
         """
-        return self._changes(since, exact=False)
+        return shown_in_pandas(self.arrow_changes(since), self.name)
 
-    def exact_changes(self, since: Since | None = None) -> pd.DataFrame:
-        """``changes``, in which NaN of a DOUBLE is not NULL: a column that has one holds objects, ``None`` for NULL.
+    def arrow_changes(self, since: Since | None = None) -> pa.Table:
+        """``changes`` as Arrow, in which NaN of a DOUBLE is not NULL.
 
         Raises:
             QueryError, EngineError: as ``changes``.
         """
-        return self._changes(since, exact=True)
-
-    def _changes(self, since: Since | None, exact: bool) -> pd.DataFrame:
         if self.results == OFF:
             hint = 'register it with results="lazy" or "eager"'
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
         batch = None if since is None else self.batch_before(since)
         after = self.registered if batch is None else max(batch, self.registered)
-        frame = self._fetched(
-            "changes", lambda answers: fetch_changes(answers, batch), ("batch", "weight"), after=after, exact=exact
-        )
-        return frame.sort_values("batch", kind="stable", ignore_index=True)
+        with self.answers(None, after) as answers, translate_errors(f"read the changes of {self.name}"):
+            rows = to_shown_table(fetch_changes(answers, batch), answers.plan, ("batch", "weight"))
+        return rows.take(pc.sort_indices(rows.column("batch")))
 
     def explain(self) -> ExplanationView:
         """What was shared at registration, with whom, and what was new.
@@ -331,14 +336,6 @@ class Query:
             condition = predicates_to_spark(predicates, lambda column: f"_{stored[column.name]}")
         return Refinement(condition, None if sort is None else places[sort.lower()], descending)
 
-    def _fetched(
-        self,
-        what: str,
-        fetch: Callable[[Answers], pa.Table],
-        first: tuple[str, ...] = (),
-        at: object | None = None,
-        after: int | None = None,
-        exact: bool = False,
-    ) -> pd.DataFrame:
-        with self.answers(at, after) as answers, translate_errors(f"read the {what} of {self.name}"):
-            return to_pandas(fetch(answers), answers.plan, first, exact)
+    def _fetched(self, what: str, fetch: Callable[[Answers], pa.Table], at: object | None = None) -> pd.DataFrame:
+        with self.answers(at) as answers, translate_errors(f"read the {what} of {self.name}"):
+            return to_pandas(fetch(answers), answers.plan)

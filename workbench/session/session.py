@@ -777,7 +777,7 @@ class Session(SessionContents):
                 raise QueryError(f"query {name} does not run: {status}", hint=hint)
 
         store = self.parts.store
-        return Source(record.id, types, handle.exact_changes, lambda: handle.batch, lambda: store.last.line, check)
+        return Source(record.id, types, handle.arrow_changes, lambda: handle.batch, lambda: store.last.line, check)
 
     def _check_during_batch(self, sql: str, dialect: str) -> None:
         """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""

@@ -16,11 +16,11 @@ from datetime import timedelta
 
 import numpy as np
 
+from workbench.arrow.types import times_of
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.stream_time import duration_text, short_duration
-from workbench.streams.arrow_types import times_of
 from workbench.streams.log import StreamLog
 
 _MICROSECOND = timedelta(microseconds=1)

@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from workbench.arrow.stored_values import to_texts
+from workbench.arrow.types import to_arrow, to_shown
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
@@ -28,8 +30,6 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
-from workbench.streams.arrow_types import to_arrow, to_shown
-from workbench.streams.stored_values import to_texts
 
 Mask = NDArray[np.bool_]
 Cast = Callable[[pa.Array], pa.Array]

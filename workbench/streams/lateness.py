@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import Mask, times_of
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
-from workbench.streams.arrow_types import Mask, times_of
 
 LEAST = np.iinfo(np.int64).min
 MOST = np.iinfo(np.int64).max

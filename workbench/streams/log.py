@@ -23,11 +23,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from workbench.arrow.types import to_column_type, to_field, type_of_field
 from workbench.errors import StreamError
 from workbench.files.inside import path_inside
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.arrow_types import to_column_type, to_field, type_of_field
 from workbench.streams.convert import beyond_years
 from workbench.streams.corrections.declared import EVENT, MARKS, Changes, Corrections
 from workbench.streams.lateness import Lateness

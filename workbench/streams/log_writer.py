@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workbench.arrow.types import type_of_field
 from workbench.files.writing import NewFile, write_file
-from workbench.streams.arrow_types import type_of_field
 from workbench.streams.corrections.declared import MARKS, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, LATE, MANIFEST, QUARANTINE, VERSION

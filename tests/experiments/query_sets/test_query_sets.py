@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from duckdb.func import SPECIAL
 
+from workbench.arrow.types import to_data_type
 from workbench.errors import WorkbenchError
 from workbench.experiments.query_sets import QUERY_SETS, GeneratedQuery, query_set
 from workbench.experiments.query_sets.chains import CONFINEMENTS, DIRECTIONS, Chain, Hand, variants, write
@@ -21,7 +22,6 @@ from workbench.experiments.sample_streams.zipcodes import zipdistance
 from workbench.sql.algebra.types import DOUBLE
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
-from workbench.streams.arrow_types import to_data_type
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
 SCHEMA = Schema(

@@ -11,8 +11,8 @@ from random import Random
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
-from workbench.streams.arrow_types import to_arrow
 
 D = Decimal
 BIGGEST = 2**63 - 1

@@ -19,10 +19,10 @@ from oracle.bags import Row, difference, frame_rows
 from pyspark.sql import SparkSession
 
 from workbench import Options, Session
+from workbench.arrow.types import to_arrow
 from workbench.errors import SqlError
 from workbench.session.query import Query
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
-from workbench.streams.arrow_types import to_arrow
 
 COLUMNS: tuple[tuple[str, DataType], ...] = (
     ("a", INTEGER), ("b", INTEGER), ("m", decimal(15, 2)), ("x", DOUBLE), ("s", STRING), ("d", DATE),

@@ -77,7 +77,7 @@ OF_A_QUERY: dict[str, Callable[[Query], object]] = {
     "count": lambda q: q.count(),
     "estimate": lambda q: q.estimate(),
     "changes": lambda q: q.changes(),
-    "exact_changes": lambda q: q.exact_changes(),
+    "arrow_changes": lambda q: q.arrow_changes(),
     "batch_before": lambda q: q.batch_before("2020-01-01"),
     "explain": lambda q: q.explain(),
 }

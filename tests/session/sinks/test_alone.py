@@ -6,7 +6,7 @@ import shutil
 import time
 from pathlib import Path
 
-import pandas as pd
+import pyarrow as pa
 import pytest
 from servers import Broker
 from sink_targets import Webhook, every_kind, of_delta, of_folder, once
@@ -28,9 +28,10 @@ class Query:
     def __init__(self, factor: int = 1) -> None:
         self.latest, self._factor = 0, factor
 
-    def changes(self, since: int | None) -> pd.DataFrame:
+    def changes(self, since: int | None) -> pa.Table:
         batches = range(0 if since is None else since + 1, self.latest + 1)
-        return pd.DataFrame({"batch": batches, "weight": 1, "a": [self._factor * batch for batch in batches]})
+        values = [self._factor * batch for batch in batches]
+        return pa.table({"batch": batches, "weight": [1] * len(batches), "a": pa.array(values, pa.int64())})
 
     def source(self, name: str) -> Source:
         return Source("first", (INTEGER,), self.changes, lambda: self.latest)

@@ -17,12 +17,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 import pytest
 from long import LONG
 from servers import Broker
 from sink_targets import Content, Webhook, every_kind, once
 
+from workbench.arrow.types import to_arrow
 from workbench.errors import WorkbenchError
 from workbench.files.writing import NewFile, replacing
 from workbench.session.sinks import sent as sent_module
@@ -32,6 +33,9 @@ from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source, Target
 from workbench.session.sinks.targets import target_of
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, decimal
+
+TYPES = (INTEGER, STRING, decimal(15, 2))
+CHANGES = pa.schema(zip(["batch", "weight", "a", "b", "c"], map(to_arrow, (INTEGER, INTEGER, *TYPES)), strict=True))
 
 Answer = dict[int, tuple[int, str | None, Decimal]]
 State = tuple[int, int, tuple[Answer, ...]]
@@ -72,19 +76,18 @@ class History:
         line, _, answers = self.state
         self.state = line + 1, len(answers) - 1, answers
 
-    def changes(self, since: int | None) -> pd.DataFrame:
+    def changes(self, since: int | None) -> pa.Table:
         _, registered, answers = self.state
-        rows: list[tuple[object, ...]] = [(registered, 1, *row) for row in answers[registered].values()]
+        rows: list[tuple[Any, ...]] = [(registered, 1, *row) for row in answers[registered].values()]
         for batch in range(registered + 1, len(answers)):
             before, after = answers[batch - 1], answers[batch]
             rows += [(batch, -1, *row) for key, row in before.items() if after.get(key) != row]
             rows += [(batch, 1, *row) for key, row in after.items() if before.get(key) != row]
-        frame = pd.DataFrame(rows, columns=["batch", "weight", "a", "b", "c"])
-        return frame if since is None else frame[frame["batch"] > since]
+        rows = [row for row in rows if since is None or row[0] > since]
+        return pa.table([pa.array([row[i] for row in rows], field.type) for i, field in enumerate(CHANGES)], CHANGES)
 
     def source(self, name: str) -> Source:
-        types = (INTEGER, STRING, decimal(15, 2))
-        return Source("first", types, self.changes, lambda: self.latest, line=lambda: self.state[0])
+        return Source("first", TYPES, self.changes, lambda: self.latest, line=lambda: self.state[0])
 
 
 class Fate:
@@ -119,7 +122,7 @@ class Fated(Target):
         self._fate.write()
         return self._target.begin(sink, types)
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         self._fate.write()
         if self._fate.refuses == "before":
             raise OSError("refused")

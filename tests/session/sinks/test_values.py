@@ -20,6 +20,7 @@ from servers import Broker
 from sink_targets import Webhook
 
 from workbench import Session
+from workbench.arrow.types import to_shown
 from workbench.errors import SessionError
 from workbench.session.sinks.targets import target_of
 from workbench.sql.algebra.types import (
@@ -37,7 +38,6 @@ from workbench.sql.algebra.types import (
     map_of,
     struct_of,
 )
-from workbench.streams.arrow_types import to_shown
 
 Values = list[Any]
 MOMENTS = [dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999), dt.datetime(1969, 12, 31, 23, 0, 0, 1)]
@@ -116,6 +116,16 @@ def in_postgres(value: Any) -> Any:
     return value
 
 
+def of_pandas(value: Any) -> Any:
+    """A time of pandas as one of Python."""
+    match value:
+        case pd.Timestamp():
+            return value.to_pydatetime()
+        case pd.Timedelta():
+            return value.to_pytimedelta()
+    return None if value is pd.NaT else value
+
+
 def same(wanted: Any, found: Any) -> bool:
     """Whether values are alike to the last bit; members have no order."""
     if isinstance(wanted, dict) and isinstance(found, dict):
@@ -160,10 +170,13 @@ def test_every_value_of_every_type_at_every_target(
         with psycopg.connect(postgres, row_factory=dict_row) as connection:
             return connection.execute("SELECT * FROM every").fetchall()
 
+    def of_call() -> list[dict[str, Any]]:
+        return [{name: of_pandas(value) for name, value in row.items()} for row in called[0].to_dict("records")]
+
     rows = max(len(values) for _, values in TYPES) + 1
     columns = {f"c{i}": [*values, *[None] * (rows - len(values))] for i, (_, values) in enumerate(TYPES)}
-    frame = {name: pd.Series(values, dtype=object) for name, values in columns.items()}
-    changes = pd.DataFrame({"weight": [1] * rows, "i": range(rows), **frame})
+    arrays = [pa.array(columns[f"c{i}"], to_shown(type_)) for i, (type_, _) in enumerate(TYPES)]
+    changes = pa.table({"weight": [1] * rows, "i": range(rows), **dict(zip(columns, arrays, strict=True))})
     types = [INTEGER, *(type_ for type_, _ in TYPES)]
     files, delta = tmp_path / "files", tmp_path / "delta"
     arrow: Callable[[Any], Any] = lambda table: table.to_pylist(maps_as_pydicts="strict")  # noqa: E731
@@ -173,7 +186,7 @@ def test_every_value_of_every_type_at_every_target(
         "hook": (hook.url("every"), lambda: hook.taken("every")[7], in_json),
         "topic": (broker.url("every"), lambda: [json.loads(m.value()) for m in broker.read("every")], in_json),
         "table": (f"{postgres}&table=every", of_table, in_postgres),
-        "called": (lambda _, frame: called.append(frame), lambda: called[0].to_dict("records"), lambda value: value),
+        "called": (lambda _, frame: called.append(frame), of_call, lambda value: value),
     }
     wrong = []
     for target_name, (given, read, expected) in targets.items():
@@ -206,7 +219,7 @@ def test_every_value_of_a_stream(spark: SparkSession, tmp_path: Path, hook: Webh
     of_sources = [(type_, unsigned(values)) for type_, values in TYPES if "interval" not in str(type_)]
     rows = max(len(values) for _, values in of_sources) + 1
     columns = {f"c{i}": [*values, *[None] * (rows - len(values))] for i, (_, values) in enumerate(of_sources)}
-    arrays = [pa.array(columns[f"c{i}"], to_shown(type_), from_pandas=False) for i, (type_, _) in enumerate(of_sources)]
+    arrays = [pa.array(columns[f"c{i}"], to_shown(type_)) for i, (type_, _) in enumerate(of_sources)]
     source = pa.table({"i": range(rows), **dict(zip(columns, arrays, strict=True))})
     with Session(spark) as session:
         session.add_stream("t", source, history=rows // 2, batch=2)
@@ -236,7 +249,7 @@ RAGGED: list[Values] = [[[]], [[1], []], [[1], [2, 3]], [[1], None]]
 @pytest.mark.parametrize("value", RAGGED, ids=repr)
 def test_arrays_of_arrays_that_differ(tmp_path: Path, hook: Webhook, postgres: str, value: Values) -> None:
     """PostgreSQL has no such arrays, and says so; other targets have them."""
-    changes = pd.DataFrame({"weight": [1], "v": pd.Series([value], dtype=object)})
+    changes = pa.table({"weight": [1], "v": pa.array([value], pa.list_(pa.list_(pa.int64())))})
     table = f"{postgres}&table=ragged"
     for given in (table, str(tmp_path / "files"), f"delta:{tmp_path / 'delta'}", hook.url("ragged")):
         target = target_of(given)
@@ -256,5 +269,5 @@ def test_a_text_with_a_character_0(postgres: str) -> None:
     target = target_of(f"{postgres}&table=zeros")
     target.begin("zeros", [STRING])
     with pytest.raises(Exception, match="cannot contain NUL"):
-        target.write("q", 1, pd.DataFrame({"weight": [1], "v": ["a\x00b"]}))
+        target.write("q", 1, pa.table({"weight": [1], "v": ["a\x00b"]}))
     target.close()

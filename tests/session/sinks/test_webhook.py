@@ -11,9 +11,10 @@ from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 import pytest
 
+from workbench.arrow.types import to_shown
 from workbench.errors import SessionError
 from workbench.session.sinks.targets import target_of
 from workbench.sql.algebra.types import (
@@ -98,7 +99,7 @@ def test_a_body_has_every_digit(hook: Hook, type_: Any, values: list[object], ex
     target = target_of(hook.address)
     target.begin("s", (type_,))
     rows = [*values, None]
-    changes = pd.DataFrame({"weight": [1] * len(rows), "v": pd.Series(rows, dtype=object)})
+    changes = pa.table({"weight": [1] * len(rows), "v": pa.array(rows, to_shown(type_))})
     target.write("q", 7, changes)
     ((method, _, body),) = hook.requests
     posted = json.loads(body)
@@ -111,7 +112,7 @@ def test_only_success_of_the_post_counts(hook: Hook, status: int) -> None:
     hook.status = status
     target = target_of(hook.address)
     target.begin("s", (INTEGER,))
-    changes = pd.DataFrame({"weight": [1], "v": [1]})
+    changes = pa.table({"weight": [1], "v": [1]})
     if status < 300:
         target.write("q", 1, changes)
     elif status < 400:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sql.bind_schema import SCHEMA
 
+from workbench.arrow.types import to_data_type
 from workbench.errors import SqlError, UnsupportedError
 from workbench.experiments.query_sets import appendix_b
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
@@ -13,7 +14,6 @@ from workbench.sql.algebra.types import DOUBLE, STRING, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block, LogicalQuery, SetOperation, StreamInput
 from workbench.sql.schema import Schema, UserFunction
-from workbench.streams.arrow_types import to_data_type
 
 APPENDIX = Schema(
     streams={STREAM_NAMES[k]: tuple((f.name, to_data_type(f.type)) for f in s) for k, s in SCHEMAS.items()},

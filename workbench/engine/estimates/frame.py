@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from workbench.arrow.stored_values import as_python, as_shown
 from workbench.engine.estimates.horvitz_thompson import Totals
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.estimates import Estimable
-from workbench.streams.stored_values import as_python, as_shown
 
 COLUMNS = ("column", "value", "low", "high")
 

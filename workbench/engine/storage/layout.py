@@ -8,9 +8,9 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.storage.lineage import word_column
 from workbench.sql.algebra.types import DataType
-from workbench.streams.arrow_types import to_arrow
 from workbench.streams.corrections import declared
 
 BATCH = "_batch"

@@ -13,6 +13,7 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
+from workbench.arrow.stored_values import json_text
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.chart import answer_chart, has_numbers
@@ -23,7 +24,6 @@ from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button,
 from workbench.session.query import Query
 from workbench.session.state import OFF
 from workbench.sql.algebra.interval_values import interval_text
-from workbench.streams.stored_values import json_text
 
 PAGE, DRAWN = 10, 30
 """Rows shown at a time, and drawn."""

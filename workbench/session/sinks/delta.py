@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import SessionError
 from workbench.session.sinks.folder import check_writable
-from workbench.session.sinks.rows import typed_changes
+from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 
@@ -44,7 +43,7 @@ class DeltaTarget(Target):
     def __init__(self, folder: Path) -> None:
         _deltalake()
         self._folder = folder
-        self._sink, self._types = "", tuple[DataType, ...]()
+        self._sink = ""
 
     @property
     def description(self) -> str:
@@ -57,19 +56,19 @@ class DeltaTarget(Target):
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The version that the table has of this sink."""
-        self._sink, self._types = f"argus-{sink}", tuple(types)
+        self._sink = f"argus-{sink}"
         if not is_delta(self._folder):
             check_writable(self._folder)
             return None
         version: int | None = self._table().transaction_version(self._sink)
         return version
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Append the batch, in one commit with its number."""
         delta = _deltalake()
         there = self._table() if is_delta(self._folder) else self._folder
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
-        rows = typed_changes(batch, changes, self._types)
+        rows = numbered_changes(batch, changes)
         rows = rows.cast(pa.schema([(field.name, _without_durations(field.type)) for field in rows.schema]))
         owner = f"{_OWNER}{self._sink}"  # of a table that is made now
         delta.write_deltalake(there, rows, mode="append", description=owner, commit_properties=properties)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import SessionError
 from workbench.files.writing import make_folder, replacing
-from workbench.session.sinks.rows import typed_changes
+from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 
@@ -40,7 +40,7 @@ class FolderTarget(Target):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._sink, self._types = "", tuple[DataType, ...]()
+        self._sink = ""
 
     @property
     def description(self) -> str:
@@ -53,18 +53,18 @@ class FolderTarget(Target):
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The number of the last file; none is kept of a folder from which files are moved away."""
-        self._sink, self._types = sink, tuple(types)
+        self._sink = sink
         check_writable(self._folder)
         if (last := self._last()) is None:
             return None
         self._check_own(last)
         return int(last.stem.partition("-")[2])
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Write the file of the batch, or replace it."""
         if (last := self._last()) is not None:
             self._check_own(last)
-        rows = typed_changes(batch, changes, self._types)
+        rows = numbered_changes(batch, changes)
         path = self._folder / f"batch-{batch:09d}.parquet"
         with replacing(path) as file:
             pq.write_table(rows.replace_schema_metadata({_OWNER: self._sink}), file)

@@ -8,29 +8,22 @@ arrays, structs and maps JSON. JSON has no NaN: it is null, as NULL is; infiniti
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
 
-import pandas as pd
 import pyarrow as pa
 
-from workbench.session.sinks.rows import Row, typed_changes
-from workbench.sql.algebra.types import DataType
-from workbench.streams.stored_values import as_python, plain
-
-
-def json_changes(batch: int, changes: pd.DataFrame, types: Sequence[DataType]) -> pa.Table:
-    """The changes of a batch as ``typed_changes`` gives them, with the values that JSON has."""
-    return typed_changes(batch, changes, types, nan=False)
+from workbench.arrow.stored_values import as_python, json_text, plain
+from workbench.session.sinks.rows import Row
 
 
 def rows_of(changes: pa.Table) -> list[Row]:
     """The weights and columns of changes, row by row.
 
     Example:
-        >>> rows_of(pa.table({"batch": [3], "weight": [-1], "id": [7]}))
+        >>> rows_of(pa.table({"weight": [-1], "id": [7]}))
         [{'weight': -1, 'id': 7}]
     """
-    columns = {name: as_python(changes.column(name)) for name in changes.column_names[1:]}
+    columns = {name: as_python(changes.column(name)) for name in changes.column_names}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
@@ -39,7 +32,19 @@ def to_json(value: object) -> bytes:
 
     Example:
         >>> from decimal import Decimal
-        >>> to_json({"x": 0.1, "m": Decimal("9007199254740993.07"), "b": bytes([255, 0])})
-        b'{"x": 0.1, "m": "9007199254740993.07", "b": "FF00"}'
+        >>> to_json({"x": [0.1, float("nan")], "m": Decimal("9007199254740993.07"), "b": bytes([255, 0])})
+        b'{"x": [0.1, null], "m": "9007199254740993.07", "b": "FF00"}'
     """
-    return json.dumps(plain(value), ensure_ascii=False).encode()
+    return json.dumps(_in_json(value), ensure_ascii=False).encode()
+
+
+def _in_json(value: object) -> object:
+    """As ``plain``, but NaN is None."""
+    match value:
+        case list():
+            return [_in_json(each) for each in value]
+        case dict():
+            return {json_text(name): _in_json(each) for name, each in value.items()}
+        case float() if math.isnan(value):
+            return None
+    return plain(value)

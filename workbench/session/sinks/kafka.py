@@ -16,11 +16,10 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import SessionError
-from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
+from workbench.session.sinks.json_rows import rows_of, to_json
 from workbench.session.sinks.rows import upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
@@ -55,7 +54,7 @@ class TopicTarget(Target):
         self._key = [name for name in self._address.options.get("key", "").split(",") if name]
         self._producer: Any = None
         self._errors = ClientErrors()
-        self._sink, self._types = "", tuple[DataType, ...]()
+        self._sink = ""
         self._numbers = dict[str, int]()
 
     @property
@@ -70,7 +69,7 @@ class TopicTarget(Target):
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The last number of a batch in the topic of numbers."""
         self.close()
-        self._sink, self._types = sink, tuple(types)
+        self._sink = sink
         # What an earlier process left unfinished under this id is ended by this, and does not count below.
         settings = {**self._address.client(), "transactional.id": f"argus-{sink}", "error_cb": self._errors.remember}
         producer = kafka_client().Producer(settings)
@@ -96,10 +95,9 @@ class TopicTarget(Target):
             hint = f"of another session, or one that was dropped: give another topic, or remove also {self._progress}"
             raise SessionError(f"the topic {topic} has what another sink has sent", hint=hint)
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """The batch and its number, in one transaction."""
-        rows = json_changes(batch, changes, self._types)
-        messages = [*(self._by_key(rows) if self._key else _changes(rows))]
+        messages = [*(self._by_key(changes) if self._key else _changes(changes))]
         self._producer.begin_transaction()
         try:
             for key, value in messages:

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 
+from workbench.arrow.stored_values import plain
 from workbench.errors import SessionError
-from workbench.session.sinks.rows import Row, typed_changes, upserts
+from workbench.session.sinks.rows import Row, numbered_changes, upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.streams.addresses.address import kept_address
-from workbench.streams.stored_values import plain
 
 POSTGRES = ("postgresql://", "postgres://")
 _PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL, target text)"
@@ -130,9 +129,9 @@ class PostgresTarget(Target):
             hint = "of another session maybe, or one that was dropped: give another table, or empty it"
             raise SessionError(f"the table {target} has what another sink has sent", hint=hint)
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """The batch and its number, in one transaction."""
-        rows = typed_changes(batch, changes, self._types)
+        rows = changes if self._key else numbered_changes(batch, changes)
         with self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute(_KEEP, [self._sink, batch])
             if not cursor.rowcount:
@@ -161,7 +160,7 @@ class _Table:
         sql = _psycopg().sql
         self._sql, self._cursor, self._key = sql, cursor, key
         self._name = _identifier(name)
-        self._columns = rows.column_names[2:] if key else rows.column_names
+        self._columns = rows.column_names[1:] if key else rows.column_names
         self._create(types if key else [INTEGER, INTEGER, *types])
 
     def insert(self, rows: Sequence[Row]) -> None:

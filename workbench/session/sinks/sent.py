@@ -14,16 +14,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.fetching import frame_of
+from workbench.arrow.frames import as_shown_table
 from workbench.engine.selection import summed
 from workbench.files.durable import force_to_disk
 from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.rows import stored_changes
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import INTEGER, DataType
 
 MOST = 32
 """So many files there are at most; then some are put together."""
@@ -81,7 +80,7 @@ class Sent:
         self._files.reverse()
         self._read_last()
 
-    def add(self, delivery: Delivery, changes: pd.DataFrame) -> None:
+    def add(self, delivery: Delivery, changes: pa.Table) -> None:
         """Write down what the target is to get: the column ``weight``, then the query's."""
         rows = stored_changes(changes, self._types)
         self._write(delivery.number, delivery, rows)
@@ -92,10 +91,9 @@ class Sent:
         self._files.pop().path.unlink()
         self._read_last()
 
-    def changes(self) -> pd.DataFrame:
+    def changes(self) -> pa.Table:
         """The last delivery, as it was given; it belongs before ``settle``."""
-        rows = _read(self._files[-1].path)
-        return frame_of(rows, rows.column_names, self._types, exact=True)
+        return self._shown(_read(self._files[-1].path))
 
     def settle(self) -> None:
         """The target has got all of it: put files together if there are many."""
@@ -110,11 +108,13 @@ class Sent:
         for file in together:
             file.path.unlink()
 
-    def changes_to(self, answer: pd.DataFrame) -> pd.DataFrame:
+    def changes_to(self, answer: pa.Table) -> pa.Table:
         """The changes from all that was delivered to an answer, given as the changes that accumulate to it."""
         there = [_negated(_read(file.path)) for file in self._files]
-        rows = _sum([stored_changes(answer, self._types), *there])
-        return frame_of(rows, rows.column_names, self._types, exact=True)
+        return self._shown(_sum([stored_changes(answer, self._types), *there]))
+
+    def _shown(self, rows: pa.Table) -> pa.Table:
+        return as_shown_table(rows, [INTEGER, *self._types])
 
     def _write(self, first: int, last: Delivery, rows: pa.Table) -> None:
         make_folder(self._folder)

@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
@@ -221,26 +222,27 @@ class Sink:
         """Write down what the target of a sink of an earlier version has: its batches are those of the only line."""
         batch = max(self._place.batch, -1 if known is None else known)
         if batch >= 0 and self._sent.last is None:
-            changes = self._source.changes(None)
-            before = changes[changes["batch"] <= batch].drop(columns="batch")
-            self._sent.add(Delivery(batch, line, batch), before)
+            self._sent.add(Delivery(batch, line, batch), self._changes_up_to(batch))
         self._save(replace(self._place, line=line, batch=batch))
 
-    def _due_deliveries(self, line: int, latest: int) -> Iterator[tuple[Delivery, pd.DataFrame]]:
+    def _due_deliveries(self, line: int, latest: int) -> Iterator[tuple[Delivery, pa.Table]]:
         """What the target lacks."""
         place = self._place
         if self._is_elsewhere(place, latest):
-            changes = self._source.changes(None)
-            answer = changes[changes["batch"] <= latest].drop(columns="batch")
             number = max(place.number + 1, latest)
-            yield Delivery(number, line, latest), self._sent.changes_to(answer)
+            yield Delivery(number, line, latest), self._sent.changes_to(self._changes_up_to(latest))
             return
         changes = self._source.changes(None if place.batch < 0 else place.batch)
-        for batch, rows in changes.groupby("batch", sort=True):
-            delivery = Delivery(int(batch) + place.ahead, line, int(batch))
-            yield delivery, rows.drop(columns="batch").reset_index(drop=True)
+        for batch in pc.unique(changes.column("batch")).to_pylist():
+            rows = changes.filter(pc.equal(changes.column("batch"), batch))
+            yield Delivery(batch + place.ahead, line, batch), rows.drop_columns(["batch"])
 
-    def _deliver(self, delivery: Delivery, changes: pd.DataFrame) -> None:
+    def _changes_up_to(self, batch: int) -> pa.Table:
+        """All changes from the answer at registration on, which accumulate to the answer after a batch."""
+        changes = self._source.changes(None)
+        return changes.filter(pc.less_equal(changes.column("batch"), batch)).drop_columns(["batch"])
+
+    def _deliver(self, delivery: Delivery, changes: pa.Table) -> None:
         if len(changes):
             self._sent.add(delivery, changes)
             self._target.write(self._place.query, delivery.number, changes)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-import pandas as pd
+import pyarrow as pa
 
 from workbench.sql.algebra.types import DataType
 
@@ -18,7 +18,7 @@ class Source:
     Attributes:
         registration: which registration of its name it is.
         types: of its columns.
-        changes: gives its changes after a batch; ``None``: all.
+        changes: gives its changes after a batch, in the order of batches, as ``Query.arrow_changes``; ``None``: all.
         latest: the batch that its answer is of.
         line: the line of history that the session has; another one from when on batches are not what they were.
         check: raises where the query was dropped, registered again or disabled.
@@ -26,7 +26,7 @@ class Source:
 
     registration: str
     types: tuple[DataType, ...]
-    changes: Callable[[int | None], pd.DataFrame]
+    changes: Callable[[int | None], pa.Table]
     latest: Callable[[], int]
     line: Callable[[], int] = lambda: 0
     check: Callable[[], None] = lambda: None
@@ -74,13 +74,13 @@ class Target(Protocol):
         """
         return None
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Take the changes of a batch.
 
         Args:
             query: its name.
             batch: its number, which grows from one to the next, also where the session has gone back.
-            changes: the column ``weight``, then the query's.
+            changes: the column ``weight``, then the query's, of the types of ``to_shown``.
 
         Raises:
             Exception: it could not; the batch is sent again later.

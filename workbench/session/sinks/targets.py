@@ -5,11 +5,13 @@ A crash sends a batch again: a callable is told the number, and leaves out what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
+from workbench.arrow.frames import frame_of
 from workbench.errors import SessionError, StreamError, with_article
 from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
 from workbench.session.sinks.folder import FolderTarget
@@ -17,7 +19,6 @@ from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
-from workbench.sql.algebra.types import DOUBLE, DataType
 from workbench.streams.addresses.address import check_no_connection_string
 from workbench.streams.live.kafka.address import SCHEME as KAFKA
 
@@ -27,22 +28,15 @@ class CallableTarget(Target):
 
     def __init__(self, function: Callable[[int, pd.DataFrame], object]) -> None:
         self._function = function
-        self._doubles: list[int] = []
 
     @property
     def description(self) -> str:
         """Its name."""
         return getattr(self._function, "__qualname__", type(self._function).__name__) + "()"
 
-    def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
-        """It keeps no number."""
-        self._doubles = [place for place, type_ in enumerate(types, start=1) if type_ == DOUBLE]
-        return None
-
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
-        """Call it; whatever it raises is shown. A DOUBLE is a float, whose NaN may be NULL, as in other DataFrames."""
-        names = [changes.columns[place] for place in self._doubles]
-        self._function(batch, changes.astype(dict.fromkeys(names, "float64")))
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
+        """Call it with pandas; whatever it raises is shown. NaN of a DOUBLE may be NULL, as in other DataFrames."""
+        self._function(batch, frame_of(changes))
 
 
 def target_of(given: object) -> Target:

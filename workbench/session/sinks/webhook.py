@@ -9,10 +9,10 @@ from base64 import b64encode
 from collections.abc import Sequence
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-import pandas as pd
+import pyarrow as pa
 
 from workbench.errors import SessionError
-from workbench.session.sinks.json_rows import json_changes, rows_of, to_json
+from workbench.session.sinks.json_rows import rows_of, to_json
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import kept_address
@@ -31,7 +31,7 @@ class WebhookTarget(Target):
 
     def __init__(self, url: str) -> None:
         self._url, self._address = url, kept_address(url)
-        self._sink, self._types = "", tuple[DataType, ...]()
+        self._sink = ""
 
     @property
     def description(self) -> str:
@@ -40,7 +40,7 @@ class WebhookTarget(Target):
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """It keeps no number."""
-        self._sink, self._types = sink, tuple(types)
+        self._sink = sink
         return None
 
     def claim(self, query: str) -> None:
@@ -50,15 +50,14 @@ class WebhookTarget(Target):
             port = parts.port or (443 if parts.scheme == "https" else 80)
             socket.create_connection((parts.hostname, port), TIMEOUT).close()
 
-    def write(self, query: str, batch: int, changes: pd.DataFrame) -> None:
+    def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Post the batch.
 
         Raises:
             SessionError: the address sends to another one.
             OSError: it cannot be reached, or its answer is no success.
         """
-        rows = rows_of(json_changes(batch, changes, self._types))
-        body = to_json({"query": query, "batch": batch, "changes": rows})
+        body = to_json({"query": query, "batch": batch, "changes": rows_of(changes)})
         headers = {"Content-Type": "application/json", "Argus-Sink": self._sink, "Argus-Batch": str(batch)}
         address = self._address.with_environment()
         if address.user:

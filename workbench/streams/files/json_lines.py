@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown, with_article
-from workbench.streams.arrow_types import to_data_type
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 

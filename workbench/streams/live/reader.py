@@ -13,9 +13,9 @@ from typing import ClassVar, Protocol
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.arrow_types import to_arrow
 from workbench.streams.source import QuarantinedRow
 
 Offsets = Mapping[str, str]

@@ -18,13 +18,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 from three_valued import satisfied
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.storage.lineage import Bits, count_bits, mask, patterns, word_arrays, word_column
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, or_pred, pred_set
-from workbench.streams.arrow_types import to_arrow
 
 
 def each(bits: range | list[int]) -> list[frozenset[int]]:

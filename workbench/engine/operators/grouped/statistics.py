@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.physical.accumulators import LOW_DIGITS, Final, high_unit
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.network.nodes import SetOperator
-from workbench.streams.arrow_types import to_arrow
 
 
 def value(final: Final, parts: pa.RecordBatch) -> pa.Array:

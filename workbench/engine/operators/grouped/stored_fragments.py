@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.accumulators import LOW_DIGITS, Adds, Part, StoredInput
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
@@ -34,7 +35,6 @@ from workbench.engine.storage.scan import LineageScan
 from workbench.engine.storage.segments import read_share, shares
 from workbench.network.projection import Columns
 from workbench.sql.algebra.types import INTEGER, DataType
-from workbench.streams.arrow_types import to_arrow
 
 GROUPED_ROWS = 250_000
 """So many rows are grouped at a time, and no more are in memory."""

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import narrowed
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
 from workbench.engine.storage.grouping import Positions, group_rows, normalized, not_distinct
 from workbench.engine.storage.reduction import Cells, Combine
-from workbench.streams.arrow_types import to_arrow
 
 Counts = npt.NDArray[np.int64]
 

@@ -11,11 +11,11 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.expressions import COMPARED, Like, compare, like
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
-from workbench.streams.arrow_types import to_arrow
 
 _OPERATORS = {
     "=": Operator.EQ,

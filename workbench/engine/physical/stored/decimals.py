@@ -9,10 +9,10 @@ from decimal import Context, Decimal
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.unscaled import Polynomial, large_integers, unscaled_or_beyond
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
-from workbench.streams.arrow_types import to_arrow
 
 _EXACT = Context(prec=2 * MAX_PRECISION)
 

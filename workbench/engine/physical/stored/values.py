@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
 from workbench.engine.physical.stored.conditions import Condition, Parts, StoredCase, stored_case, stored_condition
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
@@ -24,7 +25,6 @@ from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.engine.physical.stored.variances import Variance, stored_variance
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.arrow_types import to_arrow
 
 _FIRST_YEAR = 1970
 HIGHEST = 100

@@ -25,10 +25,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.spark.user_functions.returned_values import WrongValueError, converter_to, shortened
 from workbench.files.mapped import MAPPED
 from workbench.sql.algebra.types import DataType
-from workbench.streams.arrow_types import to_arrow
 
 CALLS = 1_000
 """The time limit of a function is for so many calls: a batch may be of any size."""

@@ -19,9 +19,9 @@ from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionProcess, Limits
 from workbench.sql.algebra.types import DataType
-from workbench.streams.arrow_types import to_arrow
 
 PROCESSES = 4
 """Every worker of Spark keeps at most so many processes of functions."""

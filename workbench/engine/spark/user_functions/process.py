@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.spark.user_functions.child import (
     CALLS,
     GOING_ON,
@@ -28,7 +29,6 @@ from workbench.engine.spark.user_functions.child import (
 from workbench.engine.spark.user_functions.returned_values import short_repr
 from workbench.errors import SessionError
 from workbench.sql.algebra.types import DataType
-from workbench.streams.arrow_types import to_arrow
 
 LOADING = 60.0
 """Seconds a function may take to be loaded, with the modules that it imports."""

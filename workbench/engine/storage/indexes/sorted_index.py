@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import Mask, Times, times_of
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
 from workbench.files.writing import replacing
 from workbench.sql.windows.bounds import Interval
-from workbench.streams.arrow_types import Mask, Times, times_of
 
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""

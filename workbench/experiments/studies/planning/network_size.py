@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pyarrow import parquet
 
+from workbench.arrow.types import to_data_type
 from workbench.experiments.query_sets import QUERY_SETS, query_set
 from workbench.experiments.report import Chart, Report, charts_beside, table
 from workbench.experiments.runs import Progress
@@ -27,7 +28,6 @@ from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import DOUBLE
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
-from workbench.streams.arrow_types import to_data_type
 
 SAMPLES = Path(__file__).parents[4] / "sample_data"
 HISTORY = {"FedWireTrans": 300_000, "MHDCFY01A": 600_000}

@@ -15,10 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_shown
 from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.render.stored_values import INFINITE, NAN
-from workbench.streams.arrow_types import to_shown
 
 _IN_JSON = {Kind.DATE: pa.int32(), Kind.TIMESTAMP: pa.int64(), Kind.INTERVAL: pa.int64()}
 
@@ -136,7 +136,7 @@ def as_shown(column: pa.Array | pa.ChunkedArray, type_: DataType) -> pa.Array | 
     """A column as answers show it; see ``to_shown``."""
     if type_.is_text_when_stored:
         return to_values(column, type_)
-    return column.cast(to_shown(type_)) if type_.kind is Kind.INTERVAL else column
+    return column.cast(to_shown(type_))
 
 
 def json_text(value: object) -> str:

@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from workbench.arrow.stored_values import to_texts, to_values
+from workbench.arrow.types import to_shown
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import (
     BINARY,
@@ -26,11 +28,9 @@ from workbench.sql.algebra.types import (
     map_of,
     struct_of,
 )
-from workbench.streams.arrow_types import to_shown
 from workbench.streams.convert import convert
 from workbench.streams.files import json_lines
 from workbench.streams.ingest import ingest
-from workbench.streams.stored_values import to_texts, to_values
 
 VALUES = {
     array_of(INTEGER): [[1, None, -(2**63), 2**63 - 1], [], None],

@@ -1,0 +1,48 @@
+"""Rows of answers with the types that are shown, and as pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.arrow.stored_values import as_python, as_shown
+from workbench.sql.algebra.types import DataType
+
+
+def as_shown_table(rows: pa.Table, types: Sequence[DataType]) -> pa.Table:
+    """Rows whose columns, which are as they are stored, get the types of ``to_shown``.
+
+    Example:
+        >>> from workbench.sql.algebra.types import BINARY
+        >>> as_shown_table(pa.table({"b": ["FF"]}), [BINARY]).to_pylist()
+        [{'b': b'\\xff'}]
+    """
+    columns = [as_shown(column, type_) for column, type_ in zip(rows.columns, types, strict=True)]
+    return pa.Table.from_arrays(columns, names=rows.column_names)
+
+
+def frame_of(rows: pa.Table) -> pd.DataFrame:
+    """Rows of ``as_shown_table`` as pandas.
+
+    Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats; NULL
+    and NaN of a DOUBLE are one; intervals are ``timedelta64[us]``, arrays lists, structs and maps dicts, and BINARY is
+    ``bytes``.
+
+    Raises:
+        ValueError: a date is beyond what Python can hold.
+
+    Example:
+        >>> frame_of(pa.table({"n": [1, None]})).dtypes["n"]
+        Int64Dtype()
+    """
+    columns = dict(enumerate(rows.columns))
+    frame = rows.rename_columns([f"_{i}" for i in columns]).to_pandas(integer_object_nulls=True)
+    for i, column in columns.items():
+        if pa.types.is_integer(column.type) and column.null_count:
+            frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
+        if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+            frame[f"_{i}"] = pd.Series(as_python(column), dtype=object)
+    frame.columns = pd.Index(rows.column_names, dtype=object)
+    return frame
