@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType
 
-from workbench.sql.algebra.aggregates import expand
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column
 from workbench.sql.algebra.types import decimal
+from workbench.sql.functions.aggregates import expand
 from workbench.sql.render.spark_sql import to_spark
 
 EXACT = Context(prec=90)

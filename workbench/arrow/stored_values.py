@@ -1,5 +1,5 @@
-"""Arrays, structs, maps and bytes as they are stored, which is a text for each (``sql/render/stored_values``), and as
-Arrow and Python have them.
+"""Arrays, structs, maps and bytes as they are stored, which is a text for each (``sql/functions/stored_values``), and
+as Arrow and Python have them.
 
 Both ways are exact. A value has the same text here as Spark gives it, by which they are equal.
 """
@@ -18,7 +18,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_shown
 from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.render.stored_values import INFINITE, NAN
+from workbench.sql.functions.stored_values import INFINITE, NAN
 
 _IN_JSON = {Kind.DATE: pa.int32(), Kind.TIMESTAMP: pa.int64(), Kind.INTERVAL: pa.int64()}
 

@@ -26,12 +26,12 @@ from typing import Any, Union, get_args, get_origin
 
 from cattrs import Converter
 
-from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.analytic import FUNCTIONS, AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
+from workbench.sql.functions.aggregates import STATISTICS
 from workbench.sql.logical import Block, SetOperation
 
 _MANY = 1 << 16
@@ -155,7 +155,7 @@ def analytic_of(stored: str) -> AnalyticCall:
         ValueError: it is no function that the workbench knows.
     """
     function: AnalyticCall = decode(stored, AnalyticCall)
-    if function.function not in FUNCTIONS:  # it would become SQL of Spark
+    if function.function not in FUNCTIONS | STATISTICS:  # it would become SQL of Spark
         raise ValueError(f"{function.function!r} is no analytic function")
     return function
 

@@ -35,8 +35,8 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.functions.stored_values import from_stored, has_maps, with_names
 from workbench.sql.render.spark_sql import to_spark
-from workbench.sql.render.stored_values import from_stored, has_maps, with_names
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ from workbench.engine.storage.segments import Run
 from workbench.errors import QueryError
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
-from workbench.sql.algebra.expressions import Expression, calls, columns
+from workbench.sql.algebra.expressions import Expression, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER, Kind
-from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+from workbench.sql.functions.calls import calls_functions
 from workbench.sql.value_sizes import value_size
 
 EVALUATED = 20_000
@@ -177,8 +177,7 @@ def _is_read_here(answer: Answers) -> bool:
     A user function may see the rows of its own query only. A constant -0.0 stays what it is where Spark groups.
     """
     return all(
-        calls(e) <= SPARK_FUNCTIONS.keys() and (columns(e) or e.type.kind is not Kind.DOUBLE)
-        for e in answer.plan.expressions
+        not calls_functions(e) and (columns(e) or e.type.kind is not Kind.DOUBLE) for e in answer.plan.expressions
     )
 
 

@@ -25,10 +25,10 @@ from typing import ClassVar
 
 from workbench.network.join_names import JoinNames, join_names
 from workbench.network.roll_up import column_of, over_groups
-from workbench.sql.algebra.aggregates import of_parts
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, column_name, digest, identity
 from workbench.sql.algebra.types import DataType
+from workbench.sql.functions.aggregates import of_parts
 from workbench.sql.predicates.cnf import TRUE, PredSet
 
 NodeId = str

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.optimizer.statistics import ColumnStatistics, SortKey, sort_key
-from workbench.sql.algebra.array_functions import HAS_PLACE
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, text
 from workbench.sql.algebra.types import BOOLEAN, common_type
+from workbench.sql.functions.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
 Statistics = Callable[[Column], ColumnStatistics | None]

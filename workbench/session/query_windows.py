@@ -15,8 +15,8 @@ import pandas as pd
 
 from workbench.errors import QueryError, shown
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of, streams_of, with_blocks
 from workbench.sql.predicates.cnf import Operator, conjunction
 from workbench.sql.predicates.normal_form import normal_form

@@ -16,8 +16,8 @@ from workbench.network.sql_text import expression_sql
 from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.windows import of_slices, slices_of, windowed
-from workbench.sql.algebra.aggregates import follows_from_parts, of_parts
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, calls, is_function_of_user, text
+from workbench.sql.functions.aggregates import follows_from_parts, of_parts
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 

@@ -23,9 +23,9 @@ from workbench.network.nodes import Aggregate, Read, Source, Window
 from workbench.network.roll_up import over_groups
 from workbench.optimizer.cardinality import is_key
 from workbench.sharing.draft import Draft
-from workbench.sql.algebra.aggregates import follows_from_parts
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.aggregates import follows_from_parts
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, or_pred, pred_set, predicate_sources
 from workbench.sql.windows.bounds import time_and_end, times

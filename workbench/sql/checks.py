@@ -8,9 +8,9 @@
   Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
 - A recursive query whose steps the text does not bound has no rows beyond those that are evaluated
   (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
-- Entries of a map are one: no key stands twice, and none is NULL (``algebra/array_functions.py``). Its check has the
+- Entries of a map are one: no key stands twice, and none is NULL (``functions/maps.py``). Its check has the
   rows, or groups, for which they are none.
-- What is read of JSON in postgres and duckdb can be written as they do (``render/json_functions.py``). Its check has
+- What is read of JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
 Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of
@@ -26,7 +26,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -37,8 +36,12 @@ from workbench.sql.algebra.expressions import (
     column_name,
     walk,
 )
-from workbench.sql.algebra.functions import JSON, NUMERIC_QUOTIENT, UNREAD, call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.functions.arrays import HAS_PLACE
+from workbench.sql.functions.calls import FUNCTIONS, call
+from workbench.sql.functions.json_values import UNREAD
+from workbench.sql.functions.maps import MAP_FROM_ENTRIES, NO_MAP
+from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetOperation, parts_of
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
@@ -214,7 +217,7 @@ def _not_exact(part: Call) -> PredSet:
         return normal_form(call(NO_MAP, *part.arguments))
     if part.function in UNREAD:
         unread = UNREAD[part.function]
-        return normal_form(call(unread, *part.arguments[: len(JSON[unread].parameters)]))
+        return normal_form(call(unread, *part.arguments[: FUNCTIONS[unread].most]))
     there = [call("not", call("is_null", side)) for side in part.arguments]
     divides = call("<>", part.arguments[1], Constant(0, INTEGER))
     return normal_form(call("and", call("is_null", part), *there, divides))

@@ -13,8 +13,8 @@ import pytest
 
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, text
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.render.spark_sql import to_spark
 
 VALUES: dict[DataType, tuple[Any, ...]] = {

@@ -16,8 +16,8 @@ from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
-from workbench.sql.render.spark_aggregates import holistic_sql
-from workbench.sql.render.spark_functions import negated
+from workbench.sql.functions.numbers import negated
+from workbench.sql.functions.spark_aggregates import holistic_sql
 from workbench.sql.render.spark_sql import to_spark
 
 _KEPT_SCALE = 6

@@ -39,7 +39,7 @@ from workbench.network.nodes import Aggregate, SetOperation, SetOperator
 from workbench.network.projection import Columns, columns_of, read_by_aggregate
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
-from workbench.sql.render.spark_functions import calls_functions
+from workbench.sql.functions.calls import calls_functions
 from workbench.sql.windows.stream_time import is_session
 
 LIVE = "_rows"

@@ -49,10 +49,10 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.projection import carried_columns, computed_columns
-from workbench.sql.algebra.expressions import Call, Expression, calls, text, walk
+from workbench.sql.algebra.expressions import Call, Expression, text, walk
 from workbench.sql.algebra.types import INTEGER, DataType
+from workbench.sql.functions.calls import calls_functions
 from workbench.sql.predicates.cnf import conjunction
-from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
 
 V = TypeVar("V")
 
@@ -238,7 +238,7 @@ class _PlanBuilder:
         computed = {
             key_column(e): e
             for e in expressions
-            if isinstance(e, Call) and calls(e) <= SPARK_FUNCTIONS.keys() and sum(1 for _ in walk(e)) <= MOST_PARTS
+            if isinstance(e, Call) and not calls_functions(e) and sum(1 for _ in walk(e)) <= MOST_PARTS
         }
         return dict(list(computed.items())[:MOST_OUTPUTS])
 

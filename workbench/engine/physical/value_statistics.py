@@ -18,10 +18,10 @@ from decimal import Decimal
 from workbench.engine.physical.accumulators import Final, adds_up, is_wide, over_rows
 from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.storage.reduction import Combine
-from workbench.sql.algebra import functions
 from workbench.sql.algebra.coercion import as_string
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression, digest, identity
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, decimal
+from workbench.sql.functions.calls import call
 
 VALUES = "_values"
 """Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
@@ -146,10 +146,10 @@ def _as_text(arguments: Sequence[Expression]) -> Expression | None:
     texts = [as_string(argument) for argument in arguments]
     parts: list[Expression] = []
     for text in texts[:-1]:
-        parts += [as_string(functions.call("length", text)), Constant(":", STRING), text]
+        parts += [as_string(call("length", text)), Constant(":", STRING), text]
     together = texts[-1]
     for part in reversed(parts):
-        together = functions.call("||", part, together)
+        together = call("||", part, together)
     return together
 
 

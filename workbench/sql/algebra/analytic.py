@@ -14,7 +14,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from workbench.sql.algebra.aggregates import STATISTICS
 from workbench.sql.algebra.expressions import Expression, digest, identity, text
 from workbench.sql.algebra.ordering import SortKey, without_repetition
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
@@ -31,8 +30,8 @@ NEIGHBOURS = ("lag", "lead")
 POSITIONS = ("first_value", "last_value", "nth_value")
 """Values of another row: one so far before or after, or the first, last or n-th one of a frame."""
 
-FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS, *STATISTICS})
-"""All analytic functions: every basic statistic is one, of the rows of a frame."""
+FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS})
+"""Functions that are only analytic; every basic statistic is one as well, of the rows of a frame."""
 
 _ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
 """Functions that give peers the same values in any order, unless a frame counts rows."""

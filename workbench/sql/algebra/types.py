@@ -4,10 +4,10 @@ Few kinds on purpose: every binary float is a DOUBLE, and every integer is compu
 an integer that a cast keeps within fewer bits says how many (``integer(16)``), which is a promise about its values:
 wherever an INTEGER is needed it is one. Exactness of rewrites depends on the kind.
 
-ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``render/stored_values``). Arrays and
-structs have no order; that of BINARY is its texts', which are hexadecimal. A MAP is computed and stored as the array of
-its entries, structs of a key and a value, in the order in which they came; SQL text cannot compare maps.
-An INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
+ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``functions/stored_values``). Arrays
+and structs have no order; that of BINARY is its texts', which are hexadecimal. A MAP is computed and stored as the
+array of its entries, structs of a key and a value, in the order in which they came; SQL text cannot compare maps. An
+INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
 """
 
 from __future__ import annotations

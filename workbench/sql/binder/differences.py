@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, walk
-from workbench.sql.algebra.functions import NUMERIC_QUOTIENT
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 

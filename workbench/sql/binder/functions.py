@@ -10,7 +10,6 @@ from sqlglot import exp
 from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -30,6 +29,7 @@ from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time, is_zoned
 from workbench.sql.binder.times import interval_arithmetic
+from workbench.sql.functions.calls import FUNCTIONS, call, cast
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
@@ -45,60 +45,9 @@ _TRUTH = {
     "bigquery": ("", "true", "false"),
 }
 """Dialect -> the blanks that may stand around a text that is cast to BOOLEAN, and the words that are true and false."""
-PLAIN_NODES: dict[type[exp.Expr], tuple[str, str]] = {
-    **{node: (node.__name__.lower(), "this") for node in (
-        exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh, exp.Asinh,
-        exp.Acosh, exp.Atanh, exp.Degrees, exp.Radians, exp.Cot, exp.Sec, exp.Csc, exp.Rint, exp.IsNan, exp.Factorial,
-        exp.Soundex, exp.Ascii)},
-    **{node: (node.__name__.lower(), "this expression") for node in (
-        exp.Atan2, exp.Nanvl, exp.Right, exp.Levenshtein, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Getbit)},
-    exp.BitwiseAnd: ("bit_and_of", "this expression"), exp.BitwiseOr: ("bit_or_of", "this expression"),
-    exp.BitwiseXor: ("bit_xor_of", "this expression"), exp.BitwiseNot: ("bit_not", "this"),
-    exp.BitwiseCount: ("bit_count", "this"), exp.Chr: ("chr", "expressions"),
-    exp.BitLength: ("bit_length", "this"),
-    exp.Translate: ("translate", "this from_ to"), exp.SubstringIndex: ("substring_index", "this delimiter count"),
-    exp.SplitPart: ("split_part", "this delimiter part_index"), exp.ConcatWs: ("concat_ws", "expressions"),
-    exp.NextDay: ("next_day", "this expression"), exp.UnixDate: ("unix_date", "this"),
-    exp.TimestampFromParts: ("make_timestamp", "year month day hour min sec"),
-    exp.UnixSeconds: ("unix_seconds", "this"), exp.UnixMillis: ("unix_millis", "this"),
-    exp.UnixMicros: ("unix_micros", "this"), exp.Repeat: ("repeat", "this times"),
-    exp.Space: ("space", "this"), exp.Elt: ("elt", "this expressions"), exp.Negative: ("neg", "this"),
-    exp.WidthBucket: ("width_bucket", "this min_value max_value num_buckets"),
-}  # fmt: skip
-"""Syntax node -> the function that it is, and the parts that are its arguments."""
-PLAIN_NAMES = ("log1p", "expm1", "hypot", "pmod", "bin", "find_in_set", "luhn_check",
-               "make_date", "json_array_length", "weekday", "timestamp_seconds", "timestamp_millis",
-               "timestamp_micros", "url_encode", "try_url_decode", "quote", "mask", "is_valid_utf8", "make_valid_utf8",
-               "try_validate_utf8", "hash", "xxhash64", "bround")  # fmt: skip
-"""Functions that the parser leaves as plain names."""
-OTHER_NAMES = {"url_decode": "try_url_decode", "make_timestamp_ntz": "make_timestamp", "try_mod": "%",
-               "try_make_timestamp_ntz": "make_timestamp", "try_make_timestamp": "make_timestamp"}  # fmt: skip
-"""Names of functions that are called otherwise here."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
          "try_to_date": DATE, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
-_SAME = (
-    "array",
-    "cbrt",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "atan2",
-    "degrees",
-    "radians",
-)
-"""Functions that are the same in every dialect."""
-_SAME_IN_DATABASES = {
-    "ascii", "bit_and_of", "bit_or_of", "bit_xor_of", "bit_not", "md5", "repeat", "translate", "startswith",
-    "concat_ws", "right", "split_part",
-}  # fmt: skip
-"""Functions that are the same in postgres and duckdb."""
 _MOST_DIGITS = 15
 """Digits behind the point to which a DOUBLE is rounded."""
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
@@ -323,15 +272,14 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
 
 def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None:
     """Refuse a function of Spark in a dialect in which it may mean something else, or raises at what is NULL here."""
-    compared = b.dialect in DATABASES and function in _SAME_IN_DATABASES
-    if b.dialect not in SPARK_FAMILY and function not in _SAME and not compared:
+    if b.dialect not in (FUNCTIONS[function].dialects if function in FUNCTIONS else SPARK_FAMILY):
         called = (b.source.called(node) or function).upper()
         b.source.refuse(
             f"{called} in {b.dialect}", node, "what it means there was not compared with Spark: write it in spark"
         )
-    if compared and function == "right" and not _is_number(node.expression, 0):
+    if b.dialect in DATABASES and function == "right" and not _is_number(node.expression, 0):
         b.source.refuse("RIGHT of what is no constant number", node, "below 0 databases differ")
-    if compared and function == "split_part":
+    if b.dialect in DATABASES and function == "split_part":
         separator = node.args.get("delimiter")
         constant = isinstance(separator, exp.Literal) and separator.is_string and separator.name
         if not (constant and _is_number(node.args.get("part_index"), 1)):
@@ -356,7 +304,7 @@ def length(b: ExpressionBinder, node: exp.Length) -> Expression:
 
 def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """A function that the parser leaves as a plain name."""
-    if b.dialect not in SPARK_FAMILY and function not in _SAME:
+    if b.dialect not in FUNCTIONS[function].dialects:
         raise TypeClash(f"{function.upper()} is read in spark only", hint="what it means elsewhere was not compared")
     return call(function, *arguments)
 

@@ -1,7 +1,7 @@
 """Which syntax nodes are bound, and by what: the one place where handlers are registered.
 
-To add a SQL function: its types in ``algebra/functions.py``, its Spark text in ``render/spark_functions.py``, and here
-the syntax node that sqlglot makes of its call. A node that is not listed is refused by name.
+A function that is one for one with a syntax node, or a name, says so in its declaration (``functions``). Here is what
+else text means. A node that is not listed is refused by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING
 from workbench.sql.binder import functions, operators, temporal
 from workbench.sql.binder.arrays import binary, databases, json_paths, lambdas, maps, structs
@@ -23,6 +22,8 @@ from workbench.sql.binder.arrays import calls as arrays
 from workbench.sql.binder.numbers.results import shifted, whole
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic, time_differences
+from workbench.sql.functions.calls import FUNCTIONS, call
+from workbench.sql.functions.declaration import Function
 
 Bind = Callable[[ExpressionBinder, Any], Expression]
 
@@ -39,17 +40,12 @@ def _handler(parts: str, bind: Bind) -> Handler:
     return Handler(tuple(parts.split()), bind)
 
 
-def _call(function: str, *parts: str) -> Handler:
-    """A function of ours on the node's parts, in order."""
-    return Handler(parts, lambda b, node: call(function, *b.parts(node, *parts)))
-
-
-def _plain(function: str, *parts: str) -> Handler:
-    """A function of Spark's, which is refused in other dialects unless it is the same there."""
+def _regular(function: Function, parts: tuple[str, ...]) -> Handler:
+    """A function on the node's parts, in order; refused in dialects in which it may mean something else."""
 
     def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
-        functions.refuse_elsewhere(b, function, node)
-        return call(function, *b.parts(node, *parts))
+        functions.refuse_elsewhere(b, function.name, node)
+        return call(function.name, *b.parts(node, *parts))
 
     return Handler(parts, bind)
 
@@ -64,6 +60,7 @@ def _shift(function: str) -> Bind:
 
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
+    **{node: _regular(function, parts) for function in FUNCTIONS.values() for node, parts in function.syntax},
     # Columns and constants.
     exp.Paren: _handler("this", lambda b, n: b.bind(n.this)),
     exp.Column: _handler("this table join_mark db catalog", lambda b, n: b.column(n)),
@@ -78,9 +75,6 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
         exp.EQ: "=", exp.NEQ: "<>"}.items()},
     **{node: _handler("this expression", operators.comparison(symbol)) for node, symbol in {
         exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}.items()},
-    **{node: _call(symbol, "this", "expression") for node, symbol in {
-        exp.NullSafeEQ: "<=>", exp.SafeAdd: "+", exp.SafeSubtract: "-",
-        exp.SafeMultiply: "*", exp.SafeDivide: "/", exp.Pow: "power"}.items()},
     exp.NullSafeNEQ: _handler(
         "this expression", lambda b, n: call("not", call("<=>", *b.parts(n, "this", "expression")))),
     exp.Mul: _handler("this expression", interval_arithmetic.times),
@@ -109,7 +103,6 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.DecodeCase: _handler("expressions", functions.decode),
     exp.Nullif: _handler("this expression", operators.null_if),
     exp.Nvl2: _handler("this true false", functions.nvl2),
-    exp.Coalesce: _call("coalesce", "this", "expressions"),
     exp.Greatest: _handler("this expressions", functions.greatest_or_least),
     exp.Least: _handler("this expressions", functions.greatest_or_least),
     exp.Cast: _handler("this to", functions.cast_),
@@ -118,12 +111,10 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     # Functions of numbers.
     exp.Abs: _handler("this", operators.function_of_number("abs")),
     **{node: _handler("this", whole(node.__name__.lower())) for node in (exp.Floor, exp.Ceil)},
-    **{node: _call(node.__name__.lower(), "this") for node in (exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)},
     exp.Log: _handler("this expression", functions.log),
     exp.Round: _handler("this decimals", functions.rounded),
     exp.Trunc: _handler("this decimals", lambda b, n: temporal.trunc(b, b.parts(n, "this", "decimals"))),
     # Functions of texts.
-    **{node: _call(node.__name__.lower(), "this") for node in (exp.Upper, exp.Lower)},
     exp.Length: _handler("this", functions.length),
     exp.Substring: _handler("this start length", functions.substring),
     exp.Left: _handler("this expression", functions.left),
@@ -155,14 +146,11 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _handler("this", temporal.name_of(name, part)) for node, (name, part) in {
         exp.Dayname: ("dayname", "dayofweek"), exp.Monthname: ("monthname", "month")}.items()},
     exp.DateDiff: _handler("this expression unit", time_differences.date_diff),
-    # Functions that are one for one with Spark's.
-    **{node: _plain(name, *parts.split()) for node, (name, parts) in functions.PLAIN_NODES.items()},
     **{node: _handler("this expression", _shift(name)) for node, name in {
         exp.BitwiseLeftShift: "shiftleft", exp.BitwiseRightShift: "shiftright"}.items()},
     **dict.fromkeys((exp.RegexpExtract, exp.RegexpReplace, exp.RegexpCount, exp.RegexpSubstr, exp.RegexpInstr),
                     _handler("this expression group replacement null_if_pos_overflow", functions.regular_expression)),
     # Functions of arrays.
-    **{node: _plain(name, *parts.split()) for node, (name, parts) in arrays.NODES.items()},
     exp.ArraySize: _handler("this expression", databases.size),
     exp.ArrayToString: _handler("this expression null", databases.joined),
     exp.ArrayContains: _handler("this expression", databases.contains),
@@ -195,8 +183,6 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     **{node: _handler("this length", binary.of_bytes(*names)) for node, names in binary.OF_TEXT_OR_BYTES.items()},
     **{node: _handler("this charset", binary.in_utf8(name)) for node, name in {
         exp.Encode: "encode", exp.Decode: "decode_bytes"}.items()},
-    exp.Unhex: _plain("unhex", "this", "expression"),
-    exp.FromBase64: _plain("unbase64", "this"),
     exp.GenerateSeries: _handler("start end step is_end_exclusive", arrays.sequence),
     exp.JSONFormat: _handler("this", structs.to_json),
     exp.Struct: _handler("expressions", structs.struct),
@@ -213,7 +199,6 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.AtTimeZone: _handler("this zone", temporal.of_utc),
     exp.FromTimeZone: _handler("this zone", temporal.of_utc),
     exp.Initcap: _handler("this expression", functions.capitalized),
-    exp.EqualNull: _call("<=>", "this", "expression"),
     exp.Pi: _handler("", lambda b, n: Constant(math.pi, DOUBLE)),
     exp.TimestampDiff: _handler("this expression unit", time_differences.timestamp_diff),
     exp.TimeToUnix: _handler("this", time_differences.epoch),
@@ -241,12 +226,11 @@ NAMED: dict[str, Callable[[ExpressionBinder, list[Expression]], Expression]] = {
     "epoch_us": time_differences.epoch_us,
     **{name: partial(functions.cast_named, type_) for name, type_ in functions.CASTS.items()},
     "try_to_timestamp": temporal.try_to_timestamp,
-    **{name: partial(functions.named, function) for name, function in functions.OTHER_NAMES.items()},
     "cardinality": databases.cardinality,
     **{name: partial(maps.read, name) for name in maps.NAMES},
     "map_contains": partial(maps.read, "map_contains_key"),
     "map_extract_value": partial(maps.read, "map_value"),
-    **{name: partial(functions.named, name) for name in (*functions.PLAIN_NAMES, *arrays.NAMES)},
+    **{name: partial(functions.named, function.name) for function in FUNCTIONS.values() for name in function.names},
 }
 """Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
 

@@ -30,10 +30,10 @@ from workbench.sql.binder.set_operations import (
 )
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, streams_of
+from workbench.sql.query_limits import refuse_shape
 from workbench.sql.render.spark_sql import to_spark
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.dialects import known_dialect
-from workbench.sql.syntax.limits import refuse_shape
 from workbench.sql.syntax.parse import Statement, ViewName, parse
 from workbench.sql.syntax.quoted_names import quoting_hint
 from workbench.sql.syntax.source_text import SourceText

@@ -12,10 +12,8 @@ import sqlglot
 from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest
-from workbench.sql.algebra import coercion, functions, interval_values
-from workbench.sql.algebra.aggregates import GROUPED
+from workbench.sql.algebra import coercion
 from workbench.sql.algebra.analytic import ANALYTIC
-from workbench.sql.algebra.array_functions import HAS_PLACE, MAP_OF, NO_MAP, variable
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
@@ -30,8 +28,12 @@ from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
 from workbench.sql.function_help import signature_hint
+from workbench.sql.functions.aggregates import GROUPED
+from workbench.sql.functions.arrays import variable
+from workbench.sql.functions.calls import FUNCTIONS, cast
+from workbench.sql.query_limits import Extent, refuse_extent, refuse_growth
 from workbench.sql.schema import Schema
-from workbench.sql.syntax.limits import Extent, refuse_extent, refuse_growth, refuse_height, refuse_nesting
+from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
 
 _NOW = (exp.CurrentTimestamp, exp.CurrentDate)
@@ -64,9 +66,6 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
 }
-_INNER = {functions.WITHIN, interval_values.OF_MICROS, interval_values.MICROS, HAS_PLACE, MAP_OF, NO_MAP, "map_value"}
-_INNER |= functions.JSON.keys()
-"""Functions that no text calls."""
 COMPARE = "compare it with something, as in a > 3"
 """What to try where a condition is needed and stands for something else."""
 
@@ -304,7 +303,7 @@ class ScalarBinder:
             hint = "it stands in WHERE, ON and HAVING: t > now() - INTERVAL '5' DAY"
             raise UnsupportedError(f"{name} outside of a condition is not supported", **place, hint=hint)
         now = self._now_at(node)
-        return functions.cast(now, DATE) if name == "CURRENT_DATE" and now.type == TIMESTAMP else now
+        return cast(now, DATE) if name == "CURRENT_DATE" and now.type == TIMESTAMP else now
 
     def _time_of_row(self, node: exp.Anonymous) -> Expression:
         """PROCTIME(): rows are processed in stream time, which is the event time of the row."""
@@ -365,7 +364,12 @@ class ScalarBinder:
             return NAMED[name](self, self.parts(node, "expressions"))
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
-        known = [*self.schema.functions, *self.schema.aggregates, *(functions.FUNCTIONS.keys() - _INNER), *NAMED]
+        known = [
+            *self.schema.functions,
+            *self.schema.aggregates,
+            *(name for name, function in FUNCTIONS.items() if not function.is_inner),
+            *NAMED,
+        ]
         hint = nearest(name, [k for k in known if k[0].isalpha()]) or "the Tab key lists functions as you type"
         raise self.source.error(f"unknown function {node.name}", node, hint)
 

@@ -23,7 +23,7 @@ from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import scope_of
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
 from workbench.sql.predicates.cnf import TRUE
-from workbench.sql.syntax.limits import MOST_ROWS
+from workbench.sql.query_limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
 
 _FIRST = {"duckdb": 0}

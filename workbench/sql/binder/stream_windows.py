@@ -14,12 +14,12 @@ from sqlglot import exp
 from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import COMPARE, ScalarBinder
 from workbench.sql.binder.scope import Item, scope_of
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form

@@ -14,7 +14,6 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import parse_instant, parse_timestamp
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
@@ -32,6 +31,7 @@ from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 

@@ -16,9 +16,9 @@ from fractions import Fraction
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, reading_order, sources, text, walk
 from workbench.sql.algebra.folding import compares, fold
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, Kind
+from workbench.sql.functions.calls import call
 from workbench.sql.predicates.cnf import (
     ALWAYS,
     FALSE,

@@ -143,7 +143,7 @@ def implies(p: PredSet, q: PredSet) -> bool:
     Example:
         >>> from workbench.sql.algebra.expressions import Column
         >>> from workbench.sql.predicates.normal_form import normal_form
-        >>> from workbench.sql.algebra.functions import call
+        >>> from workbench.sql.functions.calls import call
         >>> from workbench.sql.algebra.types import INTEGER
         >>> p, q = (normal_form(call(">", Column("a", INTEGER), Constant(n, INTEGER))) for n in (10, 5))
         >>> implies(p, q), implies(q, p)

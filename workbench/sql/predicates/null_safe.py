@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from workbench.sql.algebra.coercion import empty_array
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import STRING, DataType, Kind
+from workbench.sql.functions.calls import call
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.predicates.normal_form import normal_form
 

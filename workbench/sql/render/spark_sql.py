@@ -1,6 +1,6 @@
 """Expressions and predicates as Spark SQL text that never raises (``docs/design/isolation.md``).
 
-The text of every function is in ``spark_functions``; here are columns, constants, literals and predicates.
+The text of a function is in its declaration (``functions``); here are columns, constants, literals and predicates.
 With ANSI mode on or off an overflow, a division by zero or a bad conversion gives NULL for that expression.
 """
 
@@ -15,9 +15,10 @@ from decimal import Decimal
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
+from workbench.sql.functions.calls import FUNCTIONS
+from workbench.sql.functions.conditions import comparison_sides
+from workbench.sql.functions.stored_values import from_stored, to_stored
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred
-from workbench.sql.render.spark_functions import SPARK_FUNCTIONS, comparison_sides
-from workbench.sql.render.stored_values import from_stored, to_stored
 
 MAX_CHARACTERS = 4_000_000
 """Characters of an expression in Spark's SQL."""
@@ -78,13 +79,13 @@ def value_to_spark(expression: Expression, column: Naming, wanted: str | None = 
             if sum(map(len, rendered)) > MAX_CHARACTERS:
                 what = "an expression that is too long when it is written for Spark is not supported"
                 raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
-            spark = SPARK_FUNCTIONS.get(name)
-            if spark is None:  # one of the analyst's
+            function = FUNCTIONS.get(name)
+            if function is None:  # one of the analyst's
                 given = ", ".join(rendered) or NO_ARGUMENTS
                 if wanted is None:
                     return f"{user_function(name)}({given})"
                 return f"{guarded_function(name)}({wanted}, {given})"
-            return spark.format(*rendered) if isinstance(spark, str) else spark(expression, rendered)
+            return function.render(expression, rendered)
 
 
 def user_function(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Limits: how deep a text may nest, how high an expression may be, how many parts a query may have.
+"""Limits of texts: how deep one may nest, and how high an expression of it may be; ``query_limits`` has the others.
 
 Parsing, planning and Spark recurse from the top of an expression to its leaves. So that none of them runs out of stack
 or time, a query beyond these limits is refused by name. The interpreter's recursion limit is set to hold the rest.
@@ -7,25 +7,12 @@ or time, a query beyond these limits is refused by name. The interpreter's recur
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import UnsupportedError
-from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.logical import (
-    Block,
-    Input,
-    LogicalQuery,
-    SetOperation,
-    StreamInput,
-    inputs_of,
-    output_columns,
-    parts_of,
-)
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.value_sizes import largest_value, value_size
 
 MAX_CHARACTERS = 500_000
 """Characters of a text."""
@@ -33,27 +20,6 @@ MAX_NESTED = 200
 """Parentheses, subqueries, CASE and NOT inside one another."""
 MAX_HEIGHT = 1_200
 """Operators on the way from the top of an expression to a leaf: a sum of a thousand terms is a thousand high."""
-MAX_PARTS = 100_000
-"""Operators, columns and constants of an expression, with the views it is made of written out."""
-
-MOST_ROWS = 100
-"""Rows of one VALUES, each of which is a branch of a UNION ALL, and elements of an array in FROM."""
-MAX_JOINED = 40
-"""Streams, and views that group, in one join, with views written out; their orders are searched."""
-MAX_READS = 1_200
-"""Times that a query reads a stream, with views written out: a UNION of a thousand parts reads a thousand."""
-MAX_INPUTS = 3_000
-"""Inputs of the SELECTs and branches of the set operators of a query, those of a part that is there twice counted once:
-a UNION of a thousand SELECTs has two thousand."""
-MAX_COLUMNS = 5_000
-"""Columns that a query selects."""
-MAX_GROWTH = 100_000_000
-"""Bytes of a value that functions make of a row, estimated (``value_sizes``); each core has some at a time."""
-MAX_KEPT = 10_000
-"""Values of a group that one of ARRAY_AGG or LISTAGG counts as."""
-MAX_WINDOWS = 300
-"""Windows that one row is in: a day that moves every five minutes has 288."""
-
 _FRAMES = 10_000
 """Python calls that following the highest expression takes inside one another, with some to spare."""
 sys.setrecursionlimit(max(_FRAMES, sys.getrecursionlimit()))
@@ -61,9 +27,8 @@ sys.setrecursionlimit(max(_FRAMES, sys.getrecursionlimit()))
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
-_SPLIT = "compute a part of it in a view: CREATE VIEW name AS SELECT …"
-_BOUNDED = "say how much there may be: SEQUENCE(1, LEAST(n, 100)), SLICE(x, 1, 100), LEFT(s, 100)"
-_TOO_DEEP = "group a part of it in a view of its own, or compute it before it enters the stream"
+SPLIT = "compute a part of it in a view: CREATE VIEW name AS SELECT …"
+"""What to try where a text is too deep."""
 
 
 def refuse_nesting(source: SourceText) -> None:
@@ -84,7 +49,7 @@ def refuse_nesting(source: SourceText) -> None:
             nested = max(0, nested - 1)
         if nested + prefixes > MAX_NESTED:
             what = f"more than {MAX_NESTED} parentheses, CASE or NOT inside one another are not supported"
-            raise UnsupportedError(what, **source.span(token.start, token.end + 1), hint=_SPLIT)
+            raise UnsupportedError(what, **source.span(token.start, token.end + 1), hint=SPLIT)
 
 
 def refuse_height(tree: exp.Expr, source: SourceText) -> None:
@@ -99,119 +64,6 @@ def refuse_height(tree: exp.Expr, source: SourceText) -> None:
         if height > MAX_HEIGHT:
             place = source.of(node)
             raise UnsupportedError(
-                f"more than {MAX_HEIGHT:,} operators in a row are not supported", **place, hint=_SPLIT
+                f"more than {MAX_HEIGHT:,} operators in a row are not supported", **place, hint=SPLIT
             )
         rest += [(child, height + 1) for child in node.iter_expressions()]
-
-
-def refuse_extent(expression: Expression, source: SourceText, node: exp.Expr, known: dict[int, Extent]) -> None:
-    """Refuse an expression that is too high or too long with all the views that it is made of written out.
-
-    Args:
-        known: the extents of expressions measured before, by identity; this one is added.
-
-    Raises:
-        UnsupportedError: at its node.
-    """
-    parts, height = _extent(expression, known)
-    if parts > MAX_PARTS:
-        what = f"an expression of more than {MAX_PARTS:,} parts, with views written out, is not supported"
-    elif height > MAX_HEIGHT:
-        what = f"more than {MAX_HEIGHT:,} operators inside one another, with views written out, are not supported"
-    else:
-        return
-    raise UnsupportedError(what, **source.of(node), hint=_TOO_DEEP)
-
-
-def refuse_growth(expression: Expression, source: SourceText, node: exp.Expr) -> None:
-    """Refuse an expression whose functions, inside one another, could make more of a row than a worker has room for.
-
-    Raises:
-        UnsupportedError: at its node.
-    """
-    if (size := largest_value(expression)) > MAX_GROWTH:
-        megabytes = f"{size / 1_000_000:,.0f}" if size < 10**15 else "billions of"
-        what = f"a value that may become as large as {megabytes} MB for one row is not supported"
-        raise UnsupportedError(what, **source.of(node), hint=_BOUNDED)
-
-
-def refuse_kept(arguments: Iterable[Expression], source: SourceText, node: exp.Expr) -> None:
-    """Refuse an aggregate that keeps all values of a group, where functions make these large.
-
-    Raises:
-        UnsupportedError: at its node.
-    """
-    if (size := MAX_KEPT * sum(map(value_size, arguments))) > MAX_GROWTH:
-        what = f"{MAX_KEPT:,} values of a group that may have {size / 1_000_000:,.0f} MB together are not supported"
-        raise UnsupportedError(what, **source.of(node), hint="aggregate a part of them, as in LEFT(s, 100)")
-
-
-def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> None:
-    """Refuse a query that reads or selects too much; the queries inside it were checked before.
-
-    Raises:
-        UnsupportedError: at its node.
-    """
-    if (columns := len(output_columns(query))) > MAX_COLUMNS:
-        what = f"a query with {columns:,} columns is not supported"
-        raise UnsupportedError(what, **source.of(node), hint=f"select at most {MAX_COLUMNS:,}")
-    parts = parts_of(query)
-    if (inputs := sum(len(inputs_of(part)) for part in parts)) > MAX_INPUTS:
-        what = f"a query that joins and unites {inputs:,} inputs is not supported"
-        raise UnsupportedError(what, **source.of(node), hint=f"at most {MAX_INPUTS:,}: {_SPLIT}")
-    read: dict[Input, int] = {}
-    for part in parts:  # inner ones first
-        read[part] = _read(part, read)
-    if read[query] > MAX_READS:
-        what = f"a query that reads streams {_rounded(read[query])} times, with views written out, is not supported"
-        raise UnsupportedError(what, **source.of(node), hint=f"read them at most {MAX_READS:,} times")
-
-
-def _read(query: Input, read: Mapping[Input, int]) -> int:
-    """How often a query reads streams, with what it reads written out.
-
-    DISTINCT rows are not repeated by those who read them. A semijoin or antijoin reads its left side in all branches,
-    and so does an outer join for rows without a partner, which counts once.
-    """
-    match query:
-        case StreamInput() | Block(distinct=True):
-            return 1
-        case SetOperation("semijoin" | "antijoin", _, branches):
-            return max(read[branch] for branch in branches)
-        case SetOperation("union", True, (pairs, *others)):
-            return read[pairs] + sum(read[other] for other in others if not _is_without_partner(other, pairs))
-        case _:
-            return sum(read[inner] for inner in inputs_of(query))
-
-
-def _is_without_partner(branch: LogicalQuery, pairs: LogicalQuery) -> bool:
-    """Whether a branch has the rows of an outer join without a partner, of which another branch has the pairs."""
-    match branch:
-        case Block((SetOperation("antijoin", _, (_, Block(inputs))),)):
-            return isinstance(pairs, Block) and pairs.inputs == inputs
-    return False
-
-
-def _rounded(number: int) -> str:
-    return f"{number:,}" if number < 10**9 else "billions of"
-
-
-Extent = tuple[int, int, Expression]
-"""Parts and height of an expression; and itself, so that its identity stays its own."""
-
-
-def _extent(expression: Expression, known: dict[int, Extent]) -> tuple[int, int]:
-    """Parts and height; a part that stands in several places is measured once."""
-    rest = [expression]
-    while rest:
-        top = rest[-1]
-        arguments = top.arguments if isinstance(top, Call) else ()
-        missing = [a for a in arguments if id(a) not in known]
-        if missing:
-            rest += missing
-            continue
-        rest.pop()
-        below = [known[id(a)] for a in arguments]
-        known[id(top)] = (1 + sum(e[0] for e in below), 1 + max((e[1] for e in below), default=0), top)
-    parts, height, _ = known[id(expression)]
-    return parts, height

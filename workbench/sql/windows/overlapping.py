@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.sql.algebra.aggregates import follows_from_parts, of_parts
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -22,8 +21,9 @@ from workbench.sql.algebra.expressions import (
     map_columns,
     reading_order,
 )
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP
+from workbench.sql.functions.aggregates import follows_from_parts, of_parts
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
 from workbench.sql.predicates.normal_form import normal_form

@@ -13,11 +13,11 @@ from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.physical.accumulators import holistic, over_rows
 from workbench.engine.physical.analytic.reach import running, summed
 from workbench.engine.physical.join_keys import key_column
-from workbench.sql.algebra.aggregates import HOLISTIC
 from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
-from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.types import MAX_PRECISION, Kind, decimal
+from workbench.sql.functions.aggregates import HOLISTIC
+from workbench.sql.functions.holistic import HOLISTIC_CALLS
 
 NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 """Functions whose value is a mark of the row."""

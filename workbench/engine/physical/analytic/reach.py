@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.indexes.order_index import DIGITS
 from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANK, RANKS, ROW_NUMBER, AnalyticCall, FrameEnd
-from workbench.sql.algebra.expressions import Constant, Expression, calls
+from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+from workbench.sql.functions.calls import calls_functions
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def summed(function: AnalyticCall) -> Expression | None:
     its values are not there.
     """
     match function.function, function.arguments:
-        case "count", (argument,) if calls(argument) <= SPARK_FUNCTIONS.keys():
+        case "count", (argument,) if not calls_functions(argument):
             return argument
-        case "sum", (argument,) if calls(argument) <= SPARK_FUNCTIONS.keys() and _is_whole(argument.type):
+        case "sum", (argument,) if not calls_functions(argument) and _is_whole(argument.type):
             return argument
         case _:
             return None

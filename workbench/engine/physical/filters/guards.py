@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from workbench.sql.algebra.expressions import calls
+from workbench.sql.functions.calls import calls_functions
 from workbench.sql.predicates.cnf import Literal, ORPred, PredSet, pred_set
-from workbench.sql.render.spark_functions import calls_functions
 
 PATTERNS = frozenset({
     "rlike", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_instr", "regexp_replace", "regexp_substr",

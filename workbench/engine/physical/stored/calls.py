@@ -14,7 +14,7 @@ import pyarrow as pa
 from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import Call, Column, Expression
 from workbench.sql.algebra.types import Kind
-from workbench.sql.render.spark_functions import SPARK_FUNCTIONS
+from workbench.sql.functions.calls import FUNCTIONS
 
 CALLED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE})
 """Kinds whose stored values are what Spark hands over to functions of the analyst, and takes from them."""
@@ -56,7 +56,7 @@ class StoredCall:
 
 def stored_call(expression: Expression) -> StoredCall | None:
     """An expression as a call of an analyst's function over stored columns, if it is that."""
-    if not isinstance(expression, Call) or expression.function in SPARK_FUNCTIONS or not expression.arguments:
+    if not isinstance(expression, Call) or expression.function in FUNCTIONS or not expression.arguments:
         return None
     columns = [argument for argument in expression.arguments if isinstance(argument, Column)]
     kinds = {expression.type.kind, *(column.type.kind for column in columns)}

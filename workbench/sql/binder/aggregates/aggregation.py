@@ -9,8 +9,6 @@ from decimal import Decimal
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra import aggregates
-from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
 from workbench.sql.algebra.expressions import (
@@ -24,7 +22,6 @@ from workbench.sql.algebra.expressions import (
     column_name,
     columns,
 )
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
@@ -33,10 +30,13 @@ from workbench.sql.binder.operators import numeric_quotient, refuse_quotients
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.function_help import signature_hint
+from workbench.sql.functions import aggregates
+from workbench.sql.functions.aggregates import GROUPED
+from workbench.sql.functions.calls import call, cast
+from workbench.sql.query_limits import refuse_kept
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.syntax.dialects import SPARK_FAMILY
-from workbench.sql.syntax.limits import refuse_kept
 from workbench.sql.syntax.source_text import SourceText
 
 Groups = tuple[Expression, ...]

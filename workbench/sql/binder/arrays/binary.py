@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BINARY, STRING
 from workbench.sql.binder.functions import named as called
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.calls import call
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {

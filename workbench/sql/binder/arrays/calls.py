@@ -7,27 +7,12 @@ import re
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.binder.arrays import databases
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.calls import call
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
-
-NODES: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.Array: ("array", "expressions"), exp.ArrayDistinct: ("array_distinct", "this"),
-    exp.ArrayCompact: ("array_compact", "this"), exp.ArrayMax: ("array_max", "this"),
-    exp.ArrayMin: ("array_min", "this"), exp.Flatten: ("flatten", "this"), exp.JSONKeys: ("json_object_keys", "this"),
-    exp.ArraySlice: ("slice", "this start end"),
-    exp.ArrayIntersect: ("array_intersect", "expressions"),
-    **{node: (name, "this expression") for node, name in {
-        exp.ArrayExcept: "array_except", exp.ArrayAppend: "array_append",
-        exp.ArrayPrepend: "array_prepend", exp.ArrayRemove: "array_remove", exp.ArrayPosition: "array_position",
-    }.items()},
-}  # fmt: skip
-"""Syntax node -> the function that it is, and the parts that are its arguments."""
-NAMES = ("get", "array_union", "array_repeat", "arrays_overlap")
-"""Functions that the parser leaves as plain names."""
 
 
 def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:

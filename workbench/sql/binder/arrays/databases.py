@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from workbench.sql.algebra.array_functions import element_of
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
+from workbench.sql.functions.arrays import element_of
+from workbench.sql.functions.calls import call
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _NULL = Constant(None, STRING)

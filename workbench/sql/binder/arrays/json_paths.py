@@ -25,10 +25,11 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.functions import FIRST, JSON_AT, call, cast
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.json_values import FIRST, JSON_AT
 from workbench.sql.syntax.dialects import DATABASES
 
 Step = str | int

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from workbench.sql.algebra.array_functions import element_of
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind, common_type, decimal
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.arrays import element_of
+from workbench.sql.functions.calls import call, cast
 
 _FIRST = Constant(1, INTEGER)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER
+from workbench.sql.functions.calls import call
 
 _AS_LONG = frozenset({
     "transform", "filter", "sort_array", "array_sort", "array_distinct", "array_compact", "array_reverse",
@@ -25,7 +25,7 @@ def longest(array: Expression) -> int | None:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text
-        >>> from workbench.sql.algebra.functions import call
+        >>> from workbench.sql.functions.calls import call
         >>> from workbench.sql.algebra.types import INTEGER, STRING
         >>> parts = call("split", Column("s", STRING), Constant(",", STRING))
         >>> longest(parts), longest(call("slice", parts, Constant(1, INTEGER), Constant(3, INTEGER)))

@@ -8,13 +8,14 @@ from dataclasses import replace
 import sqlglot
 from sqlglot import exp
 
-from workbench.sql.algebra.array_functions import MAP_FROM_ENTRIES, MAP_OF, variable
 from workbench.sql.algebra.coercion import TypeClash, empty_array, refuse_maps, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind, map_of
 from workbench.sql.binder.functions import refuse_elsewhere
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.arrays import variable
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.maps import MAP_FROM_ENTRIES, MAP_OF
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 

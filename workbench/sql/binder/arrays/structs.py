@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, Kind, struct_of
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window
+from workbench.sql.functions.calls import call
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 

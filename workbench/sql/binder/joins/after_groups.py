@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.sql.algebra.aggregates import GROUPED
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
     OUTER,
@@ -26,6 +25,7 @@ from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.trees import Leaf, OuterJoin, Rows, Tree, resolved, with_results_over
 from workbench.sql.binder.joins.unnesting import Correlated, Domain
 from workbench.sql.binder.scope import Scope
+from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import TRUE
 

@@ -23,11 +23,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
 
-from workbench.sql.algebra.array_functions import HAS_PLACE, element_of
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.binder.arrays.databases import entries_of, parts
 from workbench.sql.binder.arrays.json_paths import elements, is_elements
@@ -38,11 +36,13 @@ from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
+from workbench.sql.functions.arrays import HAS_PLACE, element_of
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import output_columns
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.query_limits import MOST_ROWS
 from workbench.sql.syntax.arguments import InlineOuter
 from workbench.sql.syntax.dialects import SPARK_FAMILY
-from workbench.sql.syntax.limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
 
 _ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from workbench.sql.algebra.expressions import Column, Constant, Expression
-from workbench.sql.algebra.functions import FUNCTIONS
+from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred
 
 

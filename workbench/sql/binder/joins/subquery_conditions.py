@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import OUTER, Column, Expression, map_columns
-from workbench.sql.algebra.functions import call
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -28,6 +27,7 @@ from workbench.sql.binder.joins.trees import Rows
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
 from workbench.sql.binder.scope import Scope
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, LogicalQuery
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, map_predicates, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form

@@ -7,10 +7,10 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.binder.joins.unnesting import analyzes_totals
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
 from workbench.sql.binder.scope import Scope
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, LogicalQuery, output_columns, unordered
 
 COMPARED: dict[type[exp.Expr], str] = {

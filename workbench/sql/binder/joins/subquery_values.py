@@ -20,7 +20,6 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from workbench.sql.algebra.aggregates import expand
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -32,7 +31,6 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
 )
-from workbench.sql.algebra.functions import call
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.ordered import with_keys
 from workbench.sql.binder.joins.after_groups import ComparesStatistic
@@ -59,6 +57,8 @@ from workbench.sql.binder.joins.unnesting import (
 from workbench.sql.binder.protocols import ExpressionBinder, QueryContext
 from workbench.sql.binder.scope import Scope
 from workbench.sql.checks import ROWS
+from workbench.sql.functions.aggregates import expand
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output, ordered_rows
 from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import expression_of, normal_form

@@ -23,12 +23,12 @@ from workbench.errors import nearest
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.functions import call
 from workbench.sql.binder.aggregates.aggregation import is_aggregate
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import start_of_window
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, LogicalQuery, Output, output_columns, unordered
 from workbench.sql.predicates.cnf import TRUE, conjunction
 from workbench.sql.predicates.normal_form import normal_form

@@ -28,7 +28,6 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
 )
-from workbench.sql.algebra.functions import FUNCTIONS, call
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.trees import (
@@ -41,6 +40,7 @@ from workbench.sql.binder.joins.trees import (
     with_results_over,
 )
 from workbench.sql.binder.scope import Scope
+from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.logical import (
     Analyzed,
     Block,

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Expression
-from workbench.sql.algebra.functions import call
+from workbench.sql.functions.calls import call
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.source_text import SourceText

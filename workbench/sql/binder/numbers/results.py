@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from workbench.sql.algebra.arithmetic import fits
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call, cast, within
 from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, integer
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.calls import call, cast, within
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]

@@ -13,7 +13,6 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from workbench.sql.algebra.aggregates import GROUPED, HOLISTIC
 from workbench.sql.algebra.analytic import (
     ANALYTIC,
     DISTRIBUTIONS,
@@ -28,12 +27,13 @@ from workbench.sql.algebra.analytic import (
 from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
 from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, map_columns
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
-from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind, of_any_bits
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
+from workbench.sql.functions.aggregates import GROUPED, HOLISTIC
+from workbench.sql.functions.holistic import HOLISTIC_CALLS
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText

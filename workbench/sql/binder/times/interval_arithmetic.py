@@ -14,12 +14,12 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.binder.numbers.results import computed
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import IntervalPart, interval_parts
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _SECOND = 1_000_000

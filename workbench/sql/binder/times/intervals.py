@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 UNITS = {

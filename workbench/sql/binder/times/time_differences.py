@@ -13,11 +13,11 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.functions import call, cast
 from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times.intervals import interval_parts
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,

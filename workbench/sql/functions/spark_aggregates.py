@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.render.stored_values import from_stored, to_stored
+from workbench.sql.functions.stored_values import from_stored, to_stored
 
 
 def _by(function: str) -> str:

@@ -12,11 +12,21 @@ object. A check of the query tells these from NULL (``sql/checks.py``). Text tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.functions import FIRST, JSON_AT, UNREAD
+from workbench.sql.functions.declaration import Function, Render, function
+
+FIRST = "[00]"
+"""The step of ``j->0`` in PostgreSQL, where it is a scalar itself, too; in Spark's paths it is the first element."""
+JSON_AT = "json_at"
+"""An element of an array of JSON in FROM, of which only arrows and functions of JSON can read something."""
+UNREAD = {
+    **{name: f"{name}_unread" for name in ("json_text", "json_text_in_duckdb", "json_is", "json_has_element")},
+    **dict.fromkeys(("json_type", "json_length", "json_has", "json_elements"), "json_repeats_key"),
+}
+"""A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
 
 _KIND = "regexp_extract(schema_of_variant({}), '^[A-Z]+', 0)"
 _REPEATS_KEY = "(get_json_object({text}, '$') is not null and try_parse_json({text}) is null)"
@@ -63,7 +73,7 @@ def _read(fraction: str, body: str) -> str:
     return _let("x", value, _let("y", kind, _let("z", f"if({_IS_WHOLE}, y.plain, {fraction})", body)))
 
 
-def _rendered(template: str) -> Callable[[Call, Sequence[str]], str]:
+def _rendered(template: str) -> Render:
     def render(call: Call, arguments: Sequence[str]) -> str:
         text, path, compared = (*arguments, "", "")[:3]
         return template.format(
@@ -84,31 +94,6 @@ _IS_UNREAD = (
     "(case when x.value is null or y.kind in ('STRING', 'BOOLEAN', 'VOID') then false"
     " when y.kind in ('BIGINT', 'DECIMAL') then z is null else true end)"
 )
-_UNREAD_VALUES = {
-    "json_text": _read(_OF_POSTGRES, _IS_UNREAD),
-    "json_text_in_duckdb": _read(_OF_DUCKDB, _IS_UNREAD),
-    "json_is": f"coalesce({_KIND.format('{value}')} = 'DOUBLE', false)",
-    "json_has_element": f"coalesce(exists({_ELEMENTS}, x -> {_KIND.format('x')} = 'DOUBLE'), false)",
-}
-"""Function -> whether it cannot read what is at the path."""
-
-_TEMPLATES = {
-    "json_text": _read(_OF_POSTGRES, _TEXT),
-    "json_text_in_duckdb": _read(_OF_DUCKDB, _TEXT),
-    "json_type": _let(
-        "x",
-        _KIND.format("{value}"),
-        "(case when x = 'VOID' then 'null' when x in ('BIGINT', 'DECIMAL', 'DOUBLE') then 'number' else lower(x) end)",
-    ),
-    "json_length": f"cast(array_size({_ELEMENTS}) as bigint)",
-    "json_elements": f"transform({_ELEMENTS}, x -> to_json(x))",
-    "json_has": "({value} is not null)",
-    "json_is": f"coalesce(to_json({{value}}) = {_AS_JSON}, false)",
-    "json_has_element": f"coalesce(array_contains(transform({_ELEMENTS}, x -> to_json(x)), {_AS_JSON}), false)",
-    "json_repeats_key": _REPEATS_KEY,
-    **{UNREAD[name]: f"({_REPEATS_KEY} or {unread})" for name, unread in _UNREAD_VALUES.items()},
-}
-"""Function -> a format string over its text of JSON, its path, what is at the path, and what is compared."""
 
 
 def _refused(call: Call, arguments: Sequence[str]) -> str:
@@ -116,5 +101,41 @@ def _refused(call: Call, arguments: Sequence[str]) -> str:
     raise UnsupportedError(what, hint="write ->> for the text of a part, or JSONB_ARRAY_ELEMENTS_TEXT")
 
 
-JSON_SQL = {**{name: _rendered(template) for name, template in _TEMPLATES.items()}, JSON_AT: _refused}
-"""Function -> what gives its text."""
+def _reads(signature: str, template: str, unread: str = "") -> list[Function]:
+    """A function of a text of JSON, a constant path such as ``$['a'][0]``, and what is compared; SQL has operators.
+
+    Args:
+        signature: of the function.
+        template: over the text, the path, what is at the path, and what is compared.
+        unread: whether the function cannot read what is at the path.
+    """
+    reads = function(signature, _rendered(template), inner=True)
+    if not unread:
+        return [reads]
+    cannot = _rendered(f"({_REPEATS_KEY} or {unread})")
+    return [reads, function(f"{UNREAD[reads.name]}(string, string): boolean", cannot, inner=True)]
+
+
+_KIND_OF_VALUE = _let(
+    "x",
+    _KIND.format("{value}"),
+    "(case when x = 'VOID' then 'null' when x in ('BIGINT', 'DECIMAL', 'DOUBLE') then 'number' else lower(x) end)",
+)
+_AS_TEXTS = f"transform({_ELEMENTS}, x -> to_json(x))"
+_IS_DOUBLE = f"coalesce({_KIND.format('{value}')} = 'DOUBLE', false)"
+_HAS_DOUBLE = f"coalesce(exists({_ELEMENTS}, x -> {_KIND.format('x')} = 'DOUBLE'), false)"
+
+DECLARED = [
+    *_reads("json_text(string, string): string", _read(_OF_POSTGRES, _TEXT), _read(_OF_POSTGRES, _IS_UNREAD)),
+    *_reads("json_text_in_duckdb(string, string): string", _read(_OF_DUCKDB, _TEXT), _read(_OF_DUCKDB, _IS_UNREAD)),
+    *_reads("json_type(string, string): string", _KIND_OF_VALUE),
+    *_reads("json_length(string, string): integer", f"cast(array_size({_ELEMENTS}) as bigint)"),
+    *_reads("json_elements(string, string): array<string>", _AS_TEXTS),
+    *_reads("json_has(string, string): boolean", "({value} is not null)"),
+    *_reads("json_is(string, string, string): boolean",
+            f"coalesce(to_json({{value}}) = {_AS_JSON}, false)", _IS_DOUBLE),
+    *_reads("json_has_element(string, string, string): boolean",
+            f"coalesce(array_contains({_AS_TEXTS}, {_AS_JSON}), false)", _HAS_DOUBLE),
+    *_reads("json_repeats_key(string): boolean", _REPEATS_KEY),
+    function(f"{JSON_AT}(string, string): string", _refused, inner=True),
+]  # fmt: skip

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.sql.algebra import functions
 from workbench.sql.algebra.arithmetic import bounded
 from workbench.sql.algebra.coercion import TypeClash, coerce, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
-from workbench.sql.algebra.holistic import HOLISTIC_CALLS
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
+from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.holistic import HOLISTIC_CALLS
 
 Category = Literal["distributive", "algebraic", "holistic"]
 
@@ -122,7 +122,7 @@ def expand(name: str, arguments: tuple[Expression, ...], distinct: bool, keep: K
         return _algebraic(name, arguments[0], distinct, statistic)
     if name == "sum":
         total = statistic(_sum(arguments[0], distinct))
-        return functions.cast(total, INTEGER) if arguments[0].type.kind is Kind.INTEGER else total
+        return cast(total, INTEGER) if arguments[0].type.kind is Kind.INTEGER else total
     return statistic(_basic(name, arguments, distinct))
 
 
@@ -151,32 +151,32 @@ def counted_where_none_is_null(arguments: tuple[Expression, ...]) -> AggregateCa
         >>> text(counted_where_none_is_null((Column("a", DOUBLE), Column("b", DOUBLE))))
         'count(case(and(not(is_null(a)), not(is_null(b))), 1, null::integer))'
     """
-    tests = (functions.call("not", functions.call("is_null", argument)) for argument in arguments)
+    tests = (call("not", call("is_null", argument)) for argument in arguments)
     one, nothing = Constant(1, INTEGER), Constant(None, INTEGER)
-    return AggregateCall("count", (functions.call("case", functions.call("and", *tests), one, nothing),), INTEGER)
+    return AggregateCall("count", (call("case", call("and", *tests), one, nothing),), INTEGER)
 
 
 def _count_if(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
     """COUNT_IF(c): the rows for which the condition is true."""
     test, one, nothing = coerce(arguments[0], BOOLEAN), Constant(1, INTEGER), Constant(None, INTEGER)
-    return expand("count", (functions.call("case", test, one, nothing),), False, keep)
+    return expand("count", (call("case", test, one, nothing),), False, keep)
 
 
 def _bool_and(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
     """BOOL_AND(c): whether no value is false; from counts, which stay right when rows are taken back."""
-    return _none_of(functions.call("not", coerce(arguments[0], BOOLEAN)), arguments[0], keep)
+    return _none_of(call("not", coerce(arguments[0], BOOLEAN)), arguments[0], keep)
 
 
 def _bool_or(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
     """BOOL_OR(c): whether some value is true."""
-    return functions.call("not", _none_of(coerce(arguments[0], BOOLEAN), arguments[0], keep))
+    return call("not", _none_of(coerce(arguments[0], BOOLEAN), arguments[0], keep))
 
 
 def _none_of(test: Expression, value: Expression, keep: Keep) -> Expression:
     """Whether the test is true for no row; NULL where there is no value."""
     zero, values = Constant(0, INTEGER), expand("count", (value,), False, keep)
-    none = functions.call("=", _count_if((test,), keep), zero)
-    return functions.call("case", functions.call(">", values, zero), none, Constant(None, BOOLEAN))
+    none = call("=", _count_if((test,), keep), zero)
+    return call("case", call(">", values, zero), none, Constant(None, BOOLEAN))
 
 
 def _regr_count(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
@@ -240,7 +240,7 @@ def _algebraic(
         "sum of squares": lambda: _sum(_square(argument), False),
     }
     parts = [statistic(statistics[s]()) for s in rule.statistics]
-    combined = functions.call(rule.function, *parts)
+    combined = call(rule.function, *parts)
     if name == "avg" and type_.kind is Kind.DECIMAL:
         return replace(combined, type=bounded(type_.precision + 4, type_.scale + 4))
     return combined
@@ -248,5 +248,5 @@ def _algebraic(
 
 def _square(argument: Expression) -> Expression:
     """x*x without loss: integers are squared as decimals, where they cannot overflow."""
-    wide = functions.cast(argument, decimal(19, 0)) if argument.type.kind is Kind.INTEGER else argument
-    return functions.call("*", wide, wide)
+    wide = cast(argument, decimal(19, 0)) if argument.type.kind is Kind.INTEGER else argument
+    return call("*", wide, wide)

@@ -9,13 +9,14 @@ shift by a number near the mean makes both products small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.render.numeric_quotients import let, struct
+from workbench.sql.functions.declaration import Render
+from workbench.sql.functions.numeric_quotients import let, struct
 
 
-def variance(samples: bool, root: bool) -> Callable[[Call, Sequence[str]], str]:
+def variance(samples: bool, root: bool) -> Render:
     """A variance, or its root; NULL where the sum of squares has more than 38 digits.
 
     25 digits for q, 18 for s and 11 for n keep both products within 37 digits, and their difference within 38. Where

@@ -1,0 +1,18 @@
+"""Every function is declared once, and so is what a text calls it by."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from workbench.sql.functions import DECLARED
+from workbench.sql.functions.calls import FUNCTIONS
+
+
+def test_every_function_is_declared_once() -> None:
+    assert [function.name for function in DECLARED] == list(FUNCTIONS)
+
+
+def test_every_syntax_node_and_every_name_is_of_one_function() -> None:
+    nodes = Counter(node for function in DECLARED for node, _ in function.syntax)
+    names = Counter(name for function in DECLARED for name in function.names)
+    assert not [called for called, count in (nodes | names).items() if count > 1]

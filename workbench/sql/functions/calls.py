@@ -1,0 +1,83 @@
+"""Calls of functions: ``call`` builds every typed expression.
+
+It coerces arguments, finds the type and folds constants. An expression has no other functions but those of
+``FUNCTIONS`` and the analyst's own.
+"""
+
+from __future__ import annotations
+
+from workbench.sql.algebra import arithmetic, coercion
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
+from workbench.sql.algebra.folding import fold
+from workbench.sql.algebra.types import DataType
+from workbench.sql.functions.declaration import Function
+
+FUNCTIONS: dict[str, Function] = {}
+"""Every function by its name in expressions; the package fills it from the modules that declare them."""
+WITHIN = "within"
+"""An integer, or NULL where the type of the result has no such number."""
+
+
+def call(name: str, *arguments: Expression) -> Expression:
+    """The typed expression for a function applied to arguments, folded when that is exact.
+
+    Raises:
+        TypeClash: the arguments are of the wrong number or types.
+        KeyError: there is no such function.
+
+    Example:
+        >>> call("+", Constant(1, INTEGER), Constant(2, INTEGER)).value
+        3
+    """
+    function = FUNCTIONS[name]
+    if not function.least <= len(arguments) <= function.most:
+        needed = f"{function.least}" if function.least == function.most else f"{function.least} to {function.most}"
+        plural = "" if needed == "1" else "s"
+        called = name.removesuffix("_of_bytes").removesuffix("_of_text")
+        raise TypeClash(f"{called} takes {needed} argument{plural}, not {len(arguments)}")
+    coerced, type_ = function.rule(arguments)
+    result = Call(name, coerced, type_)
+    if not all(isinstance(a, Constant) for a in coerced):
+        return result
+    if function.strict and any(coercion.is_null(a) for a in coerced):
+        return Constant(None, type_)
+    return fold(result) or result
+
+
+def cast(expression: Expression, type_: DataType) -> Expression:
+    """The expression converted; values that cannot be give NULL.
+
+    Raises:
+        TypeClash: there is no conversion between the types at all.
+    """
+    if expression.type == type_:
+        return expression
+    coercion.check_cast(expression, type_)
+    if coercion.is_null(expression):
+        return Constant(None, type_)
+    result = Call("cast", (expression,), type_)
+    return fold(result) or result
+
+
+def within(expression: Expression, type_: DataType) -> Expression:
+    """An integer that is computed, NULL where it does not fit into a type of fewer bits.
+
+    Comparisons read what is computed, as if every integer had room (``_comparison``).
+    """
+    if isinstance(expression, Constant):
+        fitting = isinstance(expression.value, int) and arithmetic.fits(expression.value, type_)
+        return Constant(expression.value if fitting else None, type_)
+    return Call(WITHIN, (expression,), type_)
+
+
+def calls_functions(expression: Expression) -> bool:
+    """Whether an expression calls a function of the analyst.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> [calls_functions(Call(name, (Column("a", DOUBLE),), DOUBLE)) for name in ("sqrt", "half@1")]
+        [False, True]
+    """
+    return not calls(expression) <= FUNCTIONS.keys()

@@ -1,0 +1,121 @@
+"""Comparisons, the logic of three values, and what chooses one of several values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from workbench.sql.algebra import arithmetic, coercion
+from workbench.sql.algebra.coercion import coerce, unify
+from workbench.sql.algebra.expressions import Call, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, INTERVAL, TIMESTAMP, DataType, Kind
+from workbench.sql.functions.calls import WITHIN
+from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, each, function
+
+
+def _computed(expression: Expression) -> Expression:
+    """Arithmetic of integers without the bounds of its results."""
+    match expression:
+        case Call(function, (inner,)) if function == WITHIN:
+            return _computed(inner)
+        case Call("+" | "-" | "*" | "neg" | "abs", arguments) if expression.type == INTEGER:
+            return replace(expression, arguments=tuple(map(_computed, arguments)))
+    return expression
+
+
+def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
+    # Midnights compare as their days do, of which more is known.
+    arguments = tuple(map(_computed, arguments))
+    days = tuple(map(_day, arguments))
+    return coercion.comparable(*(days if all(day.type == DATE for day in days) else arguments)), BOOLEAN
+
+
+def _day(argument: Expression) -> Expression:
+    """The date that is given as a timestamp; any other argument as it is."""
+    is_cast = isinstance(argument, Call) and argument.function == "cast" and argument.type == TIMESTAMP
+    day = argument.arguments[0] if isinstance(argument, Call) and is_cast else argument
+    return day if day.type == DATE else argument
+
+
+def _order_comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
+    _refuse_unordered(arguments)
+    return _comparison(arguments)
+
+
+def _largest(arguments: Arguments) -> tuple[Arguments, DataType]:
+    _refuse_unordered(arguments)
+    return unify(arguments)
+
+
+def _refuse_unordered(arguments: Arguments) -> None:
+    if whole := next((a for a in arguments if not a.type.ordered), None):
+        raise coercion.no_order(whole)
+
+
+def _case(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """Conditions and values in turn, the last value for ELSE."""
+    values, type_ = unify(arguments[1:-1:2] + arguments[-1:])
+    conditions = [coerce(c, BOOLEAN) for c in arguments[0:-1:2]]
+    pairs = [e for pair in zip(conditions, values[:-1], strict=True) for e in pair]
+    return (*pairs, values[-1]), type_
+
+
+def _type_of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
+    pair = coercion.comparable(*arguments)
+    # Intervals compare as their microseconds, which are what an interval is to Spark.
+    return pair, INTERVAL if arguments[0].type == INTERVAL else pair[0].type
+
+
+def comparison(symbol: str) -> Render:
+    """A comparison."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        left, right = comparison_sides(expression.arguments[0], expression.arguments[1], *arguments)
+        return f"({left} {symbol} {right})"
+
+    return render
+
+
+def comparison_sides(left: Expression, right: Expression, a: str, b: str) -> tuple[str, str]:
+    """Sides of a comparison; numbers too wide for one decimal together are compared in the widest of the scale."""
+    kinds = {left.type.kind, right.type.kind}
+    if Kind.DECIMAL in kinds and kinds <= {Kind.DECIMAL, Kind.INTEGER} and left.type != right.type:
+        x, y = arithmetic.decimal_of(left), arithmetic.decimal_of(right)
+        scale = max(x.scale, y.scale)
+        if max(x.precision - x.scale, y.precision - y.scale) + scale > 38:
+            return _clamped(a, scale), _clamped(b, scale)
+    return a, b
+
+
+def _clamped(value: str, scale: int) -> str:
+    """A number in 38 digits, the largest of its sign when it has more: still greater than what it is compared with."""
+    largest, smallest = (f"cast('{s}{'9' * (38 - scale)}.{'9' * scale}' as decimal(38,{scale}))" for s in ("", "-"))
+    beyond = f"case when {value} > 0 then {largest} when {value} < 0 then {smallest} end"
+    return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
+
+
+def case(expression: Call, arguments: Sequence[str]) -> str:
+    """CASE."""
+    pairs = zip(arguments[0:-1:2], arguments[1:-1:2], strict=True)
+    return "(case " + " ".join(f"when {c} then {v}" for c, v in pairs) + f" else {arguments[-1]} end)"
+
+
+DECLARED = [
+    *(function(f"{sign}(left, right)", comparison(sign), rule=_comparison) for sign in ("=", "<>")),
+    *(function(f"{sign}(left, right)", comparison(sign), rule=_order_comparison) for sign in ("<", "<=", ">", ">=")),
+    function("<=>(left, right)", comparison("<=>"), rule=_comparison, of_null=True,
+             nodes=[exp.NullSafeEQ, exp.EqualNull], dialects=EVERYWHERE),
+    function("in(value, value...)", lambda call, arguments: f"({arguments[0]} in ({', '.join(arguments[1:])}))",
+             rule=_comparison, of_null=True),
+    function("and(boolean, boolean...): boolean", lambda call, arguments: f"({' and '.join(arguments)})", of_null=True),
+    function("or(boolean, boolean...): boolean", lambda call, arguments: f"({' or '.join(arguments)})", of_null=True),
+    function("not(boolean): boolean", "(not {0})"),
+    function("is_null(any): boolean", "({0} is null)", of_null=True),
+    function("case(condition, value, value...)", case, rule=_case, of_null=True),
+    function("coalesce(value...)", rule=unify, of_null=True, nodes=[exp.Coalesce], parts="this expressions",
+             dialects=EVERYWHERE),
+    *each("greatest least", "(value, value...)", rule=_largest, of_null=True),
+    function("nullif(value, other)", rule=_type_of_first, of_null=True),
+]  # fmt: skip

@@ -1,0 +1,182 @@
+"""What is said of a function, once: its types, its NULL rule, the dialects that have it, its Spark SQL.
+
+A declaration is a line where the function is like most:
+
+    function("cbrt(double): double", nodes=[exp.Cbrt], dialects=EVERYWHERE)
+
+The signature has the types of the arguments and of the result. Beside types there are two words for arguments:
+``any``, which is left as it is, and ``time``, a date or a timestamp. ``[…]`` may be left out, and what has dots behind
+it repeats. A function whose result follows from its arguments has a ``rule``; the words of its signature are names.
+
+``spark`` is the text for Spark, a format string over the texts of the arguments, or what gives it. ``{int1}`` is
+argument 1 as Spark's INT, NULL beyond 32 bits. The text is *total*: it gives a value or NULL whatever the row holds,
+with ANSI mode on or off. It uses ``try_`` forms where Spark has them and the result could overflow, a guard or a wider
+type where it has none. Without it the text is a call of the function's name.
+
+Every function is deterministic: what is not is refused by the binder, since answers are the same on every replay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from workbench.sql.algebra import coercion
+from workbench.sql.algebra.coercion import coerce
+from workbench.sql.algebra.expressions import Call, Expression
+from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
+from workbench.sql.syntax.dialects import DATABASES, EXAMINED, SPARK_FAMILY
+
+Arguments = tuple[Expression, ...]
+Rule = Callable[[Arguments], tuple[Arguments, DataType]]
+"""Gives the arguments as they are converted, and the type of the result."""
+Render = Callable[[Call, Sequence[str]], str]
+"""Gives the Spark SQL of a call from the call and the texts of its arguments."""
+
+SPARK = SPARK_FAMILY
+"""Dialects of a function that was compared with no database."""
+COMPARED = SPARK_FAMILY.union(DATABASES)
+"""Dialects of a function that is the same in postgres and duckdb."""
+EVERYWHERE = frozenset(EXAMINED)
+
+MANY = 10_000
+"""Arguments at most of a function whose last one repeats."""
+_SIGNATURE = re.compile(r"(.+?)\((.*?)\)(?:: (.+))?")
+_PARAMETER = re.compile(r"\w+(?:\([0-9, ]+\)|<[^,]+>)?")
+_INT = re.compile(r"\{int(\d)\}")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A scalar function.
+
+    Attributes:
+        name: in expressions.
+        least: how many arguments it takes at least.
+        most: how many at most.
+        rule: gives the arguments as they are converted, and the type of the result.
+        strict: whether the result is NULL as soon as one argument is.
+        render: gives its Spark SQL.
+        syntax: the nodes of the syntax tree that are calls of it, each with the parts that are its arguments.
+        names: those by which a text calls it, where the parser leaves it as a plain name.
+        dialects: in which a text may call it so.
+        is_inner: whether no text calls it, under any name.
+    """
+
+    name: str
+    least: int
+    most: int
+    rule: Rule
+    strict: bool
+    render: Render
+    syntax: tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]
+    names: tuple[str, ...]
+    dialects: frozenset[str]
+    is_inner: bool
+
+
+def function(
+    signature: str,
+    spark: str | Render = "",
+    *,
+    rule: Rule | None = None,
+    of_null: bool = False,
+    nodes: Iterable[type[exp.Expr]] = (),
+    parts: str = "",
+    names: str = "",
+    dialects: frozenset[str] = SPARK,
+    inner: bool = False,
+) -> Function:
+    """Declare a function.
+
+    Args:
+        signature: its name, its arguments, and the type of its result.
+        spark: its Spark SQL.
+        rule: of its types, where the signature does not say them.
+        of_null: whether the result may be a value although an argument is NULL.
+        nodes: the syntax nodes that are calls of it, one for one.
+        parts: of these nodes, which are the arguments; the first ones unless they are said.
+        names: see ``Function``.
+        dialects: see ``Function``.
+        inner: see ``Function``.
+
+    Example:
+        >>> repeated = function("repeat(string, integer): string", "repeat({0}, {int1})")
+        >>> repeated.name, repeated.most, repeated.strict
+        ('repeat', 2, True)
+    """
+    match = _SIGNATURE.fullmatch(signature)
+    assert match is not None, signature
+    name, inside, result = match.groups()
+    parameters = _PARAMETER.findall(inside)
+    type_ = parse_expression_type(result) if result else None
+    count = len(parameters)
+    if rule is None:
+        assert type_ is not None, signature
+        rule = typed([_conversion(parameter) for parameter in parameters], type_)
+    in_order = [tuple(parts.split()) or tuple(node.arg_types)[:count] for node in nodes]
+    return Function(
+        name=name,
+        least=len(_PARAMETER.findall(inside.partition("[")[0])),
+        most=MANY if "..." in inside else count,
+        rule=rule,
+        strict=not of_null,
+        render=spark if callable(spark) else _template(spark) if spark else called(name, type_),
+        syntax=tuple(zip(nodes, in_order, strict=True)),
+        names=tuple(names.split()),
+        dialects=dialects,
+        is_inner=inner,
+    )
+
+
+def each(names: str, signature: str, **declared: object) -> list[Function]:
+    """Several functions that are declared alike: the signature stands behind the name of each.
+
+    Example:
+        >>> [function.name for function in each("sinh cosh", "(double): double")]
+        ['sinh', 'cosh']
+    """
+    return [function(name + signature, **declared) for name in names.split()]  # type: ignore[arg-type]
+
+
+def of_nodes(nodes: Iterable[type[exp.Expr]], signature: str, dialects: frozenset[str] = SPARK) -> list[Function]:
+    """Functions that are called as their syntax nodes are, and declared alike.
+
+    Example:
+        >>> [function.name for function in of_nodes([exp.Sinh, exp.Cosh], "(double): double")]
+        ['sinh', 'cosh']
+    """
+    return [function(node.__name__.lower() + signature, nodes=[node], dialects=dialects) for node in nodes]
+
+
+def typed(conversions: Sequence[Callable[[Expression], Expression]], result: DataType) -> Rule:
+    """A rule of converted arguments, the last conversion being that of all that follow."""
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        last = len(conversions) - 1
+        return tuple(conversions[min(i, last)](argument) for i, argument in enumerate(arguments)), result
+
+    return rule
+
+
+def called(name: str, type_: DataType | None = None) -> Render:
+    """The text of a call of one of Spark's functions; of INTEGER it has 64 bits, whatever Spark's has."""
+    text = "cast({}({}) as bigint)" if type_ is not None and type_.kind is Kind.INTEGER else "{}({})"
+    return lambda call, arguments: text.format(name, ", ".join(arguments))
+
+
+def _conversion(parameter: str) -> Callable[[Expression], Expression]:
+    if parameter == "any":
+        return lambda argument: argument
+    if parameter == "time":
+        return coercion.as_time
+    type_ = parse_expression_type(parameter)
+    return lambda argument: coerce(argument, type_)
+
+
+def _template(text: str) -> Render:
+    text = _INT.sub(r"try_cast({\1} as int)", text)
+    return lambda call, arguments: text.format(*arguments)
