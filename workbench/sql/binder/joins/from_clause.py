@@ -33,7 +33,6 @@ from workbench.sql.binder.joins.using import equal_columns, merged_columns
 from workbench.sql.binder.protocols import QueryContext, SubqueryBinder, is_subquery
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
-from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, ordered_rows, output_columns
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
