@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import os
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import duckdb
-import pandas as pd
 import pyarrow as pa
 import pytest
 from long import LONG
-from oracle.bags import Row, difference, frame_rows, rows
-from oracle.equal_rows import Question, Questions, Table, accepted, random_table
+from oracle.bags import difference, frame_rows, rows
+from oracle.equal_rows import Question, Questions, accepted, random_table
+from oracle.loads import Load, check_changes
 from pyspark.sql import SparkSession
 
 from workbench import Options, Session
@@ -35,43 +34,6 @@ BATCHES = 3
 STREAMS = ("at_once", "by_row", "and_back")
 
 
-def there_and_back(chosen: random.Random, table: Table) -> tuple[list[Row], list[int]]:
-    """The rows of a table, each inserted, some deleted and inserted again, also several at a time."""
-    made: list[tuple[Row, int]] = []
-    waiting: list[tuple[Row, int]] = []
-    for row in table.rows:
-        made.append((row, 1))
-        if chosen.random() < 0.6:
-            again = chosen.choice(table.rows)
-            times = chosen.randint(1, 2)
-            made.append((again, times))
-            waiting += [(again, -1)] * times
-        while waiting and chosen.random() < 0.5:
-            made.append(waiting.pop(chosen.randrange(len(waiting))))
-    made += waiting
-    return [row for row, _ in made], [weight for _, weight in made]
-
-
-def sums_of_changes(name: str, frame: pd.DataFrame) -> Counter[Row]:
-    """What the changes of a query sum up to; at no batch any is less than 0."""
-    bag: Counter[Row] = Counter()
-    batches, weights = frame.iloc[:, 0].tolist(), frame.iloc[:, 1].tolist()
-    changes = sorted(zip(batches, range(len(batches)), weights, frame_rows(frame.iloc[:, 2:]), strict=True))[::1]
-    last = None
-    for batch, _, weight, row in changes:
-        if last is not None and batch != last:
-            _check_weights(name, last, bag)
-        bag[row] += weight
-        last = batch
-    _check_weights(name, last, bag)
-    return +bag
-
-
-def _check_weights(name: str, batch: int | None, bag: Counter[Row]) -> None:
-    negative = {row: weight for row, weight in bag.items() if weight < 0}
-    assert not negative, f"{name}, batch {batch}: taken back, but not there: {negative}"
-
-
 def check(session: Session, names: Sequence[str], asked: Mapping[str, Question], so_far: pa.Table) -> None:
     """The answers are the sums of their changes; values of each function are those that SQL allows."""
     duck = duckdb.connect()
@@ -79,9 +41,7 @@ def check(session: Session, names: Sequence[str], asked: Mapping[str, Question],
     for name in names:
         question, query = asked[name.rpartition("_of_")[0]], session.query(name)
         found = frame_rows(query.result())
-        where = f"{name}: {query.sql}"
-        missing, more = difference(sums_of_changes(where, query.changes()).elements(), found)
-        assert not missing and not more, f"{where}: the changes lack {missing} and have {more} more"
+        check_changes(query, found)
         columns = len(query.columns) - len(question.allowed)
         for at, allowed in enumerate(question.allowed):
             if not allowed:
@@ -89,7 +49,7 @@ def check(session: Session, names: Sequence[str], asked: Mapping[str, Question],
             expected = rows(duck.execute(allowed.format(t="t")).fetchall())
             of_function = [(*row[:columns], row[columns + at]) for row in found]
             missing, more = difference(of_function, expected)
-            assert not missing and not more, f"{where}\nf{at}: missing {missing}, too many {more}"
+            assert not missing and not more, f"{name}: {query.sql}\nf{at}: missing {missing}, too many {more}"
     duck.close()
 
 
@@ -100,7 +60,7 @@ def test_equal_rows_in_any_history(spark: SparkSession, seed: int, monkeypatch: 
     table = random_table(chosen)
     questions = Questions(chosen, table.columns)
     asked = {f"q{at}": question for at, question in enumerate(accepted(questions, QUERIES))}
-    back, weights = there_and_back(chosen, table)
+    back, weights = Load("and back", order=seed, back=True).arriving(table.rows)
     size = -(-len(back) // BATCHES)
     by_row = -(-len(table.rows) // BATCHES)
     with Session(spark) as session:
@@ -129,7 +89,7 @@ def test_equal_rows_whatever_else_happens(spark: SparkSession, seed: int, tmp_pa
     chosen = random.Random(-1 - seed)
     table = random_table(chosen)
     asked = [question.sql.format(t="t") for question in accepted(Questions(chosen, table.columns), QUERIES)]
-    back, weights = there_and_back(chosen, table)
+    back, weights = Load("and back", order=seed, back=True).arriving(table.rows)
     rows_, size = table.arrow(back, weights), -(-len(back) // (BATCHES + 1))
     with Session(spark, options=Options(sharing=False)) as alone:
         alone.add_stream("t", rows_, history=len(back), weight="w")
@@ -156,7 +116,6 @@ def test_equal_rows_whatever_else_happens(spark: SparkSession, seed: int, tmp_pa
         assert session.batch == BATCHES
         for name in there:
             found = frame_rows(session.query(name).result())
-            sums = sums_of_changes(name, session.query(name).changes()).elements()
-            for what in (sums, answers[name]):
-                missing, more = difference(found, what)
-                assert not missing and not more, f"{session.query(name).sql}: missing {missing}, too many {more}"
+            check_changes(session.query(name), found)
+            missing, more = difference(found, answers[name])
+            assert not missing and not more, f"{session.query(name).sql}: missing {missing}, too many {more}"

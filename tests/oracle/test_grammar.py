@@ -12,10 +12,11 @@ from random import Random
 
 import pytest
 from oracle.bags import difference
-from oracle.grammar.loading import LOADS, STREAMS, Load, alike_rows, answers, loaded, registered
+from oracle.grammar.loading import STREAMS, alike_rows, answers, loaded, registered
 from oracle.grammar.productions import DIALECTS, productions
 from oracle.grammar.twins import partitions, twins
 from oracle.grammar.writing import Query, Writer
+from oracle.loads import LOADS, Load
 from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError

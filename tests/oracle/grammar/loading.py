@@ -1,21 +1,16 @@
-"""The same rows, loaded in different ways: the answers must not differ, whatever the query.
-
-A query's answer is a function of the rows that are there. It must not depend on how they came: all at once, one by
-one, in another order, or inserted, taken back and inserted again.
-"""
+"""Two streams of rows that are alike in most columns, for queries of a grammar, and what these answer."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
 import pyarrow as pa
-from oracle.bags import Row, difference, frame_rows
+from oracle.bags import Row, frame_rows
+from oracle.loads import Load, check_changes
 from pyspark.sql import SparkSession
 
 from workbench import Options, Session
@@ -47,49 +42,6 @@ def alike_rows(chosen: Random, number: int) -> list[Row]:
             row[place] = None if chosen.random() < 0.12 else chosen.choice(_VALUES[COLUMNS[place][0]])
         made.append(tuple(row))
     return made
-
-
-@dataclass(frozen=True)
-class Load:
-    """One way in which the rows of the streams come.
-
-    Attributes:
-        name: what it is called in a failure.
-        order: a seed that orders rows; ``None``: as they are.
-        history, batch: as in ``Session.add_stream``; ``None``: all of them.
-        back: whether some rows are taken back and inserted again.
-    """
-
-    name: str
-    order: int | None = None
-    history: int | None = None
-    batch: int = 1
-    back: bool = False
-
-    def arriving(self, rows: Sequence[Row]) -> tuple[list[Row], list[int]]:
-        """The rows as they come, with their weights."""
-        ordered = list(rows)
-        chosen = Random(self.order)
-        if self.order is not None:
-            chosen.shuffle(ordered)
-        if not self.back:
-            return ordered, [1] * len(ordered)
-        changes: list[tuple[Row, int]] = []
-        for row in ordered:
-            changes.append((row, 1))
-            if chosen.random() < 0.4:
-                changes += [(row, -1), (row, 1)]
-        for row in chosen.sample(ordered, len(ordered) // 3):
-            changes += [(row, -1), (row, 1)]
-        return [row for row, _ in changes], [weight for _, weight in changes]
-
-
-LOADS = (
-    Load("all at once"),
-    Load("row by row", history=0),
-    Load("in another order", order=1, history=2, batch=4),
-    Load("taken back and inserted again", order=2, history=3, batch=2, back=True),
-)
 
 
 def _table(rows: Sequence[Row], weights: Sequence[int] | None) -> pa.Table:
@@ -137,19 +89,7 @@ def answers(session: Session, queries: Mapping[str, Query]) -> dict[str, list[Ro
     for name, query in queries.items():
         try:
             found[name] = frame_rows(query.result())
-            _check_changes(query, found[name])
+            check_changes(query, found[name])
         except Exception as failure:
             raise AssertionError(f"{name}: {query.sql}: {failure}") from failure
     return found
-
-
-def _check_changes(query: Query, answer: list[Row]) -> None:
-    frame = query.changes()
-    bag: Counter[Row] = Counter()
-    weights = frame.iloc[:, 1].tolist()
-    for row, weight in zip(frame_rows(frame.iloc[:, 2:]), weights, strict=True):
-        bag[row] += weight
-    gone = [row for row, weight in bag.items() if weight < 0]
-    assert not gone, f"takes back what was not there: {gone[:3]}"
-    missing, too_many = difference(bag.elements(), answer)
-    assert not missing and not too_many, f"changes lack {missing[:3]} and have {too_many[:3]} too many"
