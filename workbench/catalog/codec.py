@@ -210,14 +210,16 @@ def _value(plain: Any, _: Any) -> Value:
             return dt.datetime.fromisoformat(text)
         case {"date": text}:
             return dt.date.fromisoformat(text)
-        case _:
+        case str() | int() | None:
             return plain
+        case _:
+            raise ValueError(f"{plain!r:.50} is no value")
 
 
 def _column(plain: Any, _: Any) -> Column:
     """A column; its name would be SQL of Spark, where nothing but backticks ends it."""
-    if "`" in plain["name"]:
-        raise ValueError(f"{plain['name']!r} is no stored name of a column")
+    if not isinstance(plain["name"], str) or "`" in plain["name"]:
+        raise ValueError(f"{plain['name']!r:.50} is no stored name of a column")
     return Column(plain["name"], type_of(plain["type"]), int(plain.get("source", 0)))
 
 

@@ -111,9 +111,12 @@ class Settings:
         self._database.run("DELETE FROM settings WHERE name = ?", [name])
 
 
+def _classes(annotation: Any) -> tuple[type, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
 def _is_plain(annotation: Any) -> bool:
-    union = get_origin(annotation) in (Union, UnionType)
-    return set(get_args(annotation) if union else (annotation,)) <= _STORED_AS_THEY_ARE
+    return set(_classes(annotation)) <= _STORED_AS_THEY_ARE
 
 
 def _stored(value: Any, annotation: Any) -> Any:
@@ -123,8 +126,20 @@ def _stored(value: Any, annotation: Any) -> Any:
 
 
 def _decoded(value: Any, annotation: Any) -> Any:
+    """A value of a column; SQLite lets any stand in any column.
+
+    Raises:
+        Exception: it is none of the annotation.
+    """
     if annotation is DataType:
         return type_of(value)
     if not _is_plain(annotation):
         return decode(value, annotation)
-    return bool(value) if annotation is bool else value
+    classes = _classes(annotation)
+    if bool in classes and value in (0, 1):
+        return bool(value)
+    if float in classes and isinstance(value, int):
+        return float(value)
+    if not isinstance(value, classes):
+        raise TypeError(f"{value!r:.50} is no {annotation}")
+    return value

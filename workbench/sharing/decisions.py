@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from workbench.catalog.codec import CONVERTER
 from workbench.network.nodes import NodeId
 
 NAMED = 20
@@ -92,22 +93,19 @@ class Explanation:
 
         Of many queries that share a node the first are named.
         """
-        decisions = (
-            {**vars(d), "shared_with": d.shared_with[:NAMED], "candidates": [vars(c) for c in d.candidates]}
-            for d in self.decisions
-        )
-        return [*decisions, {"notes": list(self.notes)}]
+        named = (replace(decision, shared_with=decision.shared_with[:NAMED]) for decision in self.decisions)
+        return [*map(CONVERTER.unstructure, named), {"notes": list(self.notes)}]
 
     @staticmethod
     def from_rows(query: str, rows: Iterable[Mapping[str, Any]]) -> Explanation:
-        """The inverse of ``rows``."""
+        """The inverse of ``rows``.
+
+        Raises:
+            Exception: it is not what ``rows`` gives.
+        """
         *decisions, last = rows
-        return Explanation(query, tuple(map(_decision, decisions)), tuple(last["notes"]))
-
-
-def _decision(row: Mapping[str, Any]) -> Decision:
-    candidates = tuple(Candidate(**candidate) for candidate in row["candidates"])
-    return Decision(**{**row, "shared_with": tuple(row["shared_with"]), "candidates": candidates})
+        known = tuple(CONVERTER.structure(decision, Decision) for decision in decisions)
+        return Explanation(query, known, tuple(map(str, last["notes"])))
 
 
 @dataclass(frozen=True)
