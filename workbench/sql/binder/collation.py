@@ -34,7 +34,7 @@ def note_key(source: SourceText, key: exp.Expr, bound: Expression) -> None:
         key: an item of ORDER BY.
         bound: what it means.
     """
-    if source.dialect == "postgres" and bound.type == STRING and not _names_collation(key):
+    if not source.rules.orders_by_bytes and bound.type == STRING and not _names_collation(key):
         source.note(_MESSAGE, key, _HINT)
 
 
@@ -46,7 +46,7 @@ def note_comparison(source: SourceText, node: exp.Expr, bound: Expression) -> No
         node: any expression.
         bound: what it means.
     """
-    if source.dialect != "postgres":
+    if source.rules.orders_by_bytes:
         return
     while isinstance(node, (exp.Window, exp.Filter)):
         node = node.this

@@ -24,7 +24,6 @@ from workbench.sql.algebra.types import (
     integer,
     parse_type,
 )
-from workbench.sql.binder.numbers.results import OF_ONE_TYPE
 from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time, is_zoned
@@ -171,7 +170,7 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         if b.dialect not in SPARK_FAMILY:
             b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")
         return BINARY
-    if name in _BITS and b.dialect not in OF_ONE_TYPE:
+    if name in _BITS and b.rules.integer_widths:
         return integer(_BITS[name])
     try:
         return parse_type(name)

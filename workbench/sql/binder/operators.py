@@ -20,14 +20,10 @@ from workbench.sql.binder.numbers.results import computed
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
 from workbench.sql.binder.times.intervals import add_interval, interval_parts
+from workbench.sql.dialects import Quotient
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.source_text import SourceText
-
-_ROWS = ("postgres", "oracle", "presto", "trino")
-"""Dialects in which rows of values are compared as in the SQL standard."""
-_BACKSLASH_ESCAPES = {"spark", "spark2", "hive", "databricks", "postgres", "bigquery"}
 
 
 def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
@@ -80,10 +76,10 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == INTERVAL:
         return interval_arithmetic.divided(b, left, right, node)
-    if b.dialect == "duckdb" and left.type.numeric and right.type.numeric:
+    if b.rules.decimal_quotient is Quotient.DOUBLE and left.type.numeric and right.type.numeric:
         left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))
     exact = {left.type.kind, right.type.kind} <= {Kind.INTEGER, Kind.DECIMAL}
-    if b.dialect == "postgres" and exact and Kind.DECIMAL in (left.type.kind, right.type.kind):
+    if b.rules.decimal_quotient is Quotient.NUMERIC and exact and Kind.DECIMAL in (left.type.kind, right.type.kind):
         return numeric_quotient(left, right)
     whole = node.args.get("typed") and left.type.kind is Kind.INTEGER and right.type.kind is Kind.INTEGER
     if not whole:
@@ -187,7 +183,7 @@ def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.
     In spark and duckdb they are structs, of which a NULL equals a NULL.
     """
     left, right = left.unnest(), right.unnest()
-    if b.dialect not in _ROWS or not (isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple)):
+    if not b.rules.compares_rows or not (isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple)):
         return None
     sides = [side.expressions if isinstance(side, exp.Tuple) else [side] for side in (left, right)]
     if len(sides[0]) != len(sides[1]):
@@ -226,8 +222,7 @@ def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escap
         except re.error as error:
             raise b.source.error(f"not a regular expression: {error}", node.expression) from None
     else:
-        if escape is None and b.dialect in _BACKSLASH_ESCAPES:
-            escape = "\\"
+        escape = b.rules.like_escape if escape is None else escape
         canonical = _like_pattern(b, canonical, escape, node.expression)
     test = call(name, b.bind(node.this), Constant(canonical, STRING))
     return call("not", test) if node.args.get("negate") else test
@@ -273,7 +268,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
 
     CONCAT leaves NULLs out in postgres and duckdb.
     """
-    if isinstance(node, exp.Concat) and b.dialect in DATABASES:
+    if isinstance(node, exp.Concat) and b.rules.concat_skips_nulls:
         values = b.parts(node, "expressions")
         if not all(value.type.kind is Kind.ARRAY for value in values):
             texts = [as_text(b, value, n) for value, n in zip(values, node.expressions, strict=True)]
@@ -283,7 +278,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     rest: list[exp.Expr] = [node]
     while rest:
         part = rest.pop()
-        if isinstance(part, type(node) if b.dialect in DATABASES else exp.DPipe | exp.Concat):
+        if isinstance(part, type(node) if b.rules.concat_skips_nulls else exp.DPipe | exp.Concat):
             rest += reversed(part.expressions or [part.this, part.expression])
         else:
             nodes.append(part)
@@ -293,7 +288,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     if all(part.type == BINARY for part in bound):
         return reduce(lambda left, right: call("concat_bytes", left, right), bound)
     parts = [as_text(b, part, n) for part, n in zip(bound, nodes, strict=True)]
-    if b.dialect != "oracle":
+    if not b.rules.empty_text_is_null:
         return reduce(lambda left, right: call("||", left, right), parts)
     # Oracle takes NULL for the empty string here, unless all parts are NULL.
     empty = Constant("", STRING)
@@ -324,7 +319,7 @@ def literal(b: ExpressionBinder, node: exp.Literal) -> Expression:
 
 def string_literal(b: ExpressionBinder, node: exp.Expr) -> Constant:
     """A string; the empty one is NULL in Oracle."""
-    return Constant(None if b.dialect == "oracle" and not node.this else node.this, STRING)
+    return Constant(None if b.rules.empty_text_is_null and not node.this else node.this, STRING)
 
 
 def number_literal(digits: str, source: SourceText, node: exp.Expr) -> Constant:

@@ -278,8 +278,7 @@ class QueryBinder:
         if with_ is None:
             return self
         self.source.refuse_others(with_, {"expressions", "recursive"}, "WITH")
-        # Oracle's WITH is recursive without the word.
-        recursive = with_.args.get("recursive") or self.source.dialect == "oracle"
+        recursive = with_.args.get("recursive") or self.source.rules.with_is_recursive
         binder, seen = self, set[str]()
         for cte in with_.expressions:
             if cte.alias.lower() in seen:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.scope import Outer, Scope
+from workbench.sql.dialects import Dialect
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
@@ -21,11 +22,13 @@ class ExpressionBinder(Protocol):
     Attributes:
         source: the text, for errors.
         dialect: the dialect of the text.
+        rules: what is particular to it.
         schema: the analyst's functions and aggregates.
     """
 
     source: SourceText
     dialect: str
+    rules: Dialect
     schema: Schema
 
     @property

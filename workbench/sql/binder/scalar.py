@@ -102,7 +102,7 @@ class ScalarBinder:
     ) -> None:
         self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
-        self.dialect = self.source.dialect
+        self.dialect, self.rules = self.source.dialect, self.source.rules
         self.columns: list[tuple[exp.Column, Expression]] = []
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
         self._analytics, self._subqueries, self._of_groups = analytics, subqueries, of_groups

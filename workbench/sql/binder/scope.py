@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Protocol
 
 from sqlglot import exp
@@ -13,6 +12,7 @@ from sqlglot import exp
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.types import STRING
+from workbench.sql.dialects import Preferred
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
 
@@ -42,14 +42,6 @@ class Outer(Protocol):
 
     def resolve(self, column: exp.Column) -> Expression:
         """What it means, as the subquery sees it."""
-
-
-class Preferred(Enum):
-    """What a bare name means that is a column of FROM and an alias of the select list."""
-
-    COLUMN = "column"
-    ALIAS = "alias"
-    NEITHER = "neither"
 
 
 @dataclass

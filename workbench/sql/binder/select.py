@@ -32,11 +32,8 @@ from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
 from workbench.sql.binder.joins.trees import resolved, tied
 from workbench.sql.binder.order.aliases import (
-    LATERAL,
     KnownAliases,
     SelectAliases,
-    preferred_in_having,
-    preferred_in_order,
 )
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
 from workbench.sql.binder.order.keys import (
@@ -57,7 +54,6 @@ from workbench.sql.functions.calls import call
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
@@ -140,7 +136,7 @@ class SelectBinder:
         where = self._select.args.get("where")
         if where is not None:
             scope = self._scope
-            if self._source.dialect == "duckdb":
+            if self._source.rules.alias_in_where:
                 scope = replace(scope, aliases=self._aliases())
             subqueries = self._subqueries_of(self._from, scope)
             self._bind_conjuncts(
@@ -221,15 +217,15 @@ class SelectBinder:
 
     def bind_select_list(self) -> None:
         """The select list, with ``*`` and ``t.*`` written out; an item knows the aliases before it."""
-        dialect = self._source.dialect
-        known = KnownAliases(dialect)
+        rules = self._source.rules
+        known = KnownAliases(rules.last_alias_counts)
         scope = replace(self._scope, aliases=known)
-        subqueries = self._subqueries_of(self._from, scope if dialect == "duckdb" else self._scope)
+        subqueries = self._subqueries_of(self._from, scope if rules.alias_in_where else self._scope)
         for node in self._select.expressions:
             scalar = self._scalar(scope, subqueries)
             for name, value in self._bound_item(node, scalar):
                 self._items.append(_SelectItem(name, value, scalar, function_name(node, self._source)))
-            if isinstance(node, exp.Alias) and dialect in LATERAL:
+            if isinstance(node, exp.Alias) and rules.alias_in_select_list:
                 known.add(node.alias, self._items[-1].expression)
         if self._distinct:
             refuse_compared((item.expression for item in self._items), "DISTINCT", self._select, self._source)
@@ -250,7 +246,7 @@ class SelectBinder:
         """
         items = [(item.name, item.expression) for item in self._items]
         scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
-        scalar = self._scalar(replace(scope, preferred=preferred_in_order(self._source.dialect)))
+        scalar = self._scalar(replace(scope, preferred=self._source.rules.alias_in_order))
         called = [(item.called, item.expression) for item in self._items if item.called]
         keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source, called)
         if self._select.args.get("order") is None and not self.is_grouped and not self._distinct:
@@ -307,8 +303,7 @@ class SelectBinder:
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
         count = AggregateCall("count", (), INTEGER)
-        if not groups and len(self._sets) > 1 and self._source.dialect in SPARK_FAMILY:
-            # Of several groupings none has a row of no rows in Spark.
+        if not groups and len(self._sets) > 1 and not self._source.rules.several_groupings_of_nothing:
             statistics = {**statistics, count: None}
             some = call(">", Column(column_name(count), INTEGER), Constant(0, INTEGER))
             having = conjunction(having, normal_form(some))
@@ -367,7 +362,7 @@ class SelectBinder:
         if having is None:
             return None
         aliased = {item.name.lower(): item.expression for item in self._items}
-        scope = replace(self._scope, aliases=aliased, preferred=preferred_in_having(self._source.dialect))
+        scope = replace(self._scope, aliases=aliased, preferred=self._source.rules.alias_in_having)
         scalar = ScalarBinder(
             scope, self._context.schema, self._aggregation, self._context.now_at, of_groups=self._of_groups
         )
@@ -424,7 +419,7 @@ class SelectBinder:
         """A group; GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
         if not isinstance(node, exp.Literal) or node.is_string:
             return scalar.bind(node)
-        if self._source.dialect == "oracle":
+        if not self._source.rules.group_by_position:
             self._source.refuse("GROUP BY a position", node, "repeat the expression")
         items: list[exp.Expr | Expression] = []
         for item in self._select.expressions:

@@ -15,13 +15,14 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from workbench.errors import SqlError, UnsupportedError, nearest
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.interval_texts import with_whole_intervals
 from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
 DATABASES = ("postgres", "duckdb")
 """Dialects of which more functions than usual were compared."""
-EXAMINED = SPARK_FAMILY | {"oracle", "postgres", "duckdb", "bigquery", "presto", "trino"}
+EXAMINED = frozenset(DIALECTS)
 """The dialects that are read."""
 _IGNORES_CASE = "it compares texts without regard to upper and lower case"
 _REASONS = {

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError, SqlWarning, UnsupportedError
+from workbench.sql.dialects import DIALECTS, Dialect
 from workbench.sql.syntax.dialects import tokenize
 
 _LABELS = {
@@ -79,6 +80,11 @@ class SourceText:
     def __init__(self, sql: str, dialect: str = "spark") -> None:
         self.sql, self.dialect = sql, dialect
         self._noted: set[str] = set()
+
+    @property
+    def rules(self) -> Dialect:
+        """What is particular to the dialect."""
+        return DIALECTS[self.dialect]
 
     @cached_property
     def tokens(self) -> list[Token]:

@@ -29,6 +29,7 @@ from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value,
 from workbench.sql.binder.operators import numeric_quotient, refuse_quotients
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.times import interval_arithmetic
+from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregates import GROUPED
@@ -36,7 +37,6 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.query_limits import refuse_kept
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 Groups = tuple[Expression, ...]
@@ -142,26 +142,26 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name = "percentile_disc_desc"
-        if name in ("median", "percentile") and b.dialect == "duckdb" and arguments[0].type.kind is Kind.DECIMAL:
+        if name in ("median", "percentile") and b.rules.median_cuts_decimals and arguments[0].type.kind is Kind.DECIMAL:
             b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
-        if name in ("min_by", "max_by") and b.dialect == "duckdb":
-            # DuckDB passes over rows whose value is NULL.
+        if name in ("min_by", "max_by") and b.rules.extremes_skip_nulls:
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
-        if name == "count_if" and b.dialect == "duckdb":
+        if name == "count_if" and b.rules.count_if_is_sum:
             return _count_if_in_duckdb(arguments[0], self.keep)
         result = interval_arithmetic.aggregate(
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.keep)
         )
         if syntax.name == "array_agg":
             return _of_no_rows(result, b)
-        if b.dialect == "duckdb" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
+        of_exact = name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL)
+        if of_exact and b.rules.average is Quotient.DOUBLE:
             return _average_in_duckdb(result)
-        if b.dialect == "postgres" and name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL):
+        if of_exact and b.rules.average is Quotient.NUMERIC:
             assert isinstance(result, Call)
             refuse_quotients(arguments[0])
             return numeric_quotient(*result.arguments)
-        if b.dialect == "oracle" and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
+        if b.rules.variance_of_one_is_zero and (b.source.called(node) or "").upper() in ("VARIANCE", "STDDEV"):
             # Oracle's short names give 0 for one value, where the others give NULL.
             count = aggregates.expand("count", tuple(arguments), False, self.keep)
             return call("case", call("=", count, Constant(1, INTEGER)), Constant(0.0, DOUBLE), result)
@@ -214,7 +214,7 @@ def _count_if_in_duckdb(test: Expression, keep: aggregates.Keep) -> Expression:
 
 def _of_no_rows(array: Expression, b: ExpressionBinder) -> Expression:
     """ARRAY_AGG of no rows: in spark an array without elements, elsewhere NULL."""
-    return call("coalesce" if b.dialect in SPARK_FAMILY else "nullif", array, Call("array", (), array.type))
+    return call("nullif" if b.rules.arrays_keep_nulls else "coalesce", array, Call("array", (), array.type))
 
 
 def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:

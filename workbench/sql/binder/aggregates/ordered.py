@@ -27,7 +27,7 @@ IN_ORDER = ("listagg", "array_agg")
 
 def counted_and_value(value: Expression, b: ExpressionBinder) -> list[Expression]:
     """Of ARRAY_AGG whether a row counts, and its value: in spark NULLs do not, and elsewhere they do."""
-    counts = call("not", call("is_null", value)) if b.dialect in SPARK_FAMILY else Constant(True, BOOLEAN)
+    counts = Constant(True, BOOLEAN) if b.rules.arrays_keep_nulls else call("not", call("is_null", value))
     return [counts, value]
 
 
@@ -58,7 +58,7 @@ def in_order(
         value = arguments[0]
     else:
         given = value = arguments[1]
-        keeps_nulls = b.dialect not in SPARK_FAMILY
+        keeps_nulls = b.rules.arrays_keep_nulls
     order = []
     for key in syntax.order:
         bound = b.bind(key.this)
@@ -71,7 +71,7 @@ def in_order(
         if syntax.distinct:
             what = f"{syntax.name.upper()} of DISTINCT values ordered by something else"
             b.source.refuse(what, node, "order it by the values")
-    if syntax.distinct and b.dialect == "postgres" and not order:
+    if syntax.distinct and b.rules.distinct_arrays_are_sorted and not order:
         order = [SortKey(value, nulls_first=False)]  # it sorts them to find those that are equal
     name, keys = with_keys(syntax.name, order or rows, (value, given), keeps_nulls, node, b.source)
     return name, [*arguments, *keys]

@@ -36,6 +36,7 @@ from workbench.sql.binder.joins.semijoins import Clause
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
+from workbench.sql.dialects import Dialect
 from workbench.sql.functions.arrays import HAS_PLACE, element_of
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import output_columns
@@ -110,7 +111,7 @@ def add_elements(
         raise source.error(clash.message, arrays[0], clash.hint) from None
     if series is not None and (series.count or not outer):
         there = _add_places(clause, series.count, context)
-        return _named(node, function, series.at(there, b), there, source.dialect)
+        return _named(node, function, series.at(there, b), there, source.rules)
     of_json: Callable[[Expression], Expression] | None = None
     if isinstance(function, exp.Anonymous):
         array, of_json = elements(b, function)
@@ -136,7 +137,7 @@ def add_elements(
         if isinstance(function, exp.Posexplode):
             named.insert(0, ("pos", call("-", there, Constant(1, INTEGER))))
         return [name for name, _ in named], [value for _, value in named]
-    return _named(node, function, element, there, source.dialect)
+    return _named(node, function, element, there, source.rules)
 
 
 def add_selected(
@@ -267,14 +268,14 @@ def _place(clause: Clause, array: Expression, place: Column, outer: bool) -> Exp
 
 
 def _named(
-    node: exp.Expr, function: exp.Expr, value: Expression, place: Expression, dialect: str
+    node: exp.Expr, function: exp.Expr, value: Expression, place: Expression, rules: Dialect
 ) -> tuple[list[str], list[Expression]]:
     """The columns as the dialect calls them; the names after AS are not here."""
     if isinstance(function, exp.Posexplode):
         return ["pos", "col"], [call("-", place, Constant(1, INTEGER)), value]
     unnamed = name_of_series(function) if isinstance(function, exp.GenerateSeries) else "unnest"
     unnamed = "value" if isinstance(function, exp.Anonymous) else unnamed
-    alone = (node.alias or unnamed) if dialect == "postgres" else unnamed if dialect == "duckdb" else "col"
+    alone = rules.column_of_function or (node.alias if rules.column_of_alias else "") or unnamed
     offset = function.args.get("offset")
     if isinstance(offset, exp.Identifier):  # the parser takes it off the names after AS
         node.args["alias"].append("columns", offset)

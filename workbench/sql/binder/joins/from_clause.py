@@ -223,7 +223,9 @@ class FromClause:
             self.conditions.append(condition)
         if kind not in ("SEMI", "ANTI"):
             names = [name for name, _ in using]
-            self.scope.columns[start.columns :] = merged_columns(names, sides, side, self.source.dialect)
+            self.scope.columns[start.columns :] = merged_columns(
+                names, sides, side, self.source.rules.using_stays_in_place
+            )
 
     def _take_tied(self, before: _Mark) -> PredSet:
         """Take out of the clause the conditions that tie what was added after ``before`` to items before it."""

@@ -62,7 +62,6 @@ from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output, ordered_rows
 from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import expression_of, normal_form
-from workbench.sql.syntax.dialects import DATABASES
 
 
 class RowsAround(Protocol):
@@ -172,7 +171,7 @@ class SubqueryValues:
     def _array(self, node: exp.Array, b: ExpressionBinder) -> Expression:
         """The rows of a subquery of one column as an array."""
         (rows_of,) = node.expressions
-        if b.dialect not in (*DATABASES, "bigquery"):
+        if not b.rules.array_of_subquery:
             if isinstance(rows_of, exp.Subquery):
                 return call("array", b.bind(rows_of))
             b.source.refuse(f"ARRAY of a subquery in {b.dialect}", node, "ARRAY_AGG in a subquery makes an array")

@@ -35,7 +35,7 @@ def equal_columns(name: str, node: exp.Expr, sides: tuple[Columns, Columns], sou
         raise source.error(clash.message, node, clash.hint) from None
 
 
-def merged_columns(using: Sequence[str], sides: tuple[Columns, Columns], side: str, dialect: str) -> Columns:
+def merged_columns(using: Sequence[str], sides: tuple[Columns, Columns], side: str, in_place: bool) -> Columns:
     """The columns of a join, each two of USING as one: they come first, then the others, those of the left side first.
 
     DuckDB leaves them where they are on the left side.
@@ -44,16 +44,16 @@ def merged_columns(using: Sequence[str], sides: tuple[Columns, Columns], side: s
         using: the names that both sides have.
         sides: the columns of both.
         side: ``LEFT``, ``RIGHT``, ``FULL``; empty for an inner join.
-        dialect: of the statement.
+        in_place: whether the columns of USING stand where the left side has them.
     """
     left, right = map(dict, sides)
     merged: Columns = []
     for name in using:
         one, other = left[name], right[name]
         merged.append((name, other if side == "RIGHT" else call("coalesce", one, other) if side == "FULL" else one))
-    if dialect == "duckdb":
-        in_place = dict(merged)
-        first = [(name, in_place.get(name, e)) for name, e in sides[0]]
+    if in_place:
+        of_left = dict(merged)
+        first = [(name, of_left.get(name, e)) for name, e in sides[0]]
     else:
         first = [*merged, *((name, e) for name, e in sides[0] if name not in using)]
     return [*first, *((name, e) for name, e in sides[1] if name not in using)]

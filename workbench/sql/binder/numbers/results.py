@@ -15,12 +15,10 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, integer
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.functions.calls import call, cast, within
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]
 """What an operator stands beside, in the text and as it is bound."""
-OF_ONE_TYPE = ("oracle", "bigquery")
-"""Dialects in which one type has all whole numbers."""
 _SHIFTED = 32
 """Bits of the integers that Spark shifts where they have no more."""
 
@@ -28,7 +26,7 @@ _SHIFTED = 32
 def computed(b: ExpressionBinder, result: Expression, *operands: Operand) -> Expression:
     """What an operator gives of integers: NULL where the type that the dialect gives it has no such number."""
     kinds = {result.type.kind, *(value.type.kind for _, value in operands)}
-    if b.dialect in OF_ONE_TYPE or kinds != {Kind.INTEGER}:
+    if not b.rules.integer_widths or kinds != {Kind.INTEGER}:
         return result
     bits = _bits(b, *operands)
     return result if bits == 64 else within(result, integer(bits))
@@ -39,9 +37,9 @@ def whole(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil], Expre
 
     def bind(b: ExpressionBinder, node: exp.Floor | exp.Ceil) -> Expression:
         value = b.bind(node.this)
-        if value.type.kind is Kind.INTEGER and b.dialect in (*DATABASES, "bigquery"):
+        if value.type.kind is Kind.INTEGER and b.rules.floor_of_integer_is_double:
             return cast(value, DOUBLE)
-        return call(f"{name}_of_double" if value.type == DOUBLE and b.dialect not in SPARK_FAMILY else name, value)
+        return call(f"{name}_of_double" if value.type == DOUBLE and not b.rules.floor_is_integer else name, value)
 
     return bind
 
@@ -60,7 +58,7 @@ def _bits(b: ExpressionBinder, *operands: Operand) -> int:
     """Those of the operand that has most; DuckDB's literals take the type of what is beside them."""
     literals = [value for node, value in operands if _is_literal(node) and isinstance(value, Constant)]
     others = [value.type.bits for node, value in operands if not (_is_literal(node) and isinstance(value, Constant))]
-    least = NARROW[0] if b.dialect == "duckdb" and others else 32
+    least = NARROW[0] if b.rules.narrow_literals and others else 32
     return max([*others, *(_least_bits(value, least, b.dialect in SPARK_FAMILY) for value in literals)])
 
 

@@ -16,41 +16,25 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.binder.aggregates.aggregation import is_aggregate
 from workbench.sql.binder.protocols import outside_subqueries
-from workbench.sql.binder.scope import Preferred, Scope
+from workbench.sql.binder.scope import Scope
 from workbench.sql.schema import Schema
-from workbench.sql.syntax.dialects import SPARK_FAMILY
-
-LATERAL = SPARK_FAMILY | {"duckdb"}
-"""The dialects in which an item of the select list may use the aliases before it."""
-
-
-def preferred_in_order(dialect: str) -> Preferred:
-    """What a name inside an expression of ORDER BY means that is a column and an alias."""
-    if dialect in SPARK_FAMILY:
-        return Preferred.ALIAS
-    return Preferred.COLUMN if dialect in ("duckdb", "postgres") else Preferred.NEITHER
-
-
-def preferred_in_having(dialect: str) -> Preferred:
-    """What such a name means in HAVING."""
-    return Preferred.COLUMN if dialect in ("oracle", "postgres") else Preferred.NEITHER
 
 
 class KnownAliases(Mapping[str, Expression]):
     """The aliases of the items of a select list that are bound so far.
 
     Args:
-        dialect: of the text. Spark refuses an alias that stands twice, DuckDB takes the last one.
+        last_counts: whether an alias that stands twice means the last item; else it is refused where it is used.
     """
 
-    def __init__(self, dialect: str) -> None:
-        self._latest_counts = dialect == "duckdb"
+    def __init__(self, last_counts: bool) -> None:
+        self._last_counts = last_counts
         self._known: dict[str, Expression] = {}
         self._twice: set[str] = set()
 
     def add(self, name: str, meaning: Expression) -> None:
         """Take the alias of an item."""
-        if name.lower() in self._known and not self._latest_counts:
+        if name.lower() in self._known and not self._last_counts:
             self._twice.add(name.lower())
         self._known[name.lower()] = meaning
 
@@ -120,7 +104,7 @@ class SelectAliases(Mapping[str, Expression]):
 
     def _used(self, place: int) -> dict[str, int]:
         """The aliases that an item uses, with the places of their items."""
-        if self._scope.source.dialect not in LATERAL:
+        if not self._scope.source.rules.alias_in_select_list:
             return {}
         columns = (node for node in outside_subqueries(self._items[place]) if isinstance(node, exp.Column))
         names = {column.parts[0].name.lower() for column in columns} - self._first

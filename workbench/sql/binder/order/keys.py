@@ -105,10 +105,10 @@ def position_hint(count: int) -> str:
 
 
 def function_name(node: exp.Expr, source: SourceText) -> str:
-    """The name that postgres gives an item of the select list without an alias: that of its function, if it is one."""
+    """The name of an item of the select list without an alias: that of its function, where the dialect does so."""
     while isinstance(node, (exp.Paren, exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
         node = node.this
-    if source.dialect != "postgres" or not isinstance(node, exp.Func):
+    if not source.rules.names_calls or not isinstance(node, exp.Func):
         return ""
     is_call = not isinstance(node, (exp.Cast, exp.Case, exp.Connector))
     return (source.called(node) or node.sql_name()).lower() if is_call else ""

@@ -17,7 +17,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
@@ -61,7 +61,7 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
     node = node.unnest()
     if isinstance(node, exp.Interval):
         return _of_text(b, node, node.this) if node.args.get("unit") is None else [_literal(b, node)]
-    if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.INTERVAL and b.dialect in DATABASES:
+    if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
         return _of_text(b, node, node.this)
     if isinstance(node, exp.Mul):
         for interval, many in ((node.this, node.expression), (node.expression, node.this)):
@@ -88,11 +88,11 @@ def add_interval(
     for part in parts:
         if part.many == Constant(0, INTEGER):
             continue
-        if len(parts) > 1 and time.type == DATE and part.counts == "seconds" and b.dialect not in DATABASES:
+        if len(parts) > 1 and time.type == DATE and part.counts == "seconds" and not b.rules.date_plus_interval_is_time:
             b.source.refuse("a DATE plus days and hours at once", node, "CAST(d AS TIMESTAMP) + …")
         time = _plus(time, part if sign == 1 else part.times(Constant(-1, INTEGER)))
     # Of whole days, too, it is a TIMESTAMP there.
-    return cast(time, TIMESTAMP) if time.type == DATE and b.dialect in DATABASES else time
+    return cast(time, TIMESTAMP) if time.type == DATE and b.rules.date_plus_interval_is_time else time
 
 
 def _plus(time: Expression, part: IntervalPart) -> Expression:
@@ -111,7 +111,7 @@ def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> 
     b.source.refuse_others(interval, {"this", "to"}, "INTERVAL")
     rest = text.name.strip() if isinstance(text, exp.Literal) and text.is_string else ""
     counted: dict[str, int] = {}
-    while rest and (found := _OF_UNIT.match(rest) or (b.dialect in DATABASES and _OF_CLOCK.match(rest))):
+    while rest and (found := _OF_UNIT.match(rest) or (b.rules.clock_in_intervals and _OF_CLOCK.match(rest))):
         if found.re is _OF_UNIT:
             number, unit = found.groups()
             sizes = [(int(number), UNITS.get(unit.upper().removesuffix("S"), ("", 0)))]
@@ -123,7 +123,7 @@ def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> 
         for many, (counts, size) in sizes:
             counted[counts] = counted.get(counts, 0) + many * size
         rest = rest[found.end() :]
-    if rest or not counted or "" in counted or b.dialect not in (*SPARK_FAMILY, *DATABASES):
+    if rest or not counted or "" in counted or not b.rules.interval_texts:
         hint = "write INTERVAL '3' DAY, or INTERVAL '1 day 2 hours', with whole numbers"
         b.source.refuse("this interval", interval, hint)
     kinds = [kind for kind in ("months", "days", "seconds") if counted.get(kind)] or list(counted)[:1]

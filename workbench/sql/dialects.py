@@ -1,0 +1,198 @@
+"""One record a dialect: what a text means where dialects differ, by the name of the difference.
+
+A module asks for what it must know (``source.rules.decimal_quotient``), never which dialect it is. The dialects of the
+first tier (``exact``) were compared with the systems that speak them, function by function. A text in another one is
+evaluated where it means the same there as in Spark, as far as is known, and refused else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+
+class Preferred(Enum):
+    """What a bare name means that is a column of FROM and an alias of the select list."""
+
+    COLUMN = "column"
+    ALIAS = "alias"
+    NEITHER = "neither"
+
+
+class Quotient(Enum):
+    """The type of the quotient, and of the average, of exact numbers of which one is a DECIMAL."""
+
+    DECIMAL = "decimal"
+    """With the digits that Spark gives it."""
+    DOUBLE = "double"
+    NUMERIC = "numeric"
+    """With as many significant digits as PostgreSQL gives it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """What is particular to a dialect; what is given by default is so in most.
+
+    Attributes:
+        name: sqlglot's.
+        exact: whether it is of the first tier.
+        alias_in_where: whether WHERE may use the aliases of the select list.
+        alias_in_select_list: whether an item of the select list may use the aliases before it.
+        last_alias_counts: whether an alias that stands twice means the last item; else it is refused where it is used.
+        alias_in_order: what a name inside an expression of ORDER BY means that is a column and an alias.
+        alias_in_having: what it means in HAVING.
+        group_by_position: whether GROUP BY 1 means the first item of the select list.
+        names_calls: whether a call without an alias is called like its function.
+        with_is_recursive: whether WITH may be recursive without the word.
+        using_stays_in_place: whether the columns of USING stand where the left side has them, and not before all.
+        column_of_function: what a function in FROM calls its only column: this, or "" for what the function is called.
+        column_of_alias: whether the alias of a function in FROM is the name of its only column, too.
+        empty_text_is_null: whether '' is NULL.
+        orders_by_bytes: whether texts are ordered by their bytes; else by a collation of the database.
+        integer_widths: whether INTEGER, SMALLINT and BIGINT have 32, 16 and 64 bits; else one type has all.
+        narrow_literals: whether a whole number takes the type of what stands beside it.
+        decimal_quotient: of what type the quotient of a DECIMAL is.
+        average: of what type the average of exact numbers is.
+        floor_is_integer: whether FLOOR and CEIL of a DOUBLE are INTEGER.
+        floor_of_integer_is_double: whether they are DOUBLE of an INTEGER.
+        concat_skips_nulls: whether CONCAT leaves NULL out.
+        compares_rows: whether ``(a, b) = (c, d)`` is NULL where a part is; else rows are structs with equal NULLs.
+        like_escape: what LIKE escapes with unless ESCAPE says otherwise.
+        several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
+        array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
+        arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
+        distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
+        extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
+        count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
+        median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
+        variance_of_one_is_zero: whether VARIANCE and STDDEV of one row are 0; else NULL.
+        date_plus_interval_is_time: whether a DATE plus an interval is a TIMESTAMP whatever the interval.
+        clock_in_intervals: whether the text of an interval may have a time of the day, and ``x::interval`` is one.
+        interval_texts: whether intervals of one text were compared.
+    """
+
+    name: str
+    exact: bool = False
+    alias_in_where: bool = False
+    alias_in_select_list: bool = False
+    last_alias_counts: bool = False
+    alias_in_order: Preferred = Preferred.NEITHER
+    alias_in_having: Preferred = Preferred.NEITHER
+    group_by_position: bool = True
+    names_calls: bool = False
+    with_is_recursive: bool = False
+    using_stays_in_place: bool = False
+    column_of_function: str = "col"
+    column_of_alias: bool = False
+    empty_text_is_null: bool = False
+    orders_by_bytes: bool = True
+    integer_widths: bool = True
+    narrow_literals: bool = False
+    decimal_quotient: Quotient = Quotient.DECIMAL
+    average: Quotient = Quotient.DECIMAL
+    floor_is_integer: bool = False
+    floor_of_integer_is_double: bool = False
+    concat_skips_nulls: bool = False
+    compares_rows: bool = False
+    like_escape: str | None = None
+    several_groupings_of_nothing: bool = True
+    array_of_subquery: bool = False
+    arrays_keep_nulls: bool = True
+    distinct_arrays_are_sorted: bool = False
+    extremes_skip_nulls: bool = False
+    count_if_is_sum: bool = False
+    median_cuts_decimals: bool = False
+    variance_of_one_is_zero: bool = False
+    date_plus_interval_is_time: bool = False
+    clock_in_intervals: bool = False
+    interval_texts: bool = False
+
+
+SPARK = Dialect(
+    name="spark",
+    exact=True,
+    alias_in_select_list=True,
+    alias_in_order=Preferred.ALIAS,
+    floor_is_integer=True,
+    like_escape="\\",
+    several_groupings_of_nothing=False,
+    arrays_keep_nulls=False,
+    interval_texts=True,
+)
+DUCKDB = Dialect(
+    name="duckdb",
+    exact=True,
+    alias_in_where=True,
+    alias_in_select_list=True,
+    last_alias_counts=True,
+    alias_in_order=Preferred.COLUMN,
+    using_stays_in_place=True,
+    column_of_function="",
+    narrow_literals=True,
+    decimal_quotient=Quotient.DOUBLE,
+    average=Quotient.DOUBLE,
+    floor_of_integer_is_double=True,
+    concat_skips_nulls=True,
+    array_of_subquery=True,
+    extremes_skip_nulls=True,
+    count_if_is_sum=True,
+    median_cuts_decimals=True,
+    date_plus_interval_is_time=True,
+    clock_in_intervals=True,
+    interval_texts=True,
+)
+POSTGRES = Dialect(
+    name="postgres",
+    exact=True,
+    alias_in_order=Preferred.COLUMN,
+    alias_in_having=Preferred.COLUMN,
+    names_calls=True,
+    column_of_function="",
+    column_of_alias=True,
+    orders_by_bytes=False,
+    decimal_quotient=Quotient.NUMERIC,
+    average=Quotient.NUMERIC,
+    floor_of_integer_is_double=True,
+    concat_skips_nulls=True,
+    compares_rows=True,
+    like_escape="\\",
+    array_of_subquery=True,
+    distinct_arrays_are_sorted=True,
+    date_plus_interval_is_time=True,
+    clock_in_intervals=True,
+    interval_texts=True,
+)
+ORACLE = Dialect(
+    name="oracle",
+    alias_in_having=Preferred.COLUMN,
+    group_by_position=False,
+    with_is_recursive=True,
+    empty_text_is_null=True,
+    integer_widths=False,
+    compares_rows=True,
+    variance_of_one_is_zero=True,
+)
+BIGQUERY = Dialect(
+    name="bigquery",
+    integer_widths=False,
+    floor_of_integer_is_double=True,
+    like_escape="\\",
+    array_of_subquery=True,
+)
+TRINO = Dialect(name="trino", compares_rows=True)
+
+DIALECTS: Mapping[str, Dialect] = {
+    record.name: record
+    for record in (
+        SPARK,
+        *(replace(SPARK, name=name) for name in ("spark2", "databricks", "hive")),
+        DUCKDB,
+        POSTGRES,
+        ORACLE,
+        BIGQUERY,
+        TRINO,
+        replace(TRINO, name="presto"),
+    )
+}
+"""The dialects that are read, by their names."""
