@@ -30,6 +30,28 @@ class Quotient(Enum):
     """With as many significant digits as PostgreSQL gives it."""
 
 
+class Rounding(Enum):
+    """What CAST of a number with a fraction to an INTEGER does."""
+
+    TOWARDS_ZERO = "towards zero"
+    HALF_AWAY = "half away from zero"
+    BY_TYPE = "half away from zero of a DECIMAL, half to even of a DOUBLE"
+
+
+@dataclass(frozen=True)
+class TruthTexts:
+    """The texts that are true and false as BOOLEAN; any other is NULL.
+
+    Attributes:
+        trimmed: characters that may stand around them.
+        true, false: the texts in lower case, with blanks between them.
+    """
+
+    trimmed: str
+    true: str
+    false: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """What is particular to a dialect; what is given by default is so in most.
@@ -56,6 +78,29 @@ class Dialect:
         average: of what type the average of exact numbers is.
         floor_is_integer: whether FLOOR and CEIL of a DOUBLE are INTEGER.
         floor_of_integer_is_double: whether they are DOUBLE of an INTEGER.
+        rounds_in_double: whether ROUND of a DOUBLE is computed in DOUBLE; else by its digits.
+        cast_to_integer: what CAST of a number with a fraction to an INTEGER does.
+        checks_number_texts: whether a text is a number only where it is written as one of the SQL standard.
+        truth_texts: what is true and false as BOOLEAN; ``None``: as in Spark.
+        decimal_digits: those of DECIMAL without digits; ``None``: it is refused.
+        remainder_by_zero_is_dividend: whether MOD(x, 0) is x; else NULL.
+        greatest_of_null_is_null: whether GREATEST and LEAST are NULL where an argument is; else they pass over it.
+        log: the function that LOG of one argument is; ``None``: it is refused.
+        substring_from_zero: whether position 0 of SUBSTR means 1.
+        length_of_arrays: whether LENGTH takes arrays.
+        offset_in_texts: whether the text of a TIMESTAMP WITH TIME ZONE has its offset.
+        timestamp_is_instant: whether TIMESTAMP is TIMESTAMP WITH TIME ZONE.
+        date_has_time: whether a DATE has a time of the day.
+        times_by_setting: whether texts of times without a format depend on the database's settings, as does the first
+            day of a week.
+        names_in_formats: whether formats with names of months and days were compared.
+        day_of_week: whether EXTRACT has DOW and ISODOW.
+        epoch_is_double: whether EXTRACT(EPOCH …) is a DOUBLE.
+        trunc_by_name: whether TRUNC is of dates and DATE_TRUNC of timestamps, whatever the parser took them for.
+        trunc_to_day: whether TRUNC(d, 'DAY') is the day; else it is NULL.
+        unit_is_given: whether a unit that the parser has was written; else it adds one.
+        months_keep_last_day: whether ADD_MONTHS moves the last day of a month to the last day of a month.
+        full_names_of_days: whether DAYNAME and MONTHNAME give whole words; else three letters.
         concat_skips_nulls: whether CONCAT leaves NULL out.
         compares_rows: whether ``(a, b) = (c, d)`` is NULL where a part is; else rows are structs with equal NULLs.
         like_escape: what LIKE escapes with unless ESCAPE says otherwise.
@@ -93,6 +138,28 @@ class Dialect:
     average: Quotient = Quotient.DECIMAL
     floor_is_integer: bool = False
     floor_of_integer_is_double: bool = False
+    rounds_in_double: bool = False
+    cast_to_integer: Rounding = Rounding.TOWARDS_ZERO
+    checks_number_texts: bool = False
+    truth_texts: TruthTexts | None = None
+    decimal_digits: tuple[int, int] | None = None
+    remainder_by_zero_is_dividend: bool = False
+    greatest_of_null_is_null: bool = False
+    log: str | None = "ln"
+    substring_from_zero: bool = False
+    length_of_arrays: bool = False
+    offset_in_texts: bool = False
+    timestamp_is_instant: bool = False
+    date_has_time: bool = False
+    times_by_setting: bool = False
+    names_in_formats: bool = False
+    day_of_week: bool = False
+    epoch_is_double: bool = False
+    trunc_by_name: bool = False
+    trunc_to_day: bool = True
+    unit_is_given: bool = True
+    months_keep_last_day: bool = False
+    full_names_of_days: bool = False
     concat_skips_nulls: bool = False
     compares_rows: bool = False
     like_escape: str | None = None
@@ -115,6 +182,13 @@ SPARK = Dialect(
     alias_in_select_list=True,
     alias_in_order=Preferred.ALIAS,
     floor_is_integer=True,
+    decimal_digits=(10, 0),
+    substring_from_zero=True,
+    timestamp_is_instant=True,
+    names_in_formats=True,
+    trunc_by_name=True,
+    trunc_to_day=False,
+    unit_is_given=False,
     like_escape="\\",
     several_groupings_of_nothing=False,
     arrays_keep_nulls=False,
@@ -132,6 +206,15 @@ DUCKDB = Dialect(
     narrow_literals=True,
     decimal_quotient=Quotient.DOUBLE,
     average=Quotient.DOUBLE,
+    rounds_in_double=True,
+    cast_to_integer=Rounding.BY_TYPE,
+    truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
+    log="log10",
+    length_of_arrays=True,
+    offset_in_texts=True,
+    day_of_week=True,
+    epoch_is_double=True,
+    full_names_of_days=True,
     floor_of_integer_is_double=True,
     concat_skips_nulls=True,
     array_of_subquery=True,
@@ -153,6 +236,12 @@ POSTGRES = Dialect(
     orders_by_bytes=False,
     decimal_quotient=Quotient.NUMERIC,
     average=Quotient.NUMERIC,
+    cast_to_integer=Rounding.BY_TYPE,
+    checks_number_texts=True,
+    truth_texts=TruthTexts(" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
+    log="log10",
+    offset_in_texts=True,
+    day_of_week=True,
     floor_of_integer_is_double=True,
     concat_skips_nulls=True,
     compares_rows=True,
@@ -169,18 +258,28 @@ ORACLE = Dialect(
     group_by_position=False,
     with_is_recursive=True,
     empty_text_is_null=True,
+    cast_to_integer=Rounding.HALF_AWAY,
+    decimal_digits=(38, 10),
+    remainder_by_zero_is_dividend=True,
+    greatest_of_null_is_null=True,
+    log=None,
+    substring_from_zero=True,
+    date_has_time=True,
+    times_by_setting=True,
+    months_keep_last_day=True,
     integer_widths=False,
     compares_rows=True,
     variance_of_one_is_zero=True,
 )
 BIGQUERY = Dialect(
     name="bigquery",
+    truth_texts=TruthTexts("", "true", "false"),
     integer_widths=False,
     floor_of_integer_is_double=True,
     like_escape="\\",
     array_of_subquery=True,
 )
-TRINO = Dialect(name="trino", compares_rows=True)
+TRINO = Dialect(name="trino", truth_texts=TruthTexts("", "t true 1", "f false 0"), compares_rows=True)
 
 DIALECTS: Mapping[str, Dialect] = {
     record.name: record

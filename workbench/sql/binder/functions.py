@@ -28,6 +28,7 @@ from workbench.sql.binder.operators import as_text
 from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.temporal import cast_to_time, is_zoned
 from workbench.sql.binder.times import interval_arithmetic
+from workbench.sql.dialects import Rounding, TruthTexts
 from workbench.sql.functions.calls import FUNCTIONS, call, cast
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
@@ -37,13 +38,6 @@ _BITS = {"tinyint": 8, "smallint": 16, "int": 32}
 """Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
 _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
 """What text is a number in PostgreSQL, but for NaN, infinities and other bases."""
-_TRUTH = {
-    "postgres": (" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
-    "duckdb": ("", "t true y yes 1", "f false n no 0"),
-    **dict.fromkeys(("presto", "trino"), ("", "t true 1", "f false 0")),
-    "bigquery": ("", "true", "false"),
-}
-"""Dialect -> the blanks that may stand around a text that is cast to BOOLEAN, and the words that are true and false."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
          "try_to_date": DATE, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
@@ -84,9 +78,9 @@ def decode(b: ExpressionBinder, node: exp.DecodeCase) -> Expression:
 
 
 def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
-    """ROUND; of a DOUBLE duckdb computes it in DOUBLE, round(x * 100) / 100, where others round the digits."""
+    """ROUND; of a DOUBLE some compute it in DOUBLE, round(x * 100) / 100, where others round the digits."""
     value, *digits = b.parts(node, "this", "decimals")
-    if b.dialect != "duckdb" or value.type != DOUBLE:
+    if not b.rules.rounds_in_double or value.type != DOUBLE:
         return call("round", value, *digits)
     places = digits[0] if digits else Constant(0, INTEGER)
     if not isinstance(places, Constant) or not isinstance(places.value, int) or not 0 <= places.value <= _MOST_DIGITS:
@@ -101,10 +95,10 @@ def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
 
 
 def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Expression:
-    """Spark skips NULLs; Oracle gives NULL as soon as one argument is."""
+    """GREATEST and LEAST, which pass over NULLs or are NULL where an argument is."""
     parts = b.parts(node, "this", "expressions")
     result = call("greatest" if isinstance(node, exp.Greatest) else "least", *parts)
-    if b.dialect != "oracle":
+    if not b.rules.greatest_of_null_is_null:
         return result
     return call("case", call("or", *(call("is_null", p) for p in parts)), _NULL, result)
 
@@ -112,7 +106,7 @@ def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Ex
 def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     """CAST, which gives NULL for a value that does not convert."""
     to = node.args["to"]
-    if to.this == exp.DType.INTERVAL and b.dialect in DATABASES:
+    if to.this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
         return interval_arithmetic.literal(b, node)
     if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP:
         digits = node.this.name.partition(".")[2]
@@ -120,36 +114,45 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
             # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
             to = exp.DataType(this=to.this)
     type_ = _type(b, to)
-    if type_ == STRING and b.dialect in DATABASES and is_zoned(b, node.this.unnest()):
+    if type_ == STRING and b.rules.offset_in_texts and is_zoned(b, node.this.unnest()):
         b.source.refuse("the text of a TIMESTAMP WITH TIME ZONE", node, "databases write its offset: leave it a time")
     value = b.bind(node.this)
     length = node.args["to"].expressions
     if type_.temporal:
         return cast_to_time(b, value, type_, node)
-    if type_.kind is Kind.INTEGER and b.dialect == "oracle" and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
-        value = call("round", value)  # Oracle's INTEGER is a NUMBER, to which it rounds
-    if type_.kind is Kind.INTEGER and b.dialect in DATABASES and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
-        value = call("round" if value.type.kind is Kind.DECIMAL else "rint", value)
-    if type_.kind is Kind.INTEGER and b.dialect == "postgres" and value.type == STRING and not is_null(value):
+    if type_.kind is Kind.INTEGER and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+        value = _rounded_as(b.rules.cast_to_integer, value)
+    if type_.kind is Kind.INTEGER and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
         whole = call("rlike", value, Constant(r"\A\s*[+-]?[0-9]+\s*\z", STRING))
         number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
         return call("case", whole, number, Constant(None, type_))
-    if type_.numeric and b.dialect == "postgres" and value.type == STRING and not is_null(value):
+    if type_.numeric and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
         written = call("rlike", value, Constant(_NUMBER, STRING))
         number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
         return call("case", written, number, Constant(None, type_))
-    if type_ == BOOLEAN and value.type == STRING and b.dialect in _TRUTH:
-        return _truth(value, *_TRUTH[b.dialect])
+    if type_ == BOOLEAN and value.type == STRING and b.rules.truth_texts is not None:
+        return _truth(value, b.rules.truth_texts)
     result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
     if type_ == STRING and length:
         return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
     return result
 
 
-def _truth(value: Expression, blanks: str, true: str, false: str) -> Expression:
-    """A text as BOOLEAN, by the words that a dialect knows, without blanks around them."""
-    word = call("lower", call("trim", value, Constant(blanks, STRING)) if blanks else value)
-    tests = [call("in", word, *(Constant(known, STRING) for known in words.split())) for words in (true, false)]
+def _rounded_as(rounding: Rounding, value: Expression) -> Expression:
+    match rounding:
+        case Rounding.TOWARDS_ZERO:
+            return value
+        case Rounding.HALF_AWAY:
+            return call("round", value)
+        case Rounding.BY_TYPE:
+            return call("round" if value.type.kind is Kind.DECIMAL else "rint", value)
+
+
+def _truth(value: Expression, texts: TruthTexts) -> Expression:
+    """A text as BOOLEAN."""
+    word = call("lower", call("trim", value, Constant(texts.trimmed, STRING)) if texts.trimmed else value)
+    known = (texts.true.split(), texts.false.split())
+    tests = [call("in", word, *(Constant(text, STRING) for text in words)) for words in known]
     return call("case", tests[0], Constant(True, BOOLEAN), tests[1], Constant(False, BOOLEAN), Constant(None, BOOLEAN))
 
 
@@ -158,12 +161,10 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
     name = _SYNONYMS.get(name, name)
     if name in ("decimal", "numeric"):
         digits = [p.name for p in node.expressions]
-        # Oracle's NUMBER without digits holds any number; Spark's decimal is decimal(10,0).
-        if not digits and b.dialect not in (*SPARK_FAMILY, "oracle"):
+        if not digits and b.rules.decimal_digits is None:
             hint = "databases differ in how many it keeps: DECIMAL(p,s)"
             b.source.refuse(f"{name.upper()} without digits", node.parent or node, hint)
-        default = "(38,10)" if b.dialect == "oracle" else "(10,0)"
-        name += f"({','.join(digits)})" if digits else default
+        name += f"({','.join(digits or map(str, b.rules.decimal_digits or ()))})"
     elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
         b.source.refuse(f"the type {node.sql()}", node.parent or node)
     if name in ("binary", "varbinary") and not node.expressions:
@@ -181,10 +182,10 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
 def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
     """SUBSTR, where position 0 means 1."""
     parts = b.parts(node, "this", "start", "length")
-    if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.dialect in (*SPARK_FAMILY, "oracle"):
+    if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.rules.substring_from_zero:
         parts[1] = _ONE
     result = call("substr", *parts)
-    if b.dialect != "oracle":
+    if not b.rules.empty_text_is_null:
         return result
     start, *length = parts[1:]
     if start == _ONE and all(_is_positive(n) for n in length):
@@ -201,8 +202,8 @@ def _is_positive(expression: Expression) -> bool:
 
 
 def _null_if_empty(b: ExpressionBinder, result: Expression) -> Expression:
-    """The text that a function computes; an empty one is NULL in Oracle."""
-    return call("nullif", result, Constant("", STRING)) if b.dialect == "oracle" else result
+    """The text that a function computes; an empty one is NULL where the dialect has no empty text."""
+    return call("nullif", result, Constant("", STRING)) if b.rules.empty_text_is_null else result
 
 
 def left(b: ExpressionBinder, node: exp.Left) -> Expression:
@@ -239,20 +240,20 @@ def pad(b: ExpressionBinder, node: exp.Pad) -> Expression:
 def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
     """REPLACE, with nothing when no replacement is given."""
     subject, searched, *by = b.parts(node, "this", "expression", "replacement")
-    if b.dialect == "oracle" and is_null(searched):
+    if b.rules.empty_text_is_null and is_null(searched):
         return subject
-    # In Oracle '' is NULL, and stands for nothing here.
+    # Where '' is NULL, it stands for nothing here.
     empty = Constant("", STRING)
-    replacement = by[0] if by and not (b.dialect == "oracle" and is_null(by[0])) else empty
+    replacement = by[0] if by and not (b.rules.empty_text_is_null and is_null(by[0])) else empty
     result = call("replace", subject, searched, replacement)
     return _null_if_empty(b, result) if replacement == empty else result
 
 
 def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
-    """MOD and %; Oracle's MOD by zero is its first argument."""
+    """MOD and %; by zero it is NULL, or the first argument."""
     value, divisor = b.parts(node, "this", "expression")
     result = call("%", value, divisor)
-    if b.dialect != "oracle" or (isinstance(divisor, Constant) and divisor.value):
+    if not b.rules.remainder_by_zero_is_dividend or (isinstance(divisor, Constant) and divisor.value):
         return result
     return call("case", call("=", divisor, Constant(0, INTEGER)), value, result)
 
@@ -260,9 +261,9 @@ def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
 def log(b: ExpressionBinder, node: exp.Log) -> Expression:
     """LOG(x) and LOG(base, x)."""
     if node.expression is None:
-        if b.dialect == "oracle":
+        if b.rules.log is None:
             b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")
-        return call("log10" if b.dialect in DATABASES else "ln", b.bind(node.this))
+        return call(b.rules.log, b.bind(node.this))
     base, value = b.bind(node.this), b.bind(node.expression)
     if base == Constant(10, INTEGER):
         return call("log10", value)
@@ -294,11 +295,11 @@ def _is_number(node: exp.Expr | None, least: int) -> bool:
 
 
 def length(b: ExpressionBinder, node: exp.Length) -> Expression:
-    """LENGTH of a text or of bytes; in duckdb also of an array."""
+    """LENGTH of a text or of bytes; and of an array where the dialect has it."""
     value = b.bind(node.this)
     if value.type == BINARY:
         return call("length_of_bytes", value)
-    return call("array_size" if b.dialect == "duckdb" and value.type.kind is Kind.ARRAY else "length", value)
+    return call("array_size" if b.rules.length_of_arrays and value.type.kind is Kind.ARRAY else "length", value)
 
 
 def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:

@@ -304,7 +304,7 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
     Raises:
         UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
     """
-    if b.dialect == "oracle" and not coercion.is_null(value):
+    if b.rules.times_by_setting and not coercion.is_null(value):
         if value.type.temporal:
             b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
         if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):

@@ -33,7 +33,7 @@ from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.syntax import date_formats
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTER": "QUARTER", "Q": "QUARTER",
           "MONTH": "MONTH", "MON": "MONTH", "MM": "MONTH", "WEEK": "WEEK", "IW": "WEEK", "DD": "DAY", "DDD": "DAY",
@@ -55,7 +55,7 @@ def _pattern(b: ExpressionBinder, node: exp.Expr, convert: Callable[[str], str])
     if not (isinstance(node, exp.Literal) and node.is_string):
         b.source.refuse("a format that is not a constant string", place)
     hint = "formats of digits are, such as YYYY-MM-DD"
-    if b.dialect not in SPARK_FAMILY and re.search("%-?[aAbB]", node.this):
+    if not b.rules.names_in_formats and re.search("%-?[aAbB]", node.this):
         b.source.refuse("a date format with names of months or days", place, hint)
     try:
         return Constant(convert(node.this), STRING)
@@ -90,8 +90,8 @@ def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
         if format_ is not None:
             _pattern(b, format_, date_formats.from_strftime)
         return cast_to_time(b, value, DATE, node)
-    # A DATE of Oracle has a time of day, which is a TIMESTAMP here.
-    timed = b.dialect == "oracle" and re.search("%-?[HIMSp]", format_.name)
+    # A DATE that has a time of the day is a TIMESTAMP here.
+    timed = b.rules.date_has_time and re.search("%-?[HIMSp]", format_.name)
     return _parse(b, node, "to_timestamp" if timed else "to_date", value, format_)
 
 
@@ -127,7 +127,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
         SqlError: the constant is none.
         UnsupportedError: Oracle would keep the time of day, or read the text by a setting of the session.
     """
-    if b.dialect == "oracle" and type_ == DATE and value.type == TIMESTAMP:
+    if b.rules.date_has_time and type_ == DATE and value.type == TIMESTAMP:
         b.source.refuse("a TIMESTAMP as a DATE", node, "Oracle keeps its time of day; TRUNC(x) is its day")
     is_instant = type_ == TIMESTAMP and is_zoned(b, node)
     if isinstance(value, Constant) and isinstance(value.value, str):
@@ -139,7 +139,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
             form = "year-month-day, as in 2002-11-20" if type_ == DATE else "written as 2002-11-20 10:00:00"
             what = f"'{value.value}' is not {with_article(str(type_))}"
             raise b.source.error(what, node, f"{type_}s are {form}") from None
-    if b.dialect == "oracle" and value.type == STRING:
+    if b.rules.times_by_setting and value.type == STRING:
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
     return instant_of(value) if is_instant else cast(value, type_)
 
@@ -157,11 +157,11 @@ def try_to_timestamp(b: ExpressionBinder, arguments: list[Expression]) -> Expres
 
 
 def is_zoned(b: ExpressionBinder, node: exp.Expr) -> bool:
-    """Whether a node makes a TIMESTAMP WITH TIME ZONE, which in spark is TIMESTAMP itself."""
+    """Whether a node makes a TIMESTAMP WITH TIME ZONE, which may be TIMESTAMP itself."""
     if not isinstance(node, exp.Cast):
-        return isinstance(node, exp.StrToTime) and b.dialect in SPARK_FAMILY
+        return isinstance(node, exp.StrToTime) and b.rules.timestamp_is_instant
     to = node.args["to"].this
-    return to in _ZONED or (to == exp.DType.TIMESTAMP and b.dialect in SPARK_FAMILY)
+    return to in _ZONED or (to == exp.DType.TIMESTAMP and b.rules.timestamp_is_instant)
 
 
 _ZONED = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
@@ -182,12 +182,12 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
         return _epoch(b, node)
     if (found := part_of_difference(b, node.expression, unit)) is not None:
         return found
-    if unit in ("DOW", "ISODOW") and b.dialect in DATABASES:
+    if unit in ("DOW", "ISODOW") and b.rules.day_of_week:
         return _day_of_week(b.bind(node.expression), unit)
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND":
-        whole = "TO_CHAR(x, 'SS')" if b.dialect == "oracle" else "SECOND(x)"
+        whole = "TO_CHAR(x, 'SS')" if b.rules.date_has_time else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
     return call(_PARTS[unit], b.bind(node.expression))
 
@@ -208,7 +208,7 @@ def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     else:
         later, earlier = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in sides or (value, _START))
         seconds = call("seconds_between", later, earlier)
-    return cast(seconds, DOUBLE) if b.dialect == "duckdb" else seconds
+    return cast(seconds, DOUBLE) if b.rules.epoch_is_double else seconds
 
 
 def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
@@ -217,23 +217,23 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
     value = b.bind(unwrapped(node.this))
     to_date = isinstance(node, exp.DateTrunc)
     # Hive's DATE_TRUNC is parsed as the truncation of a date, and Spark 2's TRUNC as that of a timestamp.
-    called = (b.source.called(node) or "").upper() if b.dialect in SPARK_FAMILY else ""
+    called = (b.source.called(node) or "").upper() if b.rules.trunc_by_name else ""
     if called in ("TRUNC", "DATE_TRUNC"):
         to_date = called == "TRUNC"
-    if b.dialect == "oracle" and unit.upper() in ("DAY", "D", "DY", "WW", "W"):
+    if b.rules.times_by_setting and unit.upper() in ("DAY", "D", "DY", "WW", "W"):
         hint = "where a week begins depends on the database; IW is the week from Monday, DD the day"
         b.source.refuse(f"truncation to {unit}", node, hint)
     name = _UNITS.get(unit.upper())
     if name is None:
         b.source.refuse(f"truncation to {unit}", node, "year, quarter, month and week are")
-    if to_date and b.dialect in SPARK_FAMILY and name == "DAY":
+    if to_date and not b.rules.trunc_to_day and name == "DAY":
         hint = "Spark gives NULL; CAST(x AS DATE) is the day, and DATE_TRUNC('DAY', x) a timestamp"
         b.source.refuse(f"truncation to {unit}", node, hint)
     value = coercion.as_time(value)
     if not to_date:
         return call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
     if name in ("HOUR", "MINUTE", "SECOND"):
-        hint = "a result of it is a DATE, a day" + ("" if b.dialect == "oracle" else "; DATE_TRUNC gives a TIMESTAMP")
+        hint = "a result of it is a DATE, a day" + ("" if b.rules.date_has_time else "; DATE_TRUNC gives a TIMESTAMP")
         b.source.refuse(f"truncation of a date to {unit}", node, hint)
     value = cast(value, DATE)
     return value if name == "DAY" else call("trunc_date", value, Constant(name, STRING))
@@ -263,7 +263,7 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     sign = -1 if isinstance(node, exp.DateSub) else 1
     unit = unit_of(node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
-    is_given = node.args.get("unit") is not None and b.dialect not in SPARK_FAMILY  # there the parser adds it
+    is_given = node.args.get("unit") is not None and b.rules.unit_is_given
     if isinstance(amount, exp.Interval) and is_given:
         raise b.source.error("an interval has its unit already", node, "leave the third argument out")
     if isinstance(amount, exp.Interval) or unit != "DAY" or texts:
@@ -353,10 +353,10 @@ def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
-    """ADD_MONTHS; Oracle moves the last day of a month to the last day of a month."""
+    """ADD_MONTHS, which may move the last day of a month to the last day of a month."""
     value, months = _day(b, b.bind(node.this), node), b.bind(node.expression)
     moved = call("add_months", value, months)
-    if b.dialect != "oracle":
+    if not b.rules.months_keep_last_day:
         return moved
     return call("case", call("=", value, call("last_day", value)), call("last_day", moved), moved)
 
@@ -368,7 +368,7 @@ def last_day(b: ExpressionBinder, node: exp.LastDay) -> Expression:
 
 def _day(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:
     """A date; Oracle keeps the time of day of a timestamp, which must be cut off first."""
-    if b.dialect == "oracle" and value.type == TIMESTAMP:
+    if b.rules.date_has_time and value.type == TIMESTAMP:
         b.source.refuse(f"{b.source.called(node)} of a TIMESTAMP", node, "Oracle keeps its time of day; take TRUNC(x)")
     return coercion.coerce(value, DATE)
 
@@ -382,10 +382,10 @@ _NAMES = {
 
 
 def name_of(function: str, part: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
-    """DAYNAME and MONTHNAME: three letters in spark, all of them in duckdb."""
+    """DAYNAME and MONTHNAME, of three letters or whole."""
 
     def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
-        if b.dialect != "duckdb":
+        if not b.rules.full_names_of_days:
             _refuse_elsewhere(b, node)
             return call(function, b.bind(node.this))
         return call("elt", call(part, b.bind(node.this)), *(Constant(name, STRING) for name in _NAMES[part]))
