@@ -16,7 +16,7 @@ from sharing.nested_texts import SCHEMA
 from sharing.planned import planned
 
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import inputs_of, listing, parts_of
+from workbench.sql.logical import listing, parts_of
 
 VALUES = {
     "a count": "(SELECT COUNT(*) FROM u WHERE u.k < t.b + {i})",
@@ -116,7 +116,7 @@ def _grown(measure: Callable[[str], dict[str, int]], what: str) -> dict[str, flo
 def _size(sql: str) -> dict[str, int]:
     """How much there is of a logical query."""
     query = bind(sql, "spark", SCHEMA).named("q")["q"]
-    return {"parts": len(parts_of(query)), "inputs": sum(map(len, map(inputs_of, parts_of(query))))}
+    return {"parts": len(parts_of(query)), "inputs": sum(len(part.children()) for part in parts_of(query))}
 
 
 def _work(sql: str) -> dict[str, int]:

@@ -57,6 +57,18 @@ class StreamInput:
     columns: tuple[tuple[str, DataType], ...] = field(default=(), compare=False, repr=False)
     append_only: bool = field(default=True, compare=False, repr=False)
 
+    def children(self) -> tuple[Input, ...]:
+        """The queries it reads: none."""
+        return ()
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions it computes: none."""
+        return ()
+
+    def map(self, change: Change) -> StreamInput:
+        """The same, since it reads nothing."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
@@ -118,6 +130,35 @@ class Block(Interned):
         """Whether it selects, joins and projects, and does nothing else."""
         return self.grouping is None and not self.distinct and not self.analytics
 
+    def children(self) -> tuple[Input, ...]:
+        """The inputs it joins."""
+        return self.inputs
+
+    def row_expressions(self) -> tuple[Expression, ...]:
+        """The expressions over rows of the inputs, in which columns name an input: all but those over groups."""
+        own = (*predicate_expressions(self.where), *predicate_expressions(self.window))
+        if self.grouping is None:
+            return (*own, *self.result_expressions())
+        return (*own, *self.grouping.groups, *(a for s in self.grouping.statistics for a in s.arguments))
+
+    def result_expressions(self) -> tuple[Expression, ...]:
+        """The expressions over the groups; over the rows of the inputs, where it does not group."""
+        conditions = (self.having, self.having_window, self.qualify)
+        return (
+            *(output.expression for output in self.outputs),
+            *(expression for condition in conditions for expression in predicate_expressions(condition)),
+            *(e for analyzed in self.analytics for e in (*analyzed.call.arguments, *analyzed.call.over.expressions)),
+        )
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """All expressions it computes itself."""
+        over_groups = () if self.grouping is None else self.result_expressions()
+        return (*self.row_expressions(), *over_groups)
+
+    def map(self, change: Change) -> Block:
+        """The block over changed inputs."""
+        return replace(self, inputs=tuple(map(change, self.inputs)))
+
 
 @dataclass(frozen=True, eq=False)
 class SetOperation(Interned):
@@ -137,6 +178,19 @@ class SetOperation(Interned):
     names: tuple[str, ...]
     types: tuple[DataType, ...]
     beyond: LogicalQuery | None = None
+
+    def children(self) -> tuple[LogicalQuery, ...]:
+        """The branches it evaluates; ``beyond`` is not one of them."""
+        return self.branches
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions it computes: none."""
+        return ()
+
+    def map(self, change: Change) -> SetOperation:
+        """The set operator over changed branches, and with ``beyond`` changed."""
+        beyond = None if self.beyond is None else as_query(change(self.beyond))
+        return replace(self, branches=tuple(as_query(change(branch)) for branch in self.branches), beyond=beyond)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +220,18 @@ class Ordered(Interned):
         """Whether it has an order and no other meaning."""
         return self.limit is None and not self.offset
 
+    def children(self) -> tuple[LogicalQuery, ...]:
+        """The query whose rows it orders."""
+        return (self.query,)
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions over the query's outputs that rows are ordered and counted by."""
+        return (*(key.expression for key in self.keys), *self.on)
+
+    def map(self, change: Change) -> Ordered:
+        """The same order of a changed query."""
+        return replace(self, query=as_query(change(self.query)))
+
 
 @dataclass(frozen=True)
 class StreamWindow:
@@ -182,6 +248,7 @@ class StreamWindow:
 
 LogicalQuery = Block | SetOperation | Ordered
 Input = StreamInput | Block | SetOperation | Ordered
+Change = Callable[[Input], Input]
 
 
 def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
@@ -189,8 +256,7 @@ def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
     parts: dict[int, Input] = {}
     waiting = [query]
     while waiting:
-        inner = inputs_of(waiting[-1])
-        missing = [item for item in inner if id(item) not in parts]
+        missing = [item for item in waiting[-1].children() if id(item) not in parts]
         waiting += missing
         if not missing:
             part = waiting.pop()
@@ -198,45 +264,40 @@ def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
     return tuple(parts.values())
 
 
-def with_blocks(
-    query: LogicalQuery, change: Callable[[Block], Block], _changed: dict[int, Input] | None = None
-) -> LogicalQuery:
+def rebuilt(query: Input, change: Change) -> Input:
+    """A query made anew from the inside.
+
+    Args:
+        query: the query.
+        change: what becomes of a part whose children are changed by then. It is called once for each part, and for
+            those of ``SetOperation.beyond`` too.
+
+    Example:
+        >>> stream = StreamInput("F")
+        >>> block = Block((Block((stream,), TRUE, ()),), TRUE, ())
+        >>> rebuilt(block, lambda part: StreamInput("G") if part == stream else part).children()[0].children()
+        (StreamInput(stream='G'),)
+    """
+    done: dict[int, Input] = {}
+
+    def changed(part: Input) -> Input:
+        for inner in parts_of(part) if id(part) not in done else ():
+            if id(inner) not in done:
+                done[id(inner)] = change(inner.map(changed))
+        return done[id(part)]
+
+    return changed(query)
+
+
+def with_blocks(query: LogicalQuery, change: Callable[[Block], Block]) -> LogicalQuery:
     """A query whose SELECTs are changed, each once, inner ones first."""
-    changed = {} if _changed is None else _changed
-    for part in parts_of(query):
-        if id(part) in changed:
-            continue
-        match part:
-            case StreamInput():
-                changed[id(part)] = part
-            case Block():
-                inputs = tuple(changed[id(item)] for item in part.inputs)
-                changed[id(part)] = change(replace(part, inputs=inputs))
-            case SetOperation():
-                branches = tuple(_query(changed[id(branch)]) for branch in part.branches)
-                beyond = None if part.beyond is None else with_blocks(part.beyond, change, changed)
-                changed[id(part)] = replace(part, branches=branches, beyond=beyond)
-            case Ordered():
-                changed[id(part)] = replace(part, query=_query(changed[id(part.query)]))
-    return _query(changed[id(query)])
+    return as_query(rebuilt(query, lambda part: change(part) if isinstance(part, Block) else part))
 
 
-def _query(part: Input) -> LogicalQuery:
+def as_query(part: Input) -> LogicalQuery:
+    """A part that is known to be a query."""
     assert not isinstance(part, StreamInput)
     return part
-
-
-def inputs_of(query: Input) -> tuple[Input, ...]:
-    """What a query reads: the inputs of a SELECT, the branches of a set operator."""
-    match query:
-        case StreamInput():
-            return ()
-        case Block():
-            return query.inputs
-        case SetOperation():
-            return query.branches
-        case Ordered():
-            return (query.query,)
 
 
 def listing(query: LogicalQuery) -> str:
@@ -265,18 +326,7 @@ def streams_of(query: LogicalQuery | Input) -> frozenset[str]:
 
 def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
     """Names of all functions that a query calls."""
-    return frozenset().union(*(_calls(block) for block in parts_of(query) if isinstance(block, Block)))
-
-
-def _calls(query: Block) -> frozenset[str]:
-    conditions = (query.where, query.having, query.window, query.having_window, query.qualify)
-    expressions = [output.expression for output in query.outputs]
-    expressions += [expression for predicates in conditions for expression in predicate_expressions(predicates)]
-    for analyzed in query.analytics:
-        expressions += [*analyzed.call.arguments, *analyzed.call.over.expressions]
-    if query.grouping is not None:
-        expressions += [*query.grouping.groups, *(a for s in query.grouping.statistics for a in s.arguments)]
-    return frozenset().union(*map(calls, expressions))
+    return frozenset().union(*(calls(e) for part in parts_of(query) for e in part.expressions()))
 
 
 def analytic_steps(block: Block) -> tuple[tuple[Analyzed, ...], ...]:

@@ -18,7 +18,6 @@ from workbench.sql.logical import (
     LogicalQuery,
     SetOperation,
     StreamInput,
-    inputs_of,
     output_columns,
     parts_of,
 )
@@ -103,7 +102,7 @@ def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> Non
         what = f"a query with {columns:,} columns is not supported"
         raise UnsupportedError(what, **source.of(node), hint=f"select at most {MAX_COLUMNS:,}")
     parts = parts_of(query)
-    if (inputs := sum(len(inputs_of(part)) for part in parts)) > MAX_INPUTS:
+    if (inputs := sum(len(part.children()) for part in parts)) > MAX_INPUTS:
         what = f"a query that joins and unites {inputs:,} inputs is not supported"
         raise UnsupportedError(what, **source.of(node), hint=f"at most {MAX_INPUTS:,}: {SPLIT}")
     read: dict[Input, int] = {}
@@ -128,7 +127,7 @@ def _read(query: Input, read: Mapping[Input, int]) -> int:
         case SetOperation("union", True, (pairs, *others)):
             return read[pairs] + sum(read[other] for other in others if not _is_without_partner(other, pairs))
         case _:
-            return sum(read[inner] for inner in inputs_of(query))
+            return sum(read[inner] for inner in query.children())
 
 
 def _is_without_partner(branch: LogicalQuery, pairs: LogicalQuery) -> bool:

@@ -288,15 +288,7 @@ def _with_conditions(rows: Rows, block: Block, computed: Mapping[Column, Express
 
 def _read(block: Block) -> frozenset[Column]:
     """The columns of inputs that a block reads."""
-    read = predicate_columns(block.where) | predicate_columns(block.window)
-    if block.grouping is not None:
-        expressions = [*block.grouping.groups, *(a for s in block.grouping.statistics for a in s.arguments)]
-    else:
-        read |= predicate_columns(block.qualify)
-        expressions = [output.expression for output in block.outputs]
-        for analyzed in block.analytics:
-            expressions += [*analyzed.call.arguments, *analyzed.call.over.expressions]
-    return frozenset(c for c in read.union(*map(columns, expressions)) if 0 <= c.source < OUTER)
+    return frozenset(c for e in block.row_expressions() for c in columns(e) if 0 <= c.source < OUTER)
 
 
 def _computed_in(tree: Tree) -> frozenset[Column]:

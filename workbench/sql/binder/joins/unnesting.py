@@ -11,7 +11,7 @@ columns, and no domain is needed: ``(SELECT AVG(b) FROM s WHERE s.k = t.k)`` is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -46,13 +46,14 @@ from workbench.sql.logical import (
     Block,
     Grouping,
     Input,
-    LogicalQuery,
     Ordered,
     Output,
     SetOperation,
     StreamInput,
+    as_query,
     output_columns,
     parts_of,
+    rebuilt,
     unordered,
 )
 from workbench.sql.predicates.cnf import (
@@ -62,7 +63,6 @@ from workbench.sql.predicates.cnf import (
     PredSet,
     conjunction,
     pred_set,
-    predicate_columns,
 )
 from workbench.sql.predicates.normal_form import expression_of, normal_form
 from workbench.sql.predicates.null_safe import equal
@@ -110,15 +110,7 @@ def _lowered(column: Column) -> Column:
 @cached(20_000)
 def free_columns(query: Input) -> frozenset[Column]:
     """The columns of queries around that a query reads, anywhere in it."""
-    match query:
-        case StreamInput():
-            return frozenset()
-        case SetOperation():
-            return frozenset().union(*map(free_columns, query.branches))
-        case Block():
-            return _own_free(query).union(*map(free_columns, query.inputs))
-        case Ordered():
-            return free_columns(query.query)
+    return _own_free(query).union(*map(free_columns, query.children()))
 
 
 def analyzes_totals(query: Input) -> bool:
@@ -130,39 +122,19 @@ def analyzes_totals(query: Input) -> bool:
     )
 
 
-def _own_free(block: Block) -> frozenset[Column]:
-    """The columns of queries around that a block reads itself."""
-    conditions = (block.where, block.window, block.having, block.having_window, block.qualify)
-    expressions = [output.expression for output in block.outputs]
-    if block.grouping is not None:
-        expressions += [*block.grouping.groups, *(a for s in block.grouping.statistics for a in s.arguments)]
-    for analyzed in block.analytics:
-        expressions += [*analyzed.call.arguments, *analyzed.call.over.expressions]
-    read = frozenset().union(*map(predicate_columns, conditions), *map(columns, expressions))
-    return frozenset(c for c in read if c.source >= OUTER)
+def _own_free(part: Input) -> frozenset[Column]:
+    """The columns of queries around that a part reads itself."""
+    return frozenset(c for e in part.expressions() for c in columns(e) if c.source >= OUTER)
 
 
 def with_free(query: Input, change: Change) -> Input:
     """A query with what it reads of the queries around it replaced."""
-    changed: dict[Input, Input] = {}
-    for part in parts_of(query):  # inner ones first, and each once
-        changed[part] = _with_free(part, change, changed) if free_columns(part) else part
-    return changed[query]
 
+    def with_own(part: Input) -> Input:
+        read = {c: change(c) for c in _own_free(part)}
+        return _with_meaning(part, read) if read and isinstance(part, Block) else part
 
-def _with_free(part: Input, change: Change, changed: Mapping[Input, Input]) -> Input:
-    match part:
-        case SetOperation():
-            branches = tuple(_query(changed[branch]) for branch in part.branches)
-            beyond = None if part.beyond is None else _query(with_free(part.beyond, change))
-            return replace(part, branches=branches, beyond=beyond)
-        case Block():
-            read = {c: change(c) for c in _own_free(part)}
-            return replace(_with_meaning(part, read), inputs=tuple(changed[item] for item in part.inputs))
-        case Ordered():
-            return replace(part, query=_query(changed[part.query]))
-        case StreamInput():
-            return part
+    return rebuilt(query, with_own)
 
 
 def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
@@ -173,11 +145,6 @@ def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
 def lowered_query(query: Input) -> Input:
     """A subquery as an input of the query around it, of which it reads nothing."""
     return with_free(query, _lowered)
-
-
-def _query(query: Input) -> LogicalQuery:
-    assert not isinstance(query, StreamInput)
-    return query
 
 
 def _free_names(query: Input, count: int) -> tuple[str, ...]:
@@ -312,10 +279,8 @@ class _ForEach:
     def _with_domain(self, query: Input) -> Input:
         match query:
             case SetOperation():
-                branches = tuple(_query(self.of(branch)) for branch in query.branches)
                 types = (*query.types, *(c.type for c in self.read))
-                beyond = None if query.beyond is None else _query(self.of(query.beyond))
-                return replace(query, branches=branches, names=(*query.names, *self.names), types=types, beyond=beyond)
+                return replace(query.map(self.of), names=(*query.names, *self.names), types=types)
             case Block():
                 return self._block(query)
             case StreamInput():
@@ -327,7 +292,7 @@ class _ForEach:
 
     def _first_rows(self, query: Ordered) -> Ordered:
         """The first rows for each row of the domain: they are counted of each as DISTINCT ON counts them."""
-        rows = _query(self.of(query.query))
+        rows = as_query(self.of(query.query))
         if isinstance(rows, Block):
             # What is shown comes first, then the columns of the domain, then what is only ordered by.
             own, more = rows.outputs[: -len(self.names)], rows.outputs[-len(self.names) :]
