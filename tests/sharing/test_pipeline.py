@@ -13,7 +13,6 @@ from workbench.explain.explanation import ExplanationView
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Join, Selection, SetOperation, Source
 from workbench.network.projection import carried_columns
-from workbench.network.reads import reads
 from workbench.options import Options
 from workbench.sharing.decisions import NEAR_MISS, Explanation, Rule
 from workbench.sharing.planner import Planner
@@ -101,7 +100,7 @@ def test_a_join_of_many_ranges_leaves_out_the_wide_gap_between_them() -> None:
     far = texts[0].replace(ranges[0], "1000000 AND 1000005")
     (join,) = of_kind(network_of(far, *texts), Join)
     between = pred_set([or_pred([Literal(Column("id", INTEGER), Operator.EQ, Constant(500_000, INTEGER))])])
-    assert FALSE in [union(read.required, between) for read in reads(join)]
+    assert FALSE in [union(read.required, between) for read in join.reads]
 
 
 def test_conditions_that_are_only_asked_for_together_are_one_node() -> None:

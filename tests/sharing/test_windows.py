@@ -8,7 +8,7 @@ import pytest
 
 from workbench.catalog.catalog import Catalog
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Join, Window, kind_of
+from workbench.network.nodes import Aggregate, Join, Window
 from workbench.options import Options
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.expressions import text
@@ -36,7 +36,7 @@ def planned(texts: Sequence[str], eager: bool = False, options: Options | None =
 
 
 def kinds(network: Network) -> list[str]:
-    return [kind_of(node) for node in network.nodes.values()]
+    return [node.kind for node in network.nodes.values()]
 
 
 def test_a_window_that_comes_last_is_no_node_unless_it_is_asked_for() -> None:
@@ -106,14 +106,14 @@ def test_longer_slices_are_made_of_shorter_ones() -> None:
     aggregates = [node for node in network.nodes.values() if isinstance(node, Aggregate)]
     fine = next(a for a in aggregates if a.groups and text(a.groups[0]) == "window_start(ts, 60)")
     assert set(network.served[fine.id]) == {"q0", "q1", "q2"}
-    assert sum(a.parents == (a.read.root,) and kind_of(network.nodes[a.read.root]) == "source" for a in aggregates) == 1
+    assert sum(a.parents == (a.read.root,) and network.nodes[a.read.root].kind == "source" for a in aggregates) == 1
 
 
 def test_windows_stand_above_joins_so_that_these_are_shared() -> None:
     text = "select a.id from F a join F b on a.bank = b.bank where a.amount > b.amount and a.d > now() - {}"
     _, network = planned([text.format(3), text.format(30)])
     assert kinds(network).count("join") == 1
-    (join,) = [node for node in network.nodes.values() if kind_of(node) == "join"]
+    (join,) = [node for node in network.nodes.values() if node.kind == "join"]
     assert network.served[join.id] == ("q0", "q1")
 
 

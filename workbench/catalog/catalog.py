@@ -23,8 +23,7 @@ from workbench.catalog.predicate_index import Predicates
 from workbench.catalog.records import Settings
 from workbench.catalog.search import Search
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Node, NodeId, Read, kind_of
-from workbench.network.reads import reads
+from workbench.network.nodes import Node, NodeId, Read
 from workbench.sql.algebra.expressions import text
 from workbench.sql.logical import Output
 
@@ -136,10 +135,10 @@ class Catalog(Search):
             before = self._take_out(node.id, found[0]) if found else set()
             if not found:
                 self.database.run(
-                    "INSERT INTO nodes SELECT ?, ?, coalesce(max(position), 0) + 1 FROM nodes", (node.id, kind_of(node))
+                    "INSERT INTO nodes SELECT ?, ?, coalesce(max(position), 0) + 1 FROM nodes", (node.id, node.kind)
                 )
             self._rows.insert(node)
-            self._insert_reads(_NODE, node.id, reads(node))
+            self._insert_reads(_NODE, node.id, node.reads)
             self._predicates.sweep(before)
             self._nodes_read[node.id] = node
 

@@ -42,8 +42,7 @@ from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
-from workbench.network.nodes import NodeId
-from workbench.network.projection import Columns
+from workbench.network.nodes import Columns, NodeId
 
 BYTES_TOGETHER = 64_000_000
 """About so many bytes of what functions make of rows come together between Spark and a worker."""

@@ -22,8 +22,7 @@ from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Run, Segment, open_segment
 from workbench.engine.tree import Tree
 from workbench.files.inside import path_inside
-from workbench.network.nodes import NodeId
-from workbench.network.projection import Columns
+from workbench.network.nodes import Columns, NodeId
 
 ARRIVED, ROWS, STATE, LOG = "arrived", "rows", "state", "log"
 """The parts of what is stored: rows of a stream that have arrived; rows, state and changelog of a tree."""

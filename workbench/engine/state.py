@@ -16,8 +16,7 @@ from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
 from workbench.engine.tree import Tree
-from workbench.network.nodes import NodeId
-from workbench.network.projection import Columns
+from workbench.network.nodes import Columns, NodeId
 from workbench.sql.windows.stream_time import ROW
 
 Deltas = tuple[Delta, Delta]

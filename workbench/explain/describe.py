@@ -16,8 +16,8 @@ from workbench.explain.dot import to_dot
 from workbench.explain.node_view import SYMBOLS, NodeView, node_view
 from workbench.explain.text import counted
 from workbench.network.network import Network, checked_query
-from workbench.network.nodes import Aggregate, Node, NodeId
-from workbench.network.projection import Columns, carried_columns, computed_columns
+from workbench.network.nodes import Aggregate, Columns, Node, NodeId
+from workbench.network.projection import carried_columns, computed_columns
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Column, column_name

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.explain.text import short
 from workbench.network.network import Network
 from workbench.network.nodes import (
     Aggregate,
-    Analytic,
-    Join,
     Node,
     NodeId,
-    Selection,
     SetOperation,
-    Source,
-    Window,
-    kind_of,
 )
-from workbench.network.sql_text import expression_sql, function_sql, node_sql, or_pred_sql, over_sql, window_sql
 from workbench.network.wording import Wording
-from workbench.sql.algebra.expressions import reading_order
-from workbench.sql.predicates.cnf import pred_set
 
 SYMBOLS = {
     "source": "F",
@@ -96,7 +86,7 @@ class NodeView:
 def node_view(network: Network, node: Node, wording: Wording) -> NodeView:
     """The description of a node of a network."""
     id_ = node.id
-    kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else kind_of(node)
+    kind = "distinct" if isinstance(node, Aggregate) and not node.statistics else node.kind
     root = network.nodes[network.roots[id_]]
     return NodeView(
         id=id_,
@@ -106,31 +96,7 @@ def node_view(network: Network, node: Node, wording: Wording) -> NodeView:
         root=root.id,
         parents=node.parents,
         queries=network.served[id_],
-        sql=node_sql(node, wording),
-        label=tuple(_label(node, wording)),
+        sql=node.sql(wording),
+        label=tuple(node.label(wording)),
         name=wording.name(id_),
     )
-
-
-def _label(node: Node, wording: Wording) -> Iterable[str]:
-    match node:
-        case Source():
-            return [node.stream] if node.append_only else [node.stream, "takes rows back"]
-        case Selection():
-            return [or_pred_sql(p, wording.columns(node.parent)) for p in node.predicates]
-        case Join():
-            return [or_pred_sql(p, wording.sides(node)) for p in node.tested]
-        case Aggregate():
-            names = wording.columns(node.read.root)
-            groups = ", ".join(expression_sql(group, names) for group in node.groups)
-            statistics = ", ".join(expression_sql(s, names) for s in sorted(node.statistics, key=reading_order))
-            return [part for part in (groups, statistics) if part]
-        case SetOperation():
-            return [str(node.operator).upper()]
-        case Window():
-            return [window_sql(pred_set([end]), wording.columns(node.parent)) for end in node.within]
-        case Analytic():
-            names = wording.columns(node.read.root)
-            ranks = "".join(or_pred_sql(p, wording.columns(node.id)) for p in node.bound)
-            values = [function_sql(function, names) for function in node.in_order]
-            return [part for part in (over_sql(node.over, names), ranks, *values) if part and part not in ranks[:-1]]

@@ -7,25 +7,12 @@ or in what rows are grouped, ordered or compared by.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import (
-    Aggregate,
-    Analytic,
-    Join,
-    Node,
-    Selection,
-    SetOperation,
-    SetOperator,
-    Source,
-    Window,
-)
 from workbench.network.projection import carried_columns, computed_columns
-from workbench.sql.algebra.expressions import Expression, calls, column_name
-from workbench.sql.predicates.cnf import predicate_expressions
+from workbench.sql.algebra.expressions import calls
 from workbench.sql.value_sizes import largest_value
-from workbench.sql.windows.bounds import times
 
 
 def functions_of(network: Network, plan: QueryPlan) -> frozenset[str]:
@@ -37,13 +24,13 @@ def functions_of(network: Network, plan: QueryPlan) -> frozenset[str]:
     expressions = list(plan.expressions)
     for id_, node in alone.nodes.items():
         read = computed_columns(alone, id_, carried[id_]) if id_ in carried else ()
-        expressions += _computed(node, read)
+        expressions += node.computed(read)
     return frozenset().union(*map(calls, expressions))
 
 
 def largest_values(network: Network) -> float:
     """Bytes that functions may make of a row in some node or answer, estimated (``value_sizes``)."""
-    of_nodes = (_computed(node, _Every()) for node in network.nodes.values())
+    of_nodes = (node.computed(_Every()) for node in network.nodes.values())
     of_answers = (plan.expressions for plan in network.queries.values())
     return max((sum(map(largest_value, own)) for own in (*of_nodes, *of_answers)), default=0.0)
 
@@ -53,29 +40,3 @@ class _Every(Container[str]):
 
     def __contains__(self, name: object) -> bool:
         return True
-
-
-def _computed(node: Node, read: Container[str]) -> Iterable[Expression]:
-    """What a node computes to decide on its rows, and for the columns that are read."""
-    match node:
-        case Source():
-            pass
-        case Selection():
-            yield from predicate_expressions(node.predicates)
-        case Join():
-            yield from predicate_expressions(node.tested)
-        case Aggregate():
-            yield from node.groups
-            yield from (a for s in node.statistics if column_name(s) in read for a in s.arguments)
-        case SetOperation():
-            each = node.operator is not SetOperator.UNION_ALL
-            for _, values in node.direct:
-                pairs = zip(node.columns, values, strict=True)
-                yield from (value for column, value in pairs if each or column.name in read)
-        case Window():
-            yield from times(node.within)
-        case Analytic():
-            functions = [function for function in node.functions if function.name in read]
-            if functions or node.bound:
-                yield from node.over.expressions
-            yield from (a for function in functions for a in function.arguments)

@@ -15,19 +15,13 @@ from itertools import chain, compress
 from types import MappingProxyType
 
 from workbench.network.nodes import (
-    Aggregate,
-    Analytic,
     Join,
     Node,
     NodeId,
     Read,
     Selection,
     SetOperation,
-    SetOperator,
-    Source,
-    Window,
 )
-from workbench.network.reads import reads
 from workbench.sql.algebra.expressions import Column, Expression, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.logical import Output
@@ -67,14 +61,14 @@ def ancestors(nodes: Nodes, ids: Iterable[NodeId]) -> list[NodeId]:
 
 def roots_read(nodes: Nodes, roots: Iterable[NodeId]) -> list[NodeId]:
     """The roots given and all roots they read in their very original form, those that are read before their readers."""
-    return reachable(roots, lambda root: [read.root for read in reads(nodes[root])])
+    return reachable(roots, lambda root: [read.root for read in nodes[root].reads])
 
 
 def depths(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
     """For these roots and all they read how many roots stand between each and a source, at most."""
     depth: dict[NodeId, int] = {}
     for root in roots_read(nodes, roots):
-        depth[root] = max((depth[read.root] + 1 for read in reads(nodes[root])), default=0)
+        depth[root] = max((depth[read.root] + 1 for read in nodes[root].reads), default=0)
     return depth
 
 
@@ -83,17 +77,7 @@ def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, boo
     UNION ALL of such (monotone queries, CALM)."""
     monotone: dict[NodeId, bool] = {}
     for root in roots_read(nodes, roots):
-        node = nodes[root]
-        inputs = all(monotone[read.root] for read in reads(node))
-        match node:
-            case Aggregate() | Window() | Analytic():
-                monotone[root] = False
-            case SetOperation():
-                monotone[root] = node.operator is SetOperator.UNION_ALL and inputs
-            case Source():
-                monotone[root] = node.append_only
-            case Join() | Selection():
-                monotone[root] = inputs
+        monotone[root] = nodes[root].is_monotone(all(monotone[read.root] for read in nodes[root].reads))
     return monotone
 
 

@@ -11,22 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.network.nodes import (
-    SIDES,
-    Aggregate,
-    Analytic,
-    Join,
+    Columns,
     Node,
     NodeId,
-    Read,
-    Selection,
-    SetOperation,
     Source,
-    Window,
 )
-from workbench.network.projection import Columns, columns_of
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
-from workbench.sql.predicates.cnf import predicate_columns
 from workbench.sql.windows.stream_time import ROW
 
 
@@ -45,22 +36,16 @@ class RootColumns:
     def type_of(self, root: NodeId, column: Column) -> DataType | None:
         """The type that a root's column of that name has; ``None`` when the root has no such column."""
         node = self.nodes[root]
-        match node:
-            case Source():
-                known = self.streams.get(root, {column.name: column.type})
-                return known.get(column.name, ROW.type if column.name == ROW.name else None)
-            case Join():
-                try:
-                    inner = node.names.input(column)
-                except ValueError:
-                    return None
-                return self.type_of(node.roots[inner.source], inner)
-            case Aggregate() | SetOperation():
-                return node.types.get(column.name)
-            case Selection() | Window():
-                return self.type_of(node.read.root, column)
-            case Analytic():
-                return node.types.get(column.name) or self.type_of(node.read.root, column)
+        if isinstance(node, Source):
+            known = self.streams.get(root, {column.name: column.type})
+            return known.get(column.name, ROW.type if column.name == ROW.name else None)
+        if column.name in node.types:
+            return node.types[column.name]
+        try:
+            carried = node.carried(column.name)
+        except ValueError:
+            return None
+        return None if carried is None else self.type_of(carried[0], Column(carried[1], column.type))
 
     def check(self, roots: Mapping[int, NodeId], read: Iterable[Column]) -> None:
         """Check that columns are those of the roots they are over.
@@ -97,30 +82,8 @@ class RootColumns:
         Raises:
             ValueError: it reads another one.
         """
-        match node:
-            case Source():
-                pass
-            case Selection():
-                self._check_read(node.read, predicate_columns(node.predicates))
-            case Join():
-                tested = predicate_columns(node.predicates) | predicate_columns(node.tested)
-                self.check({side: node.roots[side] for side in SIDES}, tested)
-            case Aggregate():
-                arguments = (a for statistic in node.statistics for a in statistic.arguments)
-                self._check_read(node.read, columns_of([*node.groups, *arguments]))
-            case SetOperation():
-                for branch in node.branches:
-                    self._check_read(branch.read, columns_of(branch.values))
-                for parent, values in node.direct:
-                    self.check({0: parent}, columns_of(values))
-            case Window():
-                self._check_read(node.read, predicate_columns(node.within))
-            case Analytic():
-                arguments = (a for function in node.functions for a in function.arguments)
-                self._check_read(node.read, columns_of([*node.over.expressions, *arguments]))
-
-    def _check_read(self, read: Read, columns: Iterable[Column]) -> None:
-        self.check({0: read.root}, (*columns, *predicate_columns(read.required)))
+        for roots, read in node.checked_columns():
+            self.check(roots, read)
 
 
 def _named(node: Node) -> str:

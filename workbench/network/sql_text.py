@@ -1,18 +1,16 @@
-"""Nodes as SQL: what each computes from its parents, as an analyst would write it.
+"""Expressions and predicates as SQL, as an analyst would write them.
 
-The statements of a query's nodes, read from the source down, are the query factored the way it runs (T Table 3.1).
-What parents and columns are called is said by ``Words``: by ids and stored names here, in the query's own words in
-``wording``. The text is for people; ids come from ``expressions.identity``.
+The statements of a query's nodes (``nodes``), read from the source down, are the query factored the way it runs
+(T Table 3.1). What parents and columns are called is said by ``Words``: by ids and stored names here, in the query's
+own words in ``wording``. The text is for people; ids come from ``expressions.identity``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from workbench.network.nodes import Aggregate, Analytic, Join, Node, NodeId, Selection, SetOperation, Source, Window
 from workbench.network.ordered_aggregate import FUNCTIONS, ordered_aggregate_sql
-from workbench.network.roll_up import column_of
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
@@ -21,7 +19,6 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
-    reading_order,
     shown_function,
     text,
 )
@@ -73,48 +70,20 @@ def by_side(column: Column) -> str:
 class Words:
     """What nodes and columns are called: by ids and stored names."""
 
-    def node(self, id_: NodeId) -> str:
+    def node(self, id_: str) -> str:
         """A node, where another reads it."""
         return id_
 
-    def columns(self, id_: NodeId) -> Names:
+    def columns(self, id_: str) -> Names:
         """The columns of a node."""
         return bare
 
-    def sides(self, join: Join) -> Names:
-        """The columns of the two inputs of a join."""
+    def sides(self, roots: tuple[str, str]) -> Names:
+        """The columns of the two inputs of a join of these roots."""
         return by_side
 
 
 STORED = Words()
-
-
-def node_sql(node: Node, words: Words = STORED) -> str:
-    """The statement that computes a node from its parents.
-
-    Example:
-        >>> node_sql(Source("FedWireTrans"))
-        'SELECT * FROM FedWireTrans'
-    """
-    parents = [words.node(parent) for parent in node.parents]
-    match node:
-        case Source():
-            return f"SELECT * FROM {quoted(node.stream)}"
-        case Selection():
-            return f"SELECT * FROM {parents[0]} WHERE {predicates_sql(node.predicates, words.columns(node.parent))}"
-        case Join():
-            on = f" ON {predicates_sql(node.tested, words.sides(node))}" if node.tested else ""
-            return f"SELECT * FROM {parents[0]} l {'' if on else 'CROSS '}JOIN {parents[1]} r{on}"
-        case Aggregate():
-            return _aggregate_sql(node, words)
-        case SetOperation():
-            return f" {node.operator.upper()} ".join(_branches_sql(node, words))
-        case Window():
-            return f"SELECT * FROM {parents[0]} WHERE {window_sql(node.within, words.columns(node.parent))}"
-        case Analytic():
-            values = "".join(f", {_analytic_column(node, function, words)}" for function in node.in_order)
-            bound = f" QUALIFY {predicates_sql(node.bound, words.columns(node.id))}" if node.bound else ""
-            return f"SELECT *{values} FROM {parents[0]}{bound}"
 
 
 def analytic_sql(function: AnalyticCall, names: Names = bare) -> str:
@@ -308,35 +277,7 @@ def _interval(seconds: int) -> str:
     return f"INTERVAL {duration_text(seconds).upper()}"
 
 
-def _aggregate_sql(node: Aggregate, words: Words) -> str:
-    names, own = words.columns(node.parents[0]), words.columns(node.id)
-    parent, *others = map(words.node, node.parents)
-    if others:
-        parent = f"({' INTERSECT ALL '.join(f'SELECT * FROM {one}' for one in (parent, *others))})"
-    groups = [(node.direct_group(g), own(column_of(g))) for g in node.groups]
-    if not node.statistics:
-        return f"SELECT DISTINCT {_as_columns(groups, names)} FROM {parent}"
-    statistics = [(node.direct_statistic(s), own(column_of(s))) for s in sorted(node.statistics, key=reading_order)]
-    grouped = f" GROUP BY {', '.join(expression_sql(g, names) for g, _ in groups)}" if groups else ""
-    return f"SELECT {_as_columns([*groups, *statistics], names)} FROM {parent}{grouped}"
-
-
-def _branches_sql(node: SetOperation, words: Words) -> Iterator[str]:
-    """The branches of a set operator; the first says what the columns are called."""
-    own = words.columns(node.id)
-    for branch, (parent, values) in enumerate(node.direct):
-        names = words.columns(parent)
-        named = [(value, own(Column(f"c{place}", value.type))) for place, value in enumerate(values, start=1)]
-        shown = _as_columns(named, names) if branch == 0 else ", ".join(expression_sql(v, names) for v in values)
-        yield f"SELECT {shown} FROM {words.node(parent)}"
-
-
-def _analytic_column(node: Analytic, function: AnalyticCall, words: Words) -> str:
-    sql = analytic_sql(function, words.columns(node.parent))
-    name = words.columns(node.id)(Column(function.name, function.type))
-    return sql if sql.startswith(name) else f"{sql} AS {name}"
-
-
-def _as_columns(named: Iterable[tuple[Expression | AggregateCall, str]], names: Names) -> str:
+def as_columns(named: Iterable[tuple[Expression | AggregateCall, str]], names: Names) -> str:
+    """What a SELECT lists: expressions, each with the name of its column where it is another one."""
     parts = ((expression_sql(expression, names), name) for expression, name in named)
     return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)

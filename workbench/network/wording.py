@@ -19,25 +19,18 @@ from workbench.network.nodes import (
     Join,
     Node,
     NodeId,
-    Selection,
     SetOperation,
     Source,
-    Window,
 )
 from workbench.network.sql_text import (
     SIDE_NAMES,
     Names,
     Words,
-    expression_sql,
     function_sql,
-    node_sql,
-    over_sql,
     part_sql,
-    predicates_sql,
-    window_sql,
 )
 from workbench.sql.algebra.column_names import display_name, quoted
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression
 
 LONGEST = 60
 """Characters of what a node does, in the statement of another that reads it."""
@@ -87,11 +80,10 @@ class Wording(Words):
         self._nodes = nodes
         self._origins: dict[tuple[NodeId, str], _Origin] = {}
         self._streams: dict[NodeId, frozenset[str]] = {}
-        self._computed: dict[NodeId, Mapping[str, Expression | AggregateCall]] = {}
 
     def sql(self, id_: NodeId) -> str:
         """The statement that computes a node from its parents."""
-        return node_sql(self._nodes[id_], self)
+        return self._nodes[id_].sql(self)
 
     def node(self, id_: NodeId) -> str:
         """A stream by its name, another node in guillemets by what it does."""
@@ -107,27 +99,8 @@ class Wording(Words):
 
     def name(self, id_: NodeId) -> str:
         """What a node does, in a few words; a stream has a name."""
-        match self._nodes.get(id_):
-            case None:
-                return id_
-            case Source() as node:
-                return quoted(node.stream)
-            case Selection() as node:
-                return f"selection {predicates_sql(node.predicates, self.columns(node.parent))}"
-            case Window() as node:
-                return f"window {window_sql(node.within, self.columns(node.parent))}"
-            case Join() as node if not node.tested:
-                return "join of all pairs"
-            case Join() as node:
-                return f"join on {predicates_sql(node.tested, self.sides(node))}"
-            case Aggregate() as node:
-                names = self.columns(node.read.root)
-                groups = ", ".join(expression_sql(group, names) for group in node.groups)
-                return f"groups by {groups}" if groups else "total"
-            case SetOperation() as node:
-                return node.operator.upper()
-            case Analytic() as node:
-                return f"rows in the order {over_sql(node.over, self.columns(node.read.root))}"
+        node = self._nodes.get(id_)
+        return id_ if node is None else node.title(self)
 
     def sentence(self, text: str) -> str:
         """A text with phrases in the place of ids."""
@@ -137,11 +110,11 @@ class Wording(Words):
         """The columns of a node."""
         return partial(self._column, id_)
 
-    def sides(self, join: Join) -> Names:
+    def sides(self, roots: tuple[NodeId, NodeId]) -> Names:
         """The columns of the two inputs of a join: names in a stream after the name of their side."""
 
         def name(column: Column) -> str:
-            origin = self._origin(join.roots[column.source], column.name)
+            origin = self._origin(roots[column.source], column.name)
             return f"{SIDE_NAMES[column.source]}.{origin.within}" if origin.stream else origin.within
 
         return name
@@ -157,28 +130,20 @@ class Wording(Words):
 
     def _found(self, id_: NodeId, name: str) -> _Origin:
         match self._nodes.get(id_):
+            case None:
+                return _Origin(quoted(display_name(name)))
             case Source(stream=stream):
                 return _Origin(quoted(display_name(name)), stream)
             case Join() as join:
                 return self._through(join, name)
             case SetOperation() as operation:
                 return self._of_first_branch(operation).get(name, _Origin(quoted(display_name(name))))
-            case Aggregate(read=read) as aggregate:
-                computed = self._computed_by(aggregate)
+            case Aggregate(read=read, by_name=computed):
                 return self._computing(read.root, computed[name]) if name in computed else _Origin(display_name(name))
-            case Analytic(by_name=functions, read=read) if name in functions:
+            case Analytic(read=read, by_name=functions) if name in functions:
                 return _Origin(function_sql(functions[name], self.columns(read.root)))
-            case None:
-                return _Origin(quoted(display_name(name)))
             case node:
                 return self._origin(node.read.root, name)
-
-    def _computed_by(self, aggregate: Aggregate) -> Mapping[str, Expression | AggregateCall]:
-        """What an aggregate computes, by the names of its columns."""
-        if aggregate.id not in self._computed:
-            expressions = (*aggregate.groups, *aggregate.statistics)
-            self._computed[aggregate.id] = {column_name(expression): expression for expression in expressions}
-        return self._computed[aggregate.id]
 
     def _computing(self, root: NodeId, expression: Expression | AggregateCall) -> _Origin:
         if isinstance(expression, Column):
@@ -207,16 +172,9 @@ class Wording(Words):
     def _streams_of(self, id_: NodeId) -> frozenset[str]:
         """The streams that a node's rows come from."""
         if id_ not in self._streams:
-            match node := self._nodes.get(id_):
-                case None:
-                    streams = frozenset[str]()
-                case Source(stream=stream):
-                    streams = frozenset([stream])
-                case Join(roots=roots):
-                    streams = frozenset().union(*map(self._streams_of, roots))
-                case SetOperation(branches=branches):
-                    streams = frozenset().union(*(self._streams_of(branch.read.root) for branch in branches))
-                case _:
-                    streams = self._streams_of(node.read.root)
+            node = self._nodes.get(id_)
+            own = {node.stream} if isinstance(node, Source) else ()
+            read = () if node is None else node.reads
+            streams = frozenset(own).union(*(self._streams_of(one.root) for one in read))
             self._streams[id_] = streams
         return self._streams[id_]

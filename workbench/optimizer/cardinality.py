@@ -25,11 +25,11 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.network.reads import side_of
+from workbench.network.sides import side_of
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
-from workbench.sql.algebra.expressions import Column, Expression, column_name
+from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
 
 Roots = tuple[NodeId, NodeId]
@@ -199,18 +199,12 @@ class Estimates:
             case Source():
                 statistics = self._of_stream(node)
                 return None if statistics is None else statistics.columns.get(name)
-            case Join():
-                side, inner = node.names.input_name(name)
-                return self.column(node.roots[side], inner)
-            case Analytic() if name in node.by_name:
-                return None
-            case Window() | Analytic():
-                return self.column(node.read.root, name)
             case Aggregate():
-                grouped = next((group for group in node.groups if column_name(group) == name), None)
+                grouped = node.by_name.get(name)
                 return self.column(node.read.root, grouped.name) if isinstance(grouped, Column) else None
             case _:
-                return None
+                carried = node.carried(name)
+                return None if carried is None else self.column(*carried)
 
     def _of_stream(self, node: Source) -> StreamStatistics | None:
         return self.streams.get(node.stream.lower())

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import exp, log
 
 from workbench.network.nodes import Join, Node, NodeId, Read
-from workbench.network.reads import reads
 from workbench.optimizer.cardinality import Estimates
 
 OF_AN_OPERATOR = 0.3
@@ -99,7 +98,7 @@ def predicted_seconds(past: Sequence[PastHydration], work: HydrationWork) -> flo
 
 def _rows(estimates: Estimates, node: Node) -> float:
     """Rows that a root is computed from, and pairs of them that it looks at."""
-    rows = sum(map(estimates.rows, reads(node) or (Read(node.id),)))
+    rows = sum(map(estimates.rows, node.reads or (Read(node.id),)))
     if isinstance(node, Join):
         rows += max(find(node.roots, node.predicates) for find in (estimates.examined, estimates.joined))
     return rows

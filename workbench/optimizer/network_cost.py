@@ -18,7 +18,6 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
-from workbench.network.reads import reads
 from workbench.optimizer.cardinality import Estimates
 
 OF_AN_OPERATOR = 2_000.0
@@ -50,7 +49,7 @@ def _node_cost(estimates: Estimates, node: Node) -> float:
             found = max(f(node.roots, node.predicates) for f in (estimates.examined, estimates.joined))
             return OF_AN_OPERATOR + found * _growth(estimates, node.id)
         case Aggregate() | SetOperation() | Window() | Analytic():
-            return OF_AN_OPERATOR + sum(_arriving(estimates, read) for read in reads(node))
+            return OF_AN_OPERATOR + sum(_arriving(estimates, read) for read in node.reads)
 
 
 def _arriving(estimates: Estimates, read: Read) -> float:

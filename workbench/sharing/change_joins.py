@@ -45,7 +45,7 @@ def weakened(draft: Draft, join: Join, predicates: PredSet) -> Join:
     if draft.options.reroute:
         _reroute(draft, weaker)
     lost = difference(join.predicates, predicates)
-    tests = predicates_sql(lost, draft.wording.sides(join)) if lost else "as much"
+    tests = predicates_sql(lost, draft.wording.sides(join.roots)) if lost else "as much"
     draft.record.note(f"restructured: {join.id} no longer tests {tests}")
     return weaker
 

@@ -13,7 +13,6 @@ from typing import TypeVar
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network, QueryPlan, depths, monotone_roots, root_of, roots_read
 from workbench.network.nodes import Analytic, Join, Node, NodeId, Selection
-from workbench.network.reads import reads
 from workbench.network.root_columns import RootColumns
 from workbench.network.wording import Wording
 from workbench.optimizer.cardinality import Estimates
@@ -170,7 +169,7 @@ def remove_unneeded(draft: Draft) -> None:
     gone = [id_ for id_ in nodes if root_of(nodes, id_) not in needed]
     roots_gone = {id_ for id_ in gone if not isinstance(nodes[id_], Selection)}
     for id_ in gone:
-        draft.mark_dirty(*(read.root for read in reads(nodes[id_]) if read.root in needed))
+        draft.mark_dirty(*(read.root for read in nodes[id_].reads if read.root in needed))
     for id_ in reversed(gone):
         draft.remove(id_)
     # What was computed from an aggregate or set operator that is gone must be computed from something else.

@@ -126,9 +126,10 @@ def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
         join = draft.node(Join, id_)
         extra = difference(join.predicates, pair.required)
         if extra:
-            test = or_pred_sql(extra.or_preds[0], draft.wording.sides(join))
+            names = draft.wording.sides(join.roots)
+            test = or_pred_sql(extra.or_preds[0], names)
             mine = [p for p in pair.required if predicate_columns(p) == predicate_columns(extra.or_preds[0])]
-            instead = f"; this query tests {or_pred_sql(mine[0], draft.wording.sides(join))} instead" if mine else ""
+            instead = f"; this query tests {or_pred_sql(mine[0], names)} instead" if mine else ""
             reason = f"it tests {test}, which this query does not{instead}"
             yield Candidate(id_, NEAR_MISS, None, False, reason)
 

@@ -67,7 +67,7 @@ def _join_of(draft: Draft, step: _Step) -> Join:
         return join
     match = step.choice.match
     join = weakened(draft, match.join, match.predicates) if isinstance(match, Weakens) else match.join
-    tests = predicates_sql(match.residual, draft.wording.sides(join))
+    tests = predicates_sql(match.residual, draft.wording.sides(join.roots))
     reason = f"still to be tested: {tests}" if match.residual else ""
     draft.record.add(join.id, match.rule, reason, step.considered)
     return join

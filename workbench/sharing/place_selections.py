@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.network.nodes import SIDES, Aggregate, Analytic, Join, NodeId, Read, Selection, SetOperation, Window
-from workbench.network.reads import side_of
+from workbench.network.sides import side_of
 from workbench.sharing.draft import Draft, on_side
 from workbench.sharing.matching import best_parent, node_of, nodes_of, predicates_of, residual, selection_of
 from workbench.sharing.set_operators import choose_inputs, direct_form

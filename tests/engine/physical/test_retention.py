@@ -11,7 +11,6 @@ from sharing.test_windows import planned
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.retention import has_windows, retention_bounds
 from workbench.engine.storage.retention import RetentionBound
-from workbench.network.nodes import kind_of
 from workbench.sql.windows.bounds import MOST, Interval
 from workbench.sql.windows.stream_time import as_number
 
@@ -32,7 +31,7 @@ def needed(texts: Sequence[str], eager: bool = False) -> dict[str, set[tuple[tup
     plans = plan_trees(network, {})
     for name, needs in retention_bounds(network, plans, TIMES, TIMES).items():
         for need in needs:
-            found.setdefault(kind_of(network.nodes[plans[name].roots[0]]), set()).add(need.times)
+            found.setdefault(network.nodes[plans[name].roots[0]].kind, set()).add(need.times)
     return found
 
 

@@ -30,8 +30,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.errors import EngineError
-from workbench.network.nodes import SIDES, Join, NodeId
-from workbench.network.projection import Columns
+from workbench.network.nodes import SIDES, Columns, Join, NodeId
 from workbench.network.sql_text import SIDE_NAMES
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.predicates.cnf import predicate_columns

@@ -26,8 +26,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import read_share, shares
-from workbench.network.nodes import NodeId, SetOperation
-from workbench.network.projection import Columns, read_by_branch
+from workbench.network.nodes import Columns, NodeId, SetOperation
 
 
 def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job | None:
@@ -39,7 +38,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
     scans = {}
     for branches in branches_by_parent(union):
         first = branches[0]
-        read = {c.name for at in branches for c in read_by_branch(union, union.direct[at][1], plan.produced)}
+        read = {c.name for at in branches for c in union.direct_columns(union.direct[at][1], plan.produced)}
         rows = operator.parents[first]
         scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
 

@@ -35,8 +35,7 @@ from workbench.engine.physical.value_statistics import (
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
-from workbench.network.nodes import Aggregate, SetOperation, SetOperator
-from workbench.network.projection import Columns, columns_of, read_by_aggregate
+from workbench.network.nodes import Aggregate, Columns, SetOperation, SetOperator, columns_of
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.sql.functions.calls import calls_functions
@@ -242,7 +241,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
                 from_rows[name] = holistic(direct)
                 if direct.function in OVER_NOTHING:
                     over_nothing[name] = OVER_NOTHING[direct.function]
-    branch = Branch.of(read_by_aggregate(node, produced), direct_groups)
+    branch = Branch.of(node.direct_columns(produced), direct_groups)
     row_keys = tuple(direct_groups.values()) if from_rows or sessions else ()
     return GroupedPlan(
         groups=groups,

@@ -19,8 +19,7 @@ from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.lineage import WORD_BITS
-from workbench.network.nodes import Analytic, Join, NodeId, Read, SetOperation, Window
-from workbench.network.projection import Columns
+from workbench.network.nodes import Analytic, Columns, Join, NodeId, Read, SetOperation, Window
 from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
 from workbench.sql.predicates.cnf import Operator
 

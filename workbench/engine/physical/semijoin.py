@@ -15,8 +15,17 @@ from workbench.engine.physical.access_paths import MOST_PATHS, AccessPath, acces
 from workbench.engine.physical.band import implied_by
 from workbench.engine.physical.join_keys import ends_of
 from workbench.network.network import Network
-from workbench.network.nodes import SIDES, Aggregate, Join, NodeId, Selection, SetOperation, SetOperator
-from workbench.network.projection import Columns, columns_of
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Columns,
+    Join,
+    NodeId,
+    Selection,
+    SetOperation,
+    SetOperator,
+    columns_of,
+)
 from workbench.sql.algebra.expressions import Column, column_name, columns
 from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, predicate_columns, rename_predicates
 from workbench.sql.windows.stream_time import is_session

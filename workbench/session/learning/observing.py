@@ -10,7 +10,7 @@ import pandas as pd
 from workbench.engine.averages import averages, averages_since_turns
 from workbench.engine.reports import BatchReport
 from workbench.network.network import Network
-from workbench.network.nodes import Join, NodeId, kind_of
+from workbench.network.nodes import Join, NodeId
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import StreamStatistics
@@ -79,9 +79,7 @@ def predictions(state: State) -> pd.DataFrame:
                 actual = operator.node_rows.get(node.id, 0)
                 errors = q_error(predicted, actual), q_error(learned, actual)
                 inputs = _leaves(state.network, node.id)
-                rows.append(
-                    [node.id, kind_of(node), inputs, predicted, learned, actual, *errors, seconds[operator.name]]
-                )
+                rows.append([node.id, node.kind, inputs, predicted, learned, actual, *errors, seconds[operator.name]])
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -8,7 +8,7 @@ from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, Sessions
 from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
 from workbench.engine.storage.lineage import word_column
-from workbench.network.projection import Columns
+from workbench.network.nodes import Columns
 
 
 def fragments(plan: GroupedPlan, changes: Sequence[str], one_task: bool) -> str:

@@ -28,7 +28,7 @@ from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, confo
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, SegmentWriter
-from workbench.network.projection import Columns
+from workbench.network.nodes import Columns
 
 
 @dataclass(frozen=True)

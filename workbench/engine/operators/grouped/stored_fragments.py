@@ -33,7 +33,7 @@ from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import LineageScan
 from workbench.engine.storage.segments import read_share, shares
-from workbench.network.projection import Columns
+from workbench.network.nodes import Columns
 from workbench.sql.algebra.types import INTEGER, DataType
 
 GROUPED_ROWS = 250_000

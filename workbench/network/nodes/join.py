@@ -1,0 +1,116 @@
+"""Pairs of rows of two roots."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+from workbench.network.join_names import JoinNames, join_names
+from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read
+from workbench.network.sides import SIDES, side_of
+from workbench.network.sql_text import Words, or_pred_sql, predicates_sql
+from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
+
+
+@dataclass(frozen=True)
+class Join(BaseNode):
+    """Pairs of rows of a left and a right root; columns have source 0 (left) and 1 (right).
+
+    Attributes:
+        left_root, right_root: the roots its rows come from (its JVOAs, T6.2.5).
+        anchor: which of the joins between these two: a digest of what its first reader required.
+        predicates: what holds for every row, over the roots (the JVOA form): the weakest common predicate of its
+            readers. Like the columns a node carries it follows from the readers, so it is not part of the identity.
+        left, right: the nodes it is evaluated from, in the trees of the roots.
+        tested: what is tested on their pairs (the direct form).
+        left_leaves, right_leaves: leaves below each side, which is what column names need.
+    """
+
+    left_root: NodeId
+    right_root: NodeId
+    anchor: str
+    predicates: PredSet
+    left: NodeId
+    right: NodeId
+    tested: PredSet
+    left_leaves: int = 1
+    right_leaves: int = 1
+
+    kind = "join"
+    _letter = "J"
+
+    @property
+    def parents(self) -> tuple[NodeId, ...]:
+        """Ids of the nodes it is evaluated from."""
+        return (self.left, self.right)
+
+    @property
+    def inputs(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes whose common rows are an input, for each input."""
+        return ((self.left,), (self.right,))
+
+    @property
+    def roots(self) -> tuple[NodeId, NodeId]:
+        """The roots its rows come from."""
+        return (self.left_root, self.right_root)
+
+    @property
+    def leaves(self) -> int:
+        """Leaves below both sides."""
+        return self.left_leaves + self.right_leaves
+
+    @property
+    def names(self) -> JoinNames:
+        """What the columns of its sides are called in it."""
+        return join_names(self.left_leaves, self.right_leaves)
+
+    def _computation(self) -> str:
+        return f"join {self.left_root} {self.right_root} on {self.anchor}"
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """What it requires of each side."""
+        return tuple(Read(self.roots[side], side_of(self.predicates, side)) for side in SIDES)
+
+    def carried(self, name: str) -> tuple[NodeId, str] | None:
+        """The root of the column's side.
+
+        Raises:
+            ValueError: no column of a join is called so.
+        """
+        side, inner = self.names.input_name(name)
+        return self.roots[side], inner
+
+    def computed(self, read: Container[str]) -> Iterable[Expression]:
+        """What the tested predicates compare."""
+        return predicate_expressions(self.tested)
+
+    def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
+        """The columns by their sides, and those that are tested."""
+        for name, type_ in columns.items():
+            side, inner = self.names.input_name(name)
+            yield self.parents[side], Column(inner, type_)
+        yield from ((self.parents[column.source], column) for column in predicate_columns(self.tested))
+
+    def checked_columns(self) -> Checked:
+        """The columns of both roots that hold for its rows or are tested."""
+        read = predicate_columns(self.predicates) | predicate_columns(self.tested)
+        return [({side: self.roots[side] for side in SIDES}, read)]
+
+    def sql(self, words: Words) -> str:
+        """The join of its parents."""
+        left, right = map(words.node, self.parents)
+        on = f" ON {self._tested(words)}" if self.tested else ""
+        return f"SELECT * FROM {left} l {'' if on else 'CROSS '}JOIN {right} r{on}"
+
+    def title(self, words: Words) -> str:
+        """A join, with what it tests."""
+        return f"join on {self._tested(words)}" if self.tested else "join of all pairs"
+
+    def label(self, words: Words) -> Iterable[str]:
+        """The predicates that are tested."""
+        return [or_pred_sql(p, words.sides(self.roots)) for p in self.tested]
+
+    def _tested(self, words: Words) -> str:
+        return predicates_sql(self.tested, words.sides(self.roots))

@@ -1,0 +1,60 @@
+"""The rows of a root that satisfy predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+from workbench.network.nodes.base import Checked, NodeId, Read, Unary
+from workbench.network.sql_text import Words, or_pred_sql, predicates_sql
+from workbench.sql.algebra.expressions import Expression
+from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
+
+
+@dataclass(frozen=True)
+class Selection(Unary):
+    """The rows of a root that satisfy a PredSet (its SVOA form, T6.2.5).
+
+    Attributes:
+        read: the root, and what holds for the rows.
+        parent: the node it is evaluated from: the root, or another selection of its tree.
+        predicates: what is tested on the parent's rows (the direct form).
+    """
+
+    read: Read
+    parent: NodeId
+    predicates: PredSet
+
+    kind = "selection"
+    _letter = "S"
+
+    def _computation(self) -> str:
+        return f"select {self.read.identity}"
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Nothing but the tree that it is part of."""
+        return ()
+
+    def computed(self, read: Container[str]) -> Iterable[Expression]:
+        """What the tested predicates compare."""
+        return predicate_expressions(self.predicates)
+
+    def checked_columns(self) -> Checked:
+        """The columns that are required and tested."""
+        return [self.read.checked_columns, ({0: self.read.root}, predicate_columns(self.predicates))]
+
+    def sql(self, words: Words) -> str:
+        """The parent's rows that satisfy what is tested."""
+        return f"SELECT * FROM {words.node(self.parent)} WHERE {self._tested(words)}"
+
+    def title(self, words: Words) -> str:
+        """A selection, with what it tests."""
+        return f"selection {self._tested(words)}"
+
+    def label(self, words: Words) -> Iterable[str]:
+        """The predicates that are tested."""
+        return [or_pred_sql(p, words.columns(self.parent)) for p in self.predicates]
+
+    def _tested(self, words: Words) -> str:
+        return predicates_sql(self.predicates, words.columns(self.parent))
