@@ -18,6 +18,7 @@ from workbench.sharing.planner import Planner
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import calls_of
 from workbench.sql.schema import Schema, UserFunction
 
 BOOM = "user_boom@1"
@@ -46,6 +47,7 @@ GUILTY = {
     "QUALIFY": "SELECT id FROM s QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY boom(id), id) = 1",
     "ORDER BY": "SELECT id, k FROM s ORDER BY boom(id)",
     "first rows": "SELECT id, k FROM s ORDER BY boom(id), id LIMIT 3",
+    "first rows of DISTINCT": "SELECT DISTINCT v AS b FROM s ORDER BY boom(b) LIMIT 4",
     "DISTINCT": "SELECT DISTINCT k, boom(k) AS b FROM s",
     "UNION": "SELECT k FROM s UNION SELECT boom(k) FROM s",
     "UNION ALL": "SELECT k, v FROM s UNION ALL SELECT k, boom(v) FROM s",
@@ -94,6 +96,11 @@ def test_only_the_caller_depends_on_the_function(place: str) -> None:
         network = _network(dict(texts), _options(chosen) if seed else Options())
         depend = {name for name, plan in network.queries.items() if BOOM in functions_of(network, plan)}
         assert depend == {"guilty"}, texts
+
+
+def test_a_query_calls_what_its_text_calls() -> None:
+    for sql in GUILTY.values():
+        assert BOOM in calls_of(bind(sql, "spark", SCHEMA).named("q")["q"]), sql
 
 
 def _with_null(function: Callable[..., Any]) -> Callable[..., Any]:

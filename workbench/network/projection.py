@@ -30,7 +30,7 @@ def carried_columns(network: Network) -> Mapping[NodeId, Columns]:
     for plan in network.queries.values():
         demand(plan.read.root, plan.columns)
     for id_, node in network.nodes.items():
-        demand(id_, node.identifying_columns)
+        demand(id_, node.retraction_columns)
     for root in reversed(list(network.trees)):
         for parent, column in network.nodes[root].read_columns(computed_columns(network, root, carried[root])):
             demand(parent, [column])

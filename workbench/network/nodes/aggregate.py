@@ -67,7 +67,7 @@ class Aggregate(BaseNode):
         return {name: expression.type for name, expression in self.by_name.items()}
 
     @property
-    def identifying_columns(self) -> tuple[Column, ...]:
+    def retraction_columns(self) -> tuple[Column, ...]:
         """The groups."""
         return tuple(map(column_of, self.groups))
 

@@ -62,7 +62,7 @@ class Analytic(Unary):
         return None if name in self.types else super().carried(name)
 
     @property
-    def identifying_columns(self) -> tuple[Column, ...]:
+    def retraction_columns(self) -> tuple[Column, ...]:
         """Where only first rows are kept, what a row is compared by with those that come into them."""
         return tuple(columns_of(self.over.expressions)) if self.bound else ()
 

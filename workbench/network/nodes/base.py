@@ -80,7 +80,7 @@ class BaseNode(ABC):
         return None
 
     @property
-    def identifying_columns(self) -> tuple[Column, ...]:
+    def retraction_columns(self) -> tuple[Column, ...]:
         """The columns without which a changed row of the node could not be found again to retract it."""
         return ()
 

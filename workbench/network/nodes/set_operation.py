@@ -97,7 +97,7 @@ class SetOperation(BaseNode):
         return tuple(branch.read for branch in self.branches)
 
     @property
-    def identifying_columns(self) -> tuple[Column, ...]:
+    def retraction_columns(self) -> tuple[Column, ...]:
         """All, unless it keeps rows as they come."""
         return () if self.operator is SetOperator.UNION_ALL else self.columns
 
