@@ -5,47 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.sql.algebra.types import (
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INTEGER,
-    INTERVAL,
-    STRING,
-    TIMESTAMP,
-    DataType,
-    array_of,
-    decimal,
-    map_of,
-    struct_of,
-)
+from typed_values import KINDS
+
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.schema import Schema
 
 DIALECTS = ("spark", "duckdb", "postgres")
-TYPES: dict[str, DataType] = {
-    "i": INTEGER,
-    "x": DOUBLE,
-    "m": decimal(9, 2),
-    "s": STRING,
-    "p": BOOLEAN,
-    "d": DATE,
-    "t": TIMESTAMP,
-    "b": BINARY,
-    "a": array_of(INTEGER),
-    "r": struct_of([("u", INTEGER), ("v", STRING)]),
-    "h": map_of(STRING, INTEGER),
-    "n": INTERVAL,
-}
-"""Columns of a stream by their types; an interval is the difference of two times."""
 FAMILIES = ("ixm", "s", "p", "dt", "b", "a", "r", "n")
 """Types whose values compare with one another. Maps compare with nothing."""
-STORED = tuple(TYPES)[:-1]
+STORED = tuple(KINDS)[:-1]
+"""Columns of a stream by their kinds; an interval is the difference of two times."""
 SCHEMA = Schema(
     streams={
-        "M": (("id", INTEGER), *((name, TYPES[name]) for name in STORED)),
-        "N": (("id", INTEGER), *((f"{name}2", TYPES[name]) for name in STORED)),
-        **{f"K{name}": (("id", INTEGER), ("k", TYPES[name])) for name in STORED},
+        "M": (("id", INTEGER), *((name, KINDS[name]) for name in STORED)),
+        "N": (("id", INTEGER), *((f"{name}2", KINDS[name]) for name in STORED)),
+        **{f"K{name}": (("id", INTEGER), ("k", KINDS[name])) for name in STORED},
     }
 )
 
@@ -146,8 +120,8 @@ def written(form: str, a: Operand, b: Operand, dialect: str) -> str:
 
 def operands(constants: bool) -> Iterator[tuple[Operand, Operand]]:
     """All pairs of columns, or those of which one is a constant."""
-    for a in TYPES:
-        for b in TYPES:
+    for a in KINDS:
+        for b in KINDS:
             if not constants:
                 yield Operand(a), Operand(b)
             else:

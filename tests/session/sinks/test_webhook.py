@@ -9,28 +9,15 @@ import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pyarrow as pa
 import pytest
+from typed_values import TYPES, Values, in_json
 
 from workbench.arrow.types import to_shown
 from workbench.errors import SessionError
 from workbench.session.sinks.targets import target_of
-from workbench.sql.algebra.types import (
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INTEGER,
-    INTERVAL,
-    STRING,
-    TIMESTAMP,
-    array_of,
-    decimal,
-    map_of,
-    struct_of,
-)
+from workbench.sql.algebra.types import INTEGER, STRING, DataType
 
 
 class Hook(ThreadingHTTPServer):
@@ -69,33 +56,34 @@ def hook() -> Iterator[Hook]:
     server.server_close()
 
 
-VALUES: list[tuple[Any, list[object], list[object]]] = [
-    (BOOLEAN, [True, False], [True, False]),
-    (INTEGER, [2**63 - 1, -(2**63), 2**53 + 1], [2**63 - 1, -(2**63), 2**53 + 1]),
-    (decimal(38, 2), [Decimal("9007199254740993.07"), Decimal("-0.01")], ["9007199254740993.07", "-0.01"]),
-    (DOUBLE, [0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0], [0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0]),
-    (DOUBLE, [math.nan, math.inf, -math.inf], [None, "inf", "-inf"]),
-    (STRING, ["", 'é\u2028"\\\x00', "NULL"], ["", 'é\u2028"\\\x00', "NULL"]),
-    (DATE, [dt.date(1, 1, 1), dt.date(9999, 12, 31)], ["0001-01-01", "9999-12-31"]),
-    (
-        TIMESTAMP,
-        [
-            dt.datetime(1, 1, 1),
-            dt.datetime(9999, 12, 31, 23, 59, 59, 999999),
-            dt.datetime(2024, 1, 1, 10, 0, 0, 123456),
-        ],
-        ["0001-01-01T00:00:00", "9999-12-31T23:59:59.999999", "2024-01-01T10:00:00.123456"],
-    ),
-    (INTERVAL, [dt.timedelta(days=1, microseconds=1)], ["INTERVAL '1 00:00:00.000001' DAY TO SECOND"]),
-    (BINARY, [b"", b"\xff\x00"], ["", "FF00"]),
-    (array_of(DOUBLE), [[0.1, None, math.inf], []], [[0.1, None, "inf"], []]),
-    (struct_of([("m", decimal(5, 2)), ("b", BINARY)]), [{"m": Decimal("1.50"), "b": b"a"}], [{"m": "1.50", "b": "61"}]),
-    (map_of(DATE, TIMESTAMP), [{dt.date(2024, 2, 29): None}], [{"2024-02-29": None}]),
+IN_JSON: list[tuple[object, object]] = [
+    (True, True),
+    (2**63 - 1, 2**63 - 1),
+    (Decimal("9007199254740993.07"), "9007199254740993.07"),
+    (-0.0, -0.0),
+    (5e-324, 5e-324),
+    (math.nan, None),
+    (-math.inf, "-inf"),
+    ('é\u2028"\\\x00', 'é\u2028"\\\x00'),
+    (dt.date(1, 1, 1), "0001-01-01"),
+    (dt.datetime(1, 1, 1), "0001-01-01T00:00:00"),
+    (dt.datetime(2024, 1, 1, 10, 0, 0, 123456), "2024-01-01T10:00:00.123456"),
+    (dt.timedelta(days=1, microseconds=1), "INTERVAL '1 00:00:00.000001' DAY TO SECOND"),
+    (b"\xff\x00", "FF00"),
+    ([0.1, None, math.inf], [0.1, None, "inf"]),
+    ({"m": Decimal("1.50"), "b": b"a"}, {"m": "1.50", "b": "61"}),
+    ({dt.date(2024, 2, 29): None}, {"2024-02-29": None}),
 ]
 
 
-@pytest.mark.parametrize(("type_", "values", "expected"), VALUES, ids=lambda each: str(each)[:20])
-def test_a_body_has_every_digit(hook: Hook, type_: Any, values: list[object], expected: list[object]) -> None:
+@pytest.mark.parametrize(("value", "json_"), IN_JSON, ids=lambda each: repr(each)[:20])
+def test_what_a_value_is_in_json(value: object, json_: object) -> None:
+    """Written out, so that the other tests compare with what is right."""
+    assert repr(in_json(value)) == repr(json_)
+
+
+@pytest.mark.parametrize(("type_", "values"), [*TYPES, (STRING, ["a\x00"])], ids=lambda each: str(each)[:20])
+def test_a_body_has_every_digit(hook: Hook, type_: DataType, values: Values) -> None:
     target = target_of(hook.address)
     target.begin("s", (type_,))
     rows = [*values, None]
@@ -104,7 +92,7 @@ def test_a_body_has_every_digit(hook: Hook, type_: Any, values: list[object], ex
     ((method, _, body),) = hook.requests
     posted = json.loads(body)
     assert (method, posted["query"], posted["batch"]) == ("POST", "q", 7)
-    assert repr([row["v"] for row in posted["changes"]]) == repr([*expected, None])
+    assert repr([row["v"] for row in posted["changes"]]) == repr([in_json(value) for value in rows])
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 300, 301, 302, 303, 304, 307, 308, 400, 404, 500, 503])
