@@ -1,31 +1,27 @@
-"""All benchmarks by name: what each measures, its options, how it is run."""
+"""All benchmarks by name."""
 
 from __future__ import annotations
 
-from benchmarks.studies import corrections, day, live, overhead, peers, questions, soak, views, workers
-from workbench.experiments.registry import EXPERIMENTS, Experiment
+from collections.abc import Mapping
 
-_STUDIES = {
-    "soak": (soak, "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"),
-    "day": (day, "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"),
-    "live": (live, "rows a second that live queries keep up with, how far behind they are, and a burst"),
-    "corrections": (corrections, "batches in which some rows replace earlier ones, beside batches without"),
-    "adaptive-overhead": (overhead, "what re-planning by itself costs the sets of speed, where nothing drifts"),
-    "views": (views, "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"),
-    "workers": (workers, "batches of a million rows on a cluster of one worker and of two, each of one core"),
-    "peers": (peers, "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"),
+from benchmarks.studies.corrections import Corrections
+from benchmarks.studies.day import AnalystsDay
+from benchmarks.studies.live import Live
+from benchmarks.studies.order import Order, Register
+from benchmarks.studies.overhead import Overhead
+from benchmarks.studies.peers import Peers
+from benchmarks.studies.questions import Nexmark, TpcH
+from benchmarks.studies.soak import Soaked
+from benchmarks.studies.views import Views
+from benchmarks.studies.workers import Workers
+from workbench.experiments.studies.speed import Speed
+from workbench.experiments.study import Study
+
+BENCHMARKS: Mapping[str, type[Study]] = {
+    study.name: study
+    for study in (
+        *(Speed, AnalystsDay, TpcH, Nexmark, Views, Peers, Live, Corrections),
+        *(Overhead, Workers, Soaked, Order, Register),
+    )
 }
-
-BENCHMARKS = {
-    "speed": EXPERIMENTS["speed"],
-    **{name: Experiment(name, text, study.add_arguments, study.report) for name, (study, text) in _STUDIES.items()},
-    "tpch": Experiment(
-        "tpch", "a batch of TPC-H's 22 questions together, shared and not, beside DuckDB again",
-        questions.add_arguments, questions.report_tpch,
-    ),
-    "nexmark": Experiment(
-        "nexmark", "a batch of Nexmark's 24 questions together, shared and not, beside DuckDB again",
-        questions.add_arguments, questions.report_nexmark,
-    ),
-}  # fmt: skip
 """All benchmarks, in the order of the command line's help. ``speed`` is the experiment of that name, too."""

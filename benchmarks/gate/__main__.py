@@ -8,6 +8,7 @@ import sys
 from benchmarks.gate import baseline
 from benchmarks.gate.ratios import measure
 from workbench.errors import WorkbenchError
+from workbench.experiments.study import require
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="make what is measured the new baseline")
     chosen = parser.parse_args(arguments)
     try:
+        require("the gate", ("duckdb",))
         ratios = measure(lambda line: print(line, file=sys.stderr, flush=True))
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)

@@ -14,14 +14,14 @@ from statistics import median
 
 from benchmarks.gate.baseline import Ratio
 from benchmarks.peers import by_hand
+from benchmarks.processes import spark_jobs
 from benchmarks.query_sets.views import STREAM, views
 from benchmarks.sample_streams.payments import payments
 from benchmarks.studies.views import CENTS, MONEY
 from workbench.engine.spark.local_session import local_spark
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import check
-from workbench.experiments.measure import spark_jobs
-from workbench.experiments.runs import Progress
+from workbench.experiments.study import Progress
 from workbench.experiments.workload import BATCH, Workload, spread, workload
 from workbench.options import Options
 from workbench.session.session import Session
@@ -160,9 +160,7 @@ def _large(progress: Progress) -> list[Ratio]:
 def _runner(stack: ExitStack, work: Workload, options: Options | None = None) -> Runner:
     """A session with all queries, until the stack is left."""
     session = stack.enter_context(runs.session_on(work, options))
-    started = time.perf_counter()
-    session.register_many({query.name: query.sql for query in work.queries}, dialect=work.queries[0].dialect)
-    return Runner(work, session, time.perf_counter() - started)
+    return Runner(work, session, runs.register(session, work))
 
 
 def _in_turn(runners: Sequence[Runner]) -> None:

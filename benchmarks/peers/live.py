@@ -19,14 +19,13 @@ from importlib import resources
 from pathlib import Path
 from statistics import median
 
-import duckdb
 from pyarrow import parquet
 
 from benchmarks.environment import Environment, last_words
 from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
-from workbench.experiments.digests import Digest, digest
+from workbench.experiments.digests import Digest, connect, digest
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.workload import Workload
 
@@ -139,7 +138,7 @@ def _write(work: Workload, folder: Path) -> None:
 
 
 def _digests(work: Workload, folder: Path) -> dict[str, Digest]:
-    with duckdb.connect() as database:
+    with connect() as database:
         return {
             query.name: digest(database, f"read_parquet('{folder}/answers/{query.name}.parquet')")
             for query in work.queries

@@ -6,12 +6,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import duckdb
-
 from benchmarks.arriving import folder_of, write
 from benchmarks.peers.live import Outcome
 from workbench.errors import WorkbenchError
-from workbench.experiments.digests import digest
+from workbench.experiments.digests import connect, digest
 from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
@@ -42,6 +40,6 @@ def structured_streaming(work: Workload, installed: Path) -> Outcome:
         if not run.awaitTermination(PATIENCE):
             raise WorkbenchError("Structured Streaming did not end")
         seconds = time.perf_counter() - started
-        with duckdb.connect() as database:
+        with connect() as database:
             answer = digest(database, f"read_parquet('{place}/out/*.parquet')")
     return Outcome(None, (seconds,), None, {query.name: answer})

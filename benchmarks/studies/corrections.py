@@ -6,9 +6,8 @@ Beside it stands the same set over a stream to which rows are only added.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 
 from workbench.experiments import runs
 from workbench.experiments.digests import check
-from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.report import Chart, table
 from workbench.experiments.reruns import in_duckdb
-from workbench.experiments.runs import Progress
 from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import BATCH, Workload, workload
 from workbench.session.session import Session
 
@@ -29,49 +28,50 @@ CHECKED = 24
 """Answers that are compared with DuckDB's over the rows as they are at the end."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--queries", type=int, nargs="+", default=[24, 768], help="of fed-manual (default: 24 768)")
-    parser.add_argument("--history", type=int, default=50_000, help="rows that are there (default: 50000)")
-    parser.add_argument("--batch", type=int, default=BATCH, help=f"rows of a batch (default: {BATCH})")
-    parser.add_argument("--batches", type=int, default=10, help="batches of each kind (default: 10)")
-    parser.add_argument(
-        "--part", type=float, nargs="+", default=[0.01, 0.1], help="of a batch that updates (default: 0.01 0.1)"
-    )
+@dataclass(frozen=True)
+class Corrections(Study):
+    """Batches with and without rows that replace earlier ones."""
 
+    name = "corrections"
+    summary = "batches in which some rows replace earlier ones, beside batches without"
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    parts = [0.0, *chosen.part]
-    rows: list[list[object]] = []
-    figures: dict[str, object] = {}
-    series: dict[str, dict[float, float]] = {}
-    for number in chosen.queries:
-        batches = runs.WARM_UP + len(parts) * chosen.batches
-        work = workload("fed-manual", batches=batches, history=chosen.history, batch=chosen.batch, queries=number)
-        added = runs.run(work, [number], chosen.batches, progress=runs.silent).last.seconds
-        seconds, checked = _corrected(work, parts)
-        progress(f"{number} queries: {seconds[0.0]:.2f} s a batch without updates, {checked} answers checked")
-        rows.append([number, added, *seconds.values(), *(seconds[part] / seconds[0.0] for part in chosen.part)])
-        figures[str(number)] = {"added": added, "by_part": seconds, "checked": checked}
-        series[f"{number} queries"] = {100 * part: taken for part, taken in seconds.items()}
-    of = [f"{part:.0%} updated" for part in chosen.part]
-    columns = [
-        "queries",
-        "only added, s",
-        "by key, s",
-        *(f"{part}, s" for part in of),
-        *(f"{part}, ratio" for part in of),
-    ]
-    title = f"batches of {chosen.batch:,} transfers over {chosen.history:,}; medians of {chosen.batches} of each kind"
-    chart = Chart("batches with updates", "rows of a batch that update, %", "seconds a batch", series)
-    return Report("corrections", f"{title}\n\n{table(columns, rows)}", figures, (chart,))
+    queries: tuple[int, ...] = option((24, 768), "numbers of queries of fed-manual")
+    history: int = option(50_000, "rows that are there")
+    batch: int = option(BATCH, "rows of a batch")
+    batches: int = option(10, "batches of each kind")
+    part: tuple[float, ...] = option((0.01, 0.1), "of a batch that updates")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        parts = [0.0, *self.part]
+        rows: list[list[object]] = []
+        figures: dict[str, object] = {}
+        series: dict[str, dict[float, float]] = {}
+        for number in self.queries:
+            batches = runs.WARM_UP + len(parts) * self.batches
+            work = workload("fed-manual", batches=batches, history=self.history, batch=self.batch, queries=number)
+            added = runs.run(work, [number], self.batches, progress=runs.silent).last.seconds
+            seconds, checked = _corrected(work, parts)
+            progress(f"{number} queries: {seconds[0.0]:.2f} s a batch without updates, {checked} answers checked")
+            rows.append([number, added, *seconds.values(), *(seconds[part] / seconds[0.0] for part in self.part)])
+            figures[str(number)] = {"added": added, "by_part": seconds, "checked": checked}
+            series[f"{number} queries"] = {100 * part: taken for part, taken in seconds.items()}
+        of = [f"{part:.0%} updated" for part in self.part]
+        columns = [
+            "queries",
+            "only added, s",
+            "by key, s",
+            *(f"{part}, s" for part in of),
+            *(f"{part}, ratio" for part in of),
+        ]
+        title = f"batches of {self.batch:,} transfers over {self.history:,}; medians of {self.batches} of each kind"
+        chart = Chart("batches with updates", "rows of a batch that update, %", "seconds a batch", series)
+        return f"{title}\n\n{table(columns, rows)}", figures, (chart,)
 
 
 def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, float], int]:
     """Median seconds of a batch by the part of it that updates, and how many answers were equal to DuckDB's."""
     arriving = updated(work, parts)
-    queries = {query.name: query.sql for query in work.queries}
     checked = work.queries[:: max(1, len(work.queries) // CHECKED)]
     taken: dict[float, list[float]] = {part: [] for part in parts}
     with Session() as session:
@@ -79,7 +79,7 @@ def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, floa
         session.add_stream(
             work.stream, arriving, history=work.history, batch=work.batch, time=work.time, key=[KEY], changes="upsert"
         )
-        session.register_many(queries, dialect=work.queries[0].dialect)
+        runs.register(session, work)
         session.run(runs.WARM_UP)
         while session.streams[work.stream].waiting:
             for part in parts:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from benchmarks.processes import spark_jobs
 from benchmarks.query_sets import flights as queries
 from benchmarks.sample_streams import flights as rows
 from workbench.engine.reports import BatchReport, operator_totals
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import check
-from workbench.experiments.measure import spark_jobs
-from workbench.experiments.report import Chart, Report, table, timing_summary
-from workbench.experiments.runs import Progress
+from workbench.experiments.report import Chart, table, timing_summary
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import Workload
 
 HISTORY = 100_000
@@ -26,16 +25,6 @@ SLOWEST = 8
 """Operators that are shown."""
 SHOWN = 3
 """Queries that are named beside an operator."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument(
-        "--history", type=int, default=HISTORY, metavar="ROWS", help=f"flights of history (default: {HISTORY})"
-    )
-    parser.add_argument("--batch", type=int, default=BATCH, metavar="ROWS", help=f"flights of a batch ({BATCH})")
-    parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
-    parser.add_argument("--folder", default=rows.FOLDER, metavar="PATH", help="where the flights are, or are installed")
 
 
 def workload(history: int, batch: int, batches: int, folder: str = rows.FOLDER) -> Workload:
@@ -73,23 +62,33 @@ class Day:
         return [report.seconds for report in self.reports[runs.WARM_UP :]]
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    work = workload(chosen.history, chosen.batch, runs.WARM_UP + chosen.batches, chosen.folder)
-    day = _lived(work, runs.WARM_UP + chosen.batches, progress)
-    figures = {
-        "history": work.history,
-        "batch": work.batch,
-        "batch_seconds": timing_summary(day.seconds),
-        "jobs": day.jobs[runs.WARM_UP :],
-        "register_seconds": day.registered,
-        "read_seconds": timing_summary(day.read),
-        "duckdb_seconds": timing_summary(day.duckdb),
-        "checked": day.checked,
-    }
-    bars = {"workbench": {"batch": median(day.seconds)}, "DuckDB again": {"batch": median(day.duckdb)}}
-    chart = Chart(f"the day after {work.history:,} flights", "", "seconds", bars, log_y=False)
-    return Report("day", _text(work, day), figures, (chart,))
+@dataclass(frozen=True)
+class AnalystsDay(Study):
+    """The questions of a day."""
+
+    name = "day"
+    summary = "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"
+
+    history: int = option(HISTORY, "flights of history")
+    batch: int = option(BATCH, "flights of a batch")
+    batches: int = option(10, "batches that are measured")
+    folder: str = option(rows.FOLDER, "where the flights are, or are installed")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        work = workload(self.history, self.batch, runs.WARM_UP + self.batches, self.folder)
+        day = _lived(work, runs.WARM_UP + self.batches, progress)
+        figures = {
+            "batch_seconds": timing_summary(day.seconds),
+            "jobs": day.jobs[runs.WARM_UP :],
+            "register_seconds": day.registered,
+            "read_seconds": timing_summary(day.read),
+            "duckdb_seconds": timing_summary(day.duckdb),
+            "checked": day.checked,
+        }
+        bars = {"workbench": {"batch": median(day.seconds)}, "DuckDB again": {"batch": median(day.duckdb)}}
+        chart = Chart(f"the day after {work.history:,} flights", "", "seconds", bars, log_y=False)
+        return _text(work, day), figures, (chart,)
 
 
 def _lived(work: Workload, batches: int, progress: Progress) -> Day:

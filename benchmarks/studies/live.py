@@ -13,7 +13,6 @@ selection and one join over payments, alone, in the workbench, in Spark's Struct
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,10 +29,10 @@ from workbench.errors import WorkbenchError
 from workbench.experiments import runs
 from workbench.experiments.digests import check
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, Report, table
+from workbench.experiments.report import Chart, table
 from workbench.experiments.reruns import in_duckdb
-from workbench.experiments.runs import Progress
 from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import BATCH, Workload, workload
 from workbench.session.session import Session
 
@@ -97,62 +96,72 @@ class Measured:
         return median(late[len(late) // 2 :]) <= 2 * latency
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--queries", type=int, default=24, help="of the set fed-manual (default: 24)")
-    parser.add_argument("--history", type=int, default=300_000, help="rows that are there (default: 300000)")
-    parser.add_argument("--rows", type=int, default=400_000, help="rows for the capacity (default: 400000)")
-    parser.add_argument("--latency", type=float, nargs="+", default=[1.0, 5.0], help="seconds (default: 1 5)")
-    parser.add_argument("--seconds", type=float, default=300, help="of the steady part (default: 300)")
-    parser.add_argument("--part", type=float, default=0.8, help="of the capacity, in the steady part (default: 0.8)")
-    parser.add_argument("--slow", type=int, default=1_000, help="rows a second around the burst (default: 1000)")
-    parser.add_argument("--fast", type=int, default=50_000, help="rows a second in the burst (default: 50000)")
-    parser.add_argument("--burst", type=float, default=5, help="seconds of the burst (default: 5)")
-    parser.add_argument(
-        "--folder", type=Path, default=FOLDER, metavar="PATH", help="where Deephaven is, or is installed by pip"
-    )
+@dataclass(frozen=True)
+class Live(Study):
+    """Queries that run live, at each latency."""
+
+    name = "live"
+    summary = "rows a second that live queries keep up with, how far behind they are, and a burst"
+
+    queries: int = option(24, "of the set fed-manual")
+    history: int = option(300_000, "rows that are there")
+    rows: int = option(400_000, "rows for the capacity")
+    latency: tuple[float, ...] = option((1.0, 5.0), "seconds")
+    seconds: float = option(300.0, "of the steady part")
+    part: float = option(0.8, "of the capacity, in the steady part")
+    slow: int = option(1_000, "rows a second around the burst")
+    fast: int = option(50_000, "rows a second in the burst")
+    burst: float = option(5.0, "seconds of the burst")
+    folder: str = option(FOLDER, "where Deephaven is, or is installed by pip")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        work = _work(self, max(self.rows, int((self.fast + 4 * self.slow) * self.burst)))
+        rows: list[list[object]] = []
+        figures: dict[str, object] = {"cores": 2}
+        charts = []
+        for latency in self.latency:
+            capacity = _live(work, latency, [], progress, self.rows)
+            size = int(median(capacity.sizes[len(capacity.sizes) // 2 :]))
+            replayed = _replayed(work, size, capacity.rows)
+            steady = _steady(self, latency, capacity.rate, progress)
+            slow = Phase(self.slow, self.burst)
+            phases = [slow, Phase(self.fast, self.burst), replace(slow, seconds=3 * self.burst)]
+            burst = _live(work, latency, phases, progress)
+            off = worked_off(burst.moments, after=2 * self.burst)
+            late = [moment.lag for moment in steady.moments]
+            rows.append(
+                [
+                    f"{latency:g} s",
+                    int(capacity.rate),
+                    size,
+                    capacity.rate / replayed,
+                    int(steady.rate),
+                    median(late),
+                    off,
+                ]
+            )
+            figures[f"{latency:g} s"] = {
+                "capacity": capacity.rate,
+                "batch": size,
+                "of_the_batch_engine": capacity.rate / replayed,
+                "steady_rate": steady.rate,
+                "steady_rows": steady.rows,
+                "kept_up": steady.kept_up(latency),
+                "steady_lag": {"median": median(late), "most": max(late)},
+                "burst_worked_off": off,
+                "checked": capacity.checked + steady.checked + burst.checked,
+            }
+            for name, run in (("steady", steady), ("burst", burst)):
+                lags = {round(moment.second, 2): moment.lag for moment in run.moments}
+                title = f"{name}, batches of at most {latency:g} s"
+                charts.append(Chart(title, "seconds", "seconds behind", {"the workbench": lags}, log_y=False))
+        alone = {query.name: _alone(query, self, progress) for query in (selection(), join())}
+        figures["alone"] = alone
+        return _text(work, rows, alone), figures, charts
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    work = _work(chosen, max(chosen.rows, int((chosen.fast + 4 * chosen.slow) * chosen.burst)))
-    rows: list[list[object]] = []
-    figures: dict[str, object] = {"queries": len(work.queries), "history": work.history, "cores": 2}
-    charts = []
-    for latency in chosen.latency:
-        capacity = _live(work, latency, [], progress, chosen.rows)
-        size = int(median(capacity.sizes[len(capacity.sizes) // 2 :]))
-        replayed = _replayed(work, size, capacity.rows)
-        steady = _steady(chosen, latency, capacity.rate, progress)
-        slow = Phase(chosen.slow, chosen.burst)
-        phases = [slow, Phase(chosen.fast, chosen.burst), replace(slow, seconds=3 * chosen.burst)]
-        burst = _live(work, latency, phases, progress)
-        off = worked_off(burst.moments, after=2 * chosen.burst)
-        late = [moment.lag for moment in steady.moments]
-        rows.append(
-            [f"{latency:g} s", int(capacity.rate), size, capacity.rate / replayed, int(steady.rate), median(late), off]
-        )
-        figures[f"{latency:g} s"] = {
-            "capacity": capacity.rate,
-            "batch": size,
-            "of_the_batch_engine": capacity.rate / replayed,
-            "steady_rate": steady.rate,
-            "steady_rows": steady.rows,
-            "kept_up": steady.kept_up(latency),
-            "steady_lag": {"median": median(late), "most": max(late)},
-            "burst_worked_off": off,
-            "checked": capacity.checked + steady.checked + burst.checked,
-        }
-        for name, run in (("steady", steady), ("burst", burst)):
-            lags = {round(moment.second, 2): moment.lag for moment in run.moments}
-            title = f"{name}, batches of at most {latency:g} s"
-            charts.append(Chart(title, "seconds", "seconds behind", {"the workbench": lags}, log_y=False))
-    alone = {query.name: _alone(query, chosen, progress) for query in (selection(), join())}
-    figures["alone"] = alone
-    return Report("live", _text(work, rows, alone), figures, tuple(charts))
-
-
-def _steady(chosen: argparse.Namespace, latency: float, capacity: float, progress: Progress) -> Measured:
+def _steady(chosen: Live, latency: float, capacity: float, progress: Progress) -> Measured:
     """Rows that come at a part of the capacity, and at less where the session falls behind: what it has, grows."""
     part = Phase(int(chosen.part * capacity), chosen.seconds)
     for _ in range(TRIES):
@@ -176,7 +185,7 @@ def worked_off(moments: Sequence[Moment], after: float) -> float | None:
     return next((m.second - after for m in moments if m.second >= after and m.lag <= max(before, TICK)), None)
 
 
-def _work(chosen: argparse.Namespace, rows: int) -> Workload:
+def _work(chosen: Live, rows: int) -> Workload:
     """The queries, and so many rows after the history."""
     return workload("fed-manual", batches=-(-rows // BATCH), history=chosen.history, queries=chosen.queries)
 
@@ -196,7 +205,7 @@ def _text(work: Workload, rows: Sequence[Sequence[object]], alone: Mapping[str, 
     )
 
 
-def _alone(query: GeneratedQuery, chosen: argparse.Namespace, progress: Progress) -> dict[str, float | None]:
+def _alone(query: GeneratedQuery, chosen: Live, progress: Progress) -> dict[str, float | None]:
     """Rows a second of one query in each system; ``None`` where one cannot be had. Its answers are DuckDB's."""
     rows = payments(chosen.history + chosen.rows)
     work = Workload("alone", STREAM, rows, chosen.history, PART, (query,))
@@ -209,7 +218,7 @@ def _alone(query: GeneratedQuery, chosen: argparse.Namespace, progress: Progress
     }
     for name, (measure, taken) in peers.items():
         try:
-            outcome = measure(work, chosen.folder)
+            outcome = measure(work, Path(chosen.folder))
             check(name, outcome.digests, expected)
             rates[name] = taken / outcome.seconds
         except WorkbenchError as problem:
@@ -226,8 +235,7 @@ def _live(
     with folder_of(work) as folder, Session() as session:
         session.add_function("zipdistance", zipdistance, returns="double")
         session.add_stream(work.stream, f"{folder}/*.parquet", history=work.history, time=work.time)
-        queries = {query.name: query.sql for query in work.queries}
-        session.register_many(queries, dialect=work.queries[0].dialect)
+        runs.register(session, work)
         coming = Coming(folder, arriving, phases)
         live, reports, moments = session.live(latency), [], list[Moment]()
         begun = time.monotonic()
@@ -240,7 +248,7 @@ def _live(
             else:
                 time.sleep(live.pause)
         seconds = time.monotonic() - begun
-        digests = {name: runs.digest(session.query(name)) for name in list(queries)[:CHECKED]}
+        digests = {name: runs.digest(session.query(name)) for name in list(session.queries)[:CHECKED]}
         rows = session.streams[work.stream].position - work.history
     checked = check("live", digests, in_duckdb(work, work.queries[:CHECKED], work.history + rows).digests)
     result = Measured(rows, tuple(report.rows for report in reports), tuple(moments), checked)
@@ -252,8 +260,7 @@ def _replayed(work: Workload, batch: int, rows: int) -> float:
     """Rows a second of the batch engine over the same rows, which are in a log already."""
     same = replace(work, batch=batch)
     with runs.session_on(same) as session:
-        queries = {query.name: query.sql for query in work.queries}
-        session.register_many(queries, dialect=work.queries[0].dialect)
+        runs.register(session, work)
         started, before = time.perf_counter(), session.streams[work.stream].position
         session.run(max(1, rows // batch))
         return (session.streams[work.stream].position - before) / (time.perf_counter() - started)

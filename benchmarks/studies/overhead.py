@@ -6,24 +6,24 @@ else the machine does falls on both.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import median
 
-from workbench.experiments import comparison, reruns, runs
+from workbench.experiments import reruns, runs
+from workbench.experiments.comparison import OnQuerySets
 from workbench.experiments.digests import check
-from workbench.experiments.report import Report, table, timing_summary
-from workbench.experiments.runs import WARM_UP, Progress, session_on
-from workbench.experiments.workload import SETS, Workload, spread, workload
+from workbench.experiments.report import table, timing_summary
+from workbench.experiments.runs import WARM_UP, session_on
+from workbench.experiments.study import Findings, Progress, at_least_one, option
+from workbench.experiments.workload import Workload, spread
 from workbench.options import Options
 from workbench.session.session import Session
 
 ADAPTIVE, NEVER = "adaptive", "never"
 SPEED_SETS = ("fed-manual", "med", "aggregate-fed", "aggregate-med")
-BATCHES = 30
 
 
 @dataclass(frozen=True)
@@ -53,72 +53,76 @@ class Measured:
         return sum(self.seconds[ADAPTIVE]) / sum(self.seconds[NEVER])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument(
-        "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}; those of speed's figures unless given"
-    )
-    comparison.add_set_arguments(parser, sample=4)
-    parser.set_defaults(batches=BATCHES)
+@dataclass(frozen=True)
+class Overhead(OnQuerySets):
+    """Both sessions on each query set."""
 
+    name, needs = "adaptive-overhead", ("duckdb",)
+    summary = "what re-planning by itself costs the sets of speed, where nothing drifts"
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment on each query set."""
-    measured = [_measured(name, chosen, progress) for name in chosen.sets or SPEED_SETS]
-    columns = ["query set", "queries", NEVER, ADAPTIVE, "median / median", "all / all", "other network after batch"]
-    rows: list[list[object]] = [
-        [
-            each.work.name,
-            len(each.work.queries),
-            *(median(each.seconds[name]) for name in (NEVER, ADAPTIVE)),
-            each.overhead,
-            each.overhead_in_all,
-            ", ".join(map(str, each.replanned)) or None,
+    sample: int = option(4, "queries that DuckDB runs", of=at_least_one)
+    batches: int = option(30, "batches that are measured")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        measured = [self._measured(name, progress) for name in self.sets or SPEED_SETS]
+        columns = ["query set", "queries", NEVER, ADAPTIVE, "median / median", "all / all", "other network after batch"]
+        rows: list[list[object]] = [
+            [
+                each.work.name,
+                len(each.work.queries),
+                *(median(each.seconds[name]) for name in (NEVER, ADAPTIVE)),
+                each.overhead,
+                each.overhead_in_all,
+                ", ".join(map(str, each.replanned)) or None,
+            ]
+            for each in measured
         ]
-        for each in measured
-    ]
-    title = (
-        f"seconds from batch to batch, {chosen.batches} of {chosen.batch:,} rows; "
-        f"{sum(each.checked for each in measured)} answers compared with DuckDB's"
-    )
-    figures = {
-        each.work.name: {
-            "seconds": {name: timing_summary(seconds) for name, seconds in each.seconds.items()},
-            "overhead": each.overhead,
-            "overhead_in_all": each.overhead_in_all,
-            "replanned_after": each.replanned,
-            "checked": each.checked,
-        }
-        for each in measured
-    }
-    return Report("adaptive-overhead", "\n\n".join([title, table(columns, rows)]), figures)
-
-
-def _measured(name: str, chosen: argparse.Namespace, progress: Progress) -> Measured:
-    """Both sessions on one query set; answers of a sample are compared at the end."""
-    needed = WARM_UP + chosen.batches
-    work = workload(name, batches=needed, history=chosen.history, batch=chosen.batch, queries=chosen.queries)
-    sample = spread(work.queries, chosen.sample)
-    seconds: dict[str, list[float]] = {NEVER: [], ADAPTIVE: []}
-    replanned = []
-    with ExitStack() as stack:
-        sessions = {each: stack.enter_context(session_on(work, Options(adaptive=each == ADAPTIVE))) for each in seconds}
-        for each, session in sessions.items():
-            session.register_many({query.name: query.sql for query in work.queries}, dialect=work.queries[0].dialect)
-            progress(f"{name}, {each}: {len(work.queries)} queries registered")
-        for batch in range(needed):
-            edges = set(sessions[ADAPTIVE].network.edges)
-            for each in list(sessions)[:: 1 if batch % 2 else -1]:
-                seconds[each].append(_seconds_of_batch(sessions[each]))
-            if set(sessions[ADAPTIVE].network.edges) != edges:
-                replanned.append(batch + 1)
-            progress(f"{name}, batch {batch + 1}: " + ", ".join(f"{who} {s[-1]:.2f} s" for who, s in seconds.items()))
-        known = reruns.in_duckdb(work, sample, work.table.num_rows, chosen.patience)
-        checked = sum(
-            check(each, {query.name: runs.digest(session.query(query.name)) for query in sample}, known.digests)
-            for each, session in sessions.items()
+        title = (
+            f"seconds from batch to batch, {self.batches} of {self.batch:,} rows; "
+            f"{sum(each.checked for each in measured)} answers compared with DuckDB's"
         )
-    return Measured(work, {each: taken[WARM_UP:] for each, taken in seconds.items()}, replanned, checked)
+        figures = {
+            each.work.name: {
+                "seconds": {name: timing_summary(seconds) for name, seconds in each.seconds.items()},
+                "overhead": each.overhead,
+                "overhead_in_all": each.overhead_in_all,
+                "replanned_after": each.replanned,
+                "checked": each.checked,
+            }
+            for each in measured
+        }
+        return "\n\n".join([title, table(columns, rows)]), figures, ()
+
+    def _measured(self, name: str, progress: Progress) -> Measured:
+        """Both sessions on one query set; answers of a sample are compared at the end."""
+        needed = WARM_UP + self.batches
+        work = self.workload(name, needed)
+        sample = spread(work.queries, self.sample)
+        seconds: dict[str, list[float]] = {NEVER: [], ADAPTIVE: []}
+        replanned = []
+        with ExitStack() as stack:
+            sessions = {
+                each: stack.enter_context(session_on(work, Options(adaptive=each == ADAPTIVE))) for each in seconds
+            }
+            for each, session in sessions.items():
+                runs.register(session, work)
+                progress(f"{name}, {each}: {len(work.queries)} queries registered")
+            for batch in range(needed):
+                edges = set(sessions[ADAPTIVE].network.edges)
+                for each in list(sessions)[:: 1 if batch % 2 else -1]:
+                    seconds[each].append(_seconds_of_batch(sessions[each]))
+                if set(sessions[ADAPTIVE].network.edges) != edges:
+                    replanned.append(batch + 1)
+                progress(
+                    f"{name}, batch {batch + 1}: " + ", ".join(f"{who} {s[-1]:.2f} s" for who, s in seconds.items())
+                )
+            known = reruns.in_duckdb(work, sample, work.table.num_rows, self.patience)
+            checked = sum(
+                check(each, {query.name: runs.digest(session.query(query.name)) for query in sample}, known.digests)
+                for each, session in sessions.items()
+            )
+        return Measured(work, {each: taken[WARM_UP:] for each, taken in seconds.items()}, replanned, checked)
 
 
 def _seconds_of_batch(session: Session) -> float:

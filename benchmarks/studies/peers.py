@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.peers.live import Outcome, Peer, Script
@@ -12,8 +12,8 @@ from benchmarks.sample_streams.payments import payments
 from workbench.errors import WorkbenchError, nearest
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import Digest, check
-from workbench.experiments.report import Chart, Report, table
-from workbench.experiments.runs import Progress
+from workbench.experiments.report import Chart, table
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import BATCH, Workload
 
 HISTORY = 20_000
@@ -55,51 +55,52 @@ PEERS = (
 """In the order of the table; DuckDB's answers are what the others' are compared with."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    names = ", ".join(peer.name for peer in PEERS)
-    parser.add_argument("peers", nargs="*", metavar="PEER", help=f"of {names}; all unless given")
-    parser.add_argument("--views", nargs="+", type=int, default=NUMBERS, metavar="N", help="numbers of views")
-    parser.add_argument("--history", type=int, default=HISTORY, metavar="ROWS", help=f"rows of history ({HISTORY})")
-    parser.add_argument("--batch", type=int, default=BATCH, metavar="ROWS", help=f"rows of a batch (default: {BATCH})")
-    parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
-    parser.add_argument(
-        "--folder", type=Path, default=FOLDER, metavar="PATH", help="where peers are, or are installed by pip"
-    )
-
-
 def workload(number: int, history: int, batch: int, batches: int) -> Workload:
     """So many views, a selection and a join, over payments in whole cents: not every peer has decimals."""
     rows = payments(history + batches * batch)
     return Workload("peers", STREAM, rows, history, batch, (*views(number), selection(), join()))
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    peers = [_find(name) for name in chosen.peers] or list(PEERS)
-    outcomes: dict[str, dict[int, Outcome]] = {peer.name: {} for peer in peers}
-    left_out: dict[str, str] = {}
-    checked = 0
-    for number in sorted(set(chosen.views)):
-        work = workload(number, chosen.history, chosen.batch, runs.WARM_UP + chosen.batches)
-        expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
-        for peer in peers:
-            if peer.name in left_out:
-                continue
-            progress(f"{peer.name}: {number} views")
-            try:
-                outcome = peer.measure(work, Path(chosen.folder))
-                checked += _compared(peer, outcome, expected)
-            except WorkbenchError as problem:
-                if peer is PEERS[0]:
-                    raise
-                left_out[peer.name] = f"{number} views: {problem}"
-                continue
-            outcomes[peer.name][number] = outcome
-            progress(f"{peer.name}: {outcome.seconds:.3f} s a batch")
-    return Report(
-        "peers", _text(chosen, peers, outcomes, left_out, checked), _figures(outcomes, left_out), _charts(outcomes)
+@dataclass(frozen=True)
+class Peers(Study):
+    """Views, a selection and a join in all systems."""
+
+    name = "peers"
+    summary = "views, a selection and a join beside Deephaven, Pathway, chDB, Flink and DuckDB"
+
+    peers: tuple[str, ...] = option(
+        (), f"of {', '.join(peer.name for peer in PEERS)}; all unless given", positional=True
     )
+    views: tuple[int, ...] = option(NUMBERS, "numbers of views")
+    history: int = option(HISTORY, "rows of history")
+    batch: int = option(BATCH, "rows of a batch")
+    batches: int = option(10, "batches that are measured")
+    folder: str = option(FOLDER, "where peers are, or are installed by pip")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        peers = [_find(name) for name in self.peers] or list(PEERS)
+        outcomes: dict[str, dict[int, Outcome]] = {peer.name: {} for peer in peers}
+        left_out: dict[str, str] = {}
+        checked = 0
+        for number in sorted(set(self.views)):
+            work = workload(number, self.history, self.batch, runs.WARM_UP + self.batches)
+            expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
+            for peer in peers:
+                if peer.name in left_out:
+                    continue
+                progress(f"{peer.name}: {number} views")
+                try:
+                    outcome = peer.measure(work, Path(self.folder))
+                    checked += _compared(peer, outcome, expected)
+                except WorkbenchError as problem:
+                    if peer is PEERS[0]:
+                        raise
+                    left_out[peer.name] = f"{number} views: {problem}"
+                    continue
+                outcomes[peer.name][number] = outcome
+                progress(f"{peer.name}: {outcome.seconds:.3f} s a batch")
+        return _text(self, peers, outcomes, left_out, checked), _figures(outcomes, left_out), _charts(outcomes)
 
 
 def _compared(peer: Peer, outcome: Outcome, expected: Mapping[str, Digest]) -> int:
@@ -115,7 +116,7 @@ def _compared(peer: Peer, outcome: Outcome, expected: Mapping[str, Digest]) -> i
 
 
 def _text(
-    chosen: argparse.Namespace,
+    chosen: Peers,
     peers: list[Peer],
     outcomes: Mapping[str, Mapping[int, Outcome]],
     left_out: Mapping[str, str],

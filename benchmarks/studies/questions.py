@@ -6,26 +6,29 @@ running all questions again over all rows so far, take turns batch by batch: rat
 
 from __future__ import annotations
 
-import argparse
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
 from benchmarks.query_sets import nexmark, tpch
 from benchmarks.sample_streams.nexmark import nexmark as nexmark_rows
 from benchmarks.sample_streams.tpch import tpch as tpch_rows
 from workbench.experiments import runs
-from workbench.experiments.digests import check, digest
-from workbench.experiments.report import Chart, Report, table, timing_summary
+from workbench.experiments.digests import check, connect, digest
+from workbench.experiments.report import Chart, table, timing_summary
 from workbench.experiments.reruns import MEMORY, THREADS
-from workbench.experiments.runs import Progress
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.options import Options
 from workbench.session.session import Session
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 SHARED, UNSHARED, AGAIN = "shared", "unshared", "DuckDB again"
 OPTIONS = {SHARED: Options(), UNSHARED: Options(sharing=False)}
@@ -36,7 +39,6 @@ class Benchmark:
     """Questions, and the rows that they are asked of.
 
     Attributes:
-        name: of the benchmark.
         texts: the questions, in ``dialect``.
         duckdb: the same in DuckDB's words.
         dialect: how the texts are read.
@@ -45,32 +47,12 @@ class Benchmark:
         size: of the history, unless another one is given.
     """
 
-    name: str
     texts: Mapping[str, str]
     duckdb: Mapping[str, str]
     dialect: str
     rows: Callable[[int], Mapping[str, pa.Table]]
     streams: Mapping[str, str | None]
     size: int
-
-
-def _tpch() -> Benchmark:
-    texts = tpch.load()
-    return Benchmark("tpch", texts, texts, "duckdb", tpch_rows, dict.fromkeys(("lineitem", "orders")), 15_000)
-
-
-def _nexmark() -> Benchmark:
-    times = dict.fromkeys(("bid", "auction", "person"), "dateTime")
-    return Benchmark("nexmark", nexmark.load(), nexmark.for_duckdb(), "spark", nexmark_rows, times, 100_000)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiments."""
-    parser.add_argument("--size", type=int, metavar="N", help="orders or events of history (15,000 or 100,000)")
-    parser.add_argument("--share", type=float, default=0.01, metavar="P", help="of the history in a batch (0.01)")
-    parser.add_argument("--batches", type=int, default=5, metavar="N", help="batches that are measured (default: 5)")
-    parser.add_argument("--queries", nargs="+", metavar="NAME", help="only these questions, as q01")
-    parser.add_argument("--alone", action="store_true", help=f"leave out the {UNSHARED} session, which takes longest")
 
 
 @dataclass
@@ -86,41 +68,72 @@ class Measured:
         return median(self.batches[who]) / median(self.batches[SHARED])
 
 
-def report_tpch(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run TPC-H."""
-    return _report(_tpch(), chosen, progress)
+@dataclass(frozen=True)
+class Questions(Study):
+    """All questions of a benchmark together."""
+
+    size: int | None = option(None, "orders or events of history; 15,000 or 100,000 unless given", of=int)
+    share: float = option(0.01, "of the history in a batch")
+    batches: int = option(5, "batches that are measured")
+    queries: tuple[str, ...] = option((), "only these questions, as q01")
+    alone: bool = option(False, f"leave out the {UNSHARED} session, which takes longest")
+
+    @abstractmethod
+    def benchmark(self) -> Benchmark:
+        """The questions and the rows."""
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        benchmark = self.benchmark()
+        size = self.size or benchmark.size
+        names = [*(self.queries or benchmark.texts)]
+        who = [SHARED] if self.alone else [*OPTIONS]
+        number = runs.WARM_UP + self.batches
+        tables = benchmark.rows(round(size * (1 + number * self.share)) + 1)
+        measured = _measured(benchmark, tables, names, who, number, self.share, progress)
+        title = (
+            f"{self.name}: {len(names)} queries, {size:,} of history, batches of {self.share:.2%}; "
+            f"{measured.checked} answers compared with DuckDB's"
+        )
+        rows = [
+            [each, measured.registered.get(each), median(seconds), min(seconds), max(seconds), measured.ratio(each)]
+            for each, seconds in measured.batches.items()
+        ]
+        text = table(["", "s to register", "s a batch", "least", "most", f"× {SHARED}"], rows)
+        figures = {
+            "batch_seconds": {each: timing_summary(seconds) for each, seconds in measured.batches.items()},
+            "register_seconds": measured.registered,
+            "ratios": {each: measured.ratio(each) for each in measured.batches},
+            "checked": measured.checked,
+        }
+        bars = {each: {"batch": median(seconds)} for each, seconds in measured.batches.items()}
+        return f"{title}\n{text}", figures, (Chart(title, "", "seconds", bars, log_y=False),)
 
 
-def report_nexmark(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run Nexmark."""
-    return _report(_nexmark(), chosen, progress)
+@dataclass(frozen=True)
+class TpcH(Questions):
+    """The questions of TPC-H, while orders arrive."""
+
+    name = "tpch"
+    summary = "a batch of TPC-H's 22 questions together, shared and not, beside DuckDB again"
+
+    def benchmark(self) -> Benchmark:
+        """The questions and the rows."""
+        texts, streams = tpch.load(), dict.fromkeys(("lineitem", "orders"))
+        return Benchmark(texts, texts, "duckdb", tpch_rows, streams, 15_000)
 
 
-def _report(benchmark: Benchmark, chosen: argparse.Namespace, progress: Progress) -> Report:
-    size = chosen.size or benchmark.size
-    names = chosen.queries or [*benchmark.texts]
-    who = [SHARED] if chosen.alone else [*OPTIONS]
-    number = runs.WARM_UP + chosen.batches
-    tables = benchmark.rows(round(size * (1 + number * chosen.share)) + 1)
-    measured = _measured(benchmark, tables, names, who, number, chosen.share, progress)
-    title = (
-        f"{benchmark.name}: {len(names)} queries, {size:,} of history, batches of {chosen.share:.2%}; "
-        f"{measured.checked} answers compared with DuckDB's"
-    )
-    rows = [
-        [each, measured.registered.get(each), median(seconds), min(seconds), max(seconds), measured.ratio(each)]
-        for each, seconds in measured.batches.items()
-    ]
-    text = table(["", "s to register", "s a batch", "least", "most", f"× {SHARED}"], rows)
-    figures = {
-        "size": size,
-        "batch_seconds": {each: timing_summary(seconds) for each, seconds in measured.batches.items()},
-        "register_seconds": measured.registered,
-        "ratios": {each: measured.ratio(each) for each in measured.batches},
-        "checked": measured.checked,
-    }
-    bars = {each: {"batch": median(seconds)} for each, seconds in measured.batches.items()}
-    return Report(benchmark.name, f"{title}\n{text}", figures, (Chart(title, "", "seconds", bars, log_y=False),))
+@dataclass(frozen=True)
+class Nexmark(Questions):
+    """The questions of Nexmark, while persons, auctions and bids arrive."""
+
+    name = "nexmark"
+    summary = "a batch of Nexmark's 24 questions together, shared and not, beside DuckDB again"
+
+    def benchmark(self) -> Benchmark:
+        """The questions and the rows."""
+        times = dict.fromkeys(("bid", "auction", "person"), "dateTime")
+        return Benchmark(nexmark.load(), nexmark.for_duckdb(), "spark", nexmark_rows, times, 100_000)
 
 
 def _measured(
@@ -177,8 +190,8 @@ def _session(benchmark: Benchmark, tables: Mapping[str, pa.Table], sizes: Sizes,
     return session
 
 
-def _database(benchmark: Benchmark, tables: Mapping[str, pa.Table], sizes: Sizes) -> duckdb.DuckDBPyConnection:
-    database = duckdb.connect()
+def _database(benchmark: Benchmark, tables: Mapping[str, pa.Table], sizes: Sizes) -> DuckDBPyConnection:
+    database = connect()
     database.execute(f"SET threads = {THREADS}; SET memory_limit = '{MEMORY}'; SET TimeZone = 'UTC'")
     database.create_function("count_char", nexmark.count_char, ["VARCHAR", "VARCHAR"], "BIGINT")
     for name, rows in tables.items():
@@ -187,13 +200,13 @@ def _database(benchmark: Benchmark, tables: Mapping[str, pa.Table], sizes: Sizes
     return database
 
 
-def _arrive(database: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table], sizes: Sizes, batch: int) -> None:
+def _arrive(database: DuckDBPyConnection, tables: Mapping[str, pa.Table], sizes: Sizes, batch: int) -> None:
     for name, (history, rows) in sizes.items():
         database.register("arriving", tables[name].slice(history + batch * rows, rows))
         database.execute(f"INSERT INTO {name} FROM arriving")
 
 
-def _run_again(database: duckdb.DuckDBPyConnection, benchmark: Benchmark, names: list[str]) -> float:
+def _run_again(database: DuckDBPyConnection, benchmark: Benchmark, names: list[str]) -> float:
     """Seconds of all questions; each answer is kept as a table of its name."""
     started = time.perf_counter()
     for name in names:

@@ -8,7 +8,6 @@ arrived, which later queries start from, and the logs of changes of eager and gr
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
 import math
 import time
@@ -19,24 +18,13 @@ from itertools import count
 from statistics import mean, median
 from typing import Any
 
-import duckdb
-
+from benchmarks.processes import DRIVER, JVM, KINDS, WORKERS, Usage, processor_seconds, session_processes, usage
 from benchmarks.query_sets.windowed import FEE_IN_DUCKDB, LONGEST, banks, fee, windowed_query
 from workbench.experiments import runs
-from workbench.experiments.digests import check, digest
-from workbench.experiments.measure import (
-    DRIVER,
-    JVM,
-    KINDS,
-    WORKERS,
-    Usage,
-    processor_seconds,
-    session_processes,
-    usage,
-)
-from workbench.experiments.report import Chart, Report, table
-from workbench.experiments.runs import Progress
+from workbench.experiments.digests import check, connect, digest
+from workbench.experiments.report import Chart, table
 from workbench.experiments.studies.windows import HISTORY_DAYS, LATENESS, transfers
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.session.session import Session
 
 SLACK = 0.05
@@ -101,38 +89,39 @@ GROWING: Mapping[str, Curve] = {
 """What grows with the stream, and why is known."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--minutes", type=float, default=120, help="how long (default: 120)")
-    parser.add_argument("--batches", type=int, metavar="N", help="at most so many batches")
-    parser.add_argument("--queries", type=int, default=60, help="registered at a time (default: 60)")
-    parser.add_argument("--batch", type=int, default=500, help="rows of a batch, which is a day (default: 500)")
-    parser.add_argument("--cores", type=float, default=0.4, help="pause so as to use so many at most (default: 0.4)")
-    parser.add_argument("--every", type=float, default=3, help="seconds from batch to batch at least (default: 3)")
-    parser.add_argument("--change", type=int, default=5, help="batches between drops (default: 5)")
-    parser.add_argument("--changed", type=int, default=2, help="queries that are replaced then (default: 2)")
-    parser.add_argument("--compare", type=int, default=20, help="batches between comparisons (default: 20)")
-    parser.add_argument("--compared", type=int, default=4, help="answers that are compared then (default: 4)")
-    parser.add_argument("--sample", type=float, default=60, help="seconds from sample to sample (default: 60)")
-    parser.add_argument(
-        "--collect", type=float, default=10,
-        help="minutes from one collection of the JVM's garbage to the next; Spark asks for one every 30 (default: 10)",
-    )  # fmt: skip
-    parser.add_argument("--settle", type=float, default=20, help="minutes in which caches fill (default: 20)")
+@dataclass(frozen=True)
+class Soaked(Study):
+    """A session that runs for hours."""
+
+    name = "soak"
+    summary = "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"
+
+    minutes: float = option(120.0, "how long")
+    batches: int | None = option(None, "at most so many batches", of=int)
+    queries: int = option(60, "registered at a time")
+    batch: int = option(500, "rows of a batch, which is a day")
+    cores: float = option(0.4, "pause so as to use so many at most")
+    every: float = option(3.0, "seconds from batch to batch at least")
+    change: int = option(5, "batches between drops")
+    changed: int = option(2, "queries that are replaced then")
+    compare: int = option(20, "batches between comparisons")
+    compared: int = option(4, "answers that are compared then")
+    sample: float = option(60.0, "seconds from sample to sample")
+    collect: float = option(10.0, "minutes between collections of the JVM's garbage; Spark asks for one every 30")
+    settle: float = option(20.0, "minutes in which caches fill")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it; an interrupt ends it early, and what was seen until then is reported."""
+        with Session() as session:
+            soak = Soak(session, self, progress)
+            try:
+                soak.run()
+            except KeyboardInterrupt:
+                progress("interrupted")
+        return reported(soak.samples, soak.compared, self)
 
 
-def report(chosen: argparse.Namespace, progress: Progress) -> Report:
-    """Run it; an interrupt ends it early, and what was seen until then is reported."""
-    with Session() as session:
-        soak = Soak(session, chosen, progress)
-        try:
-            soak.run()
-        except KeyboardInterrupt:
-            progress("interrupted")
-    return reported(soak.samples, soak.compared, chosen)
-
-
-def reported(samples: Sequence[Sample], compared: int, chosen: argparse.Namespace) -> Report:
+def reported(samples: Sequence[Sample], compared: int, chosen: Soaked) -> Findings:
     """The report of a run."""
     settled = [sample for sample in samples if sample.minute >= chosen.settle] or list(samples)
     columns = ["", "first third", "last third", "rise", "%", "flat"]
@@ -150,8 +139,8 @@ def reported(samples: Sequence[Sample], compared: int, chosen: argparse.Namespac
         table(columns, rows),
         f"\n{compared} answers compared with DuckDB's",
     ]
-    figures = {"chosen": vars(chosen), "flat": flat, "rises": rises, "compared": compared}
-    return Report("soak", "\n".join(text), {**figures, "samples": [asdict(s) for s in samples]}, _charts(samples))
+    figures = {"flat": flat, "rises": rises, "compared": compared, "samples": [asdict(s) for s in samples]}
+    return "\n".join(text), figures, _charts(samples)
 
 
 def rise(samples: Sequence[Sample], curve: Curve) -> tuple[float, float]:
@@ -184,7 +173,7 @@ class Soak:
         compared: answers that were equal to DuckDB's.
     """
 
-    def __init__(self, session: Session, chosen: argparse.Namespace, progress: Progress) -> None:
+    def __init__(self, session: Session, chosen: Soaked, progress: Progress) -> None:
         self.samples: list[Sample] = []
         self.compared = 0
         self._session = session
@@ -260,7 +249,7 @@ class Soak:
         now = self._session.now
         assert isinstance(now, dt.datetime)
         expected = {}
-        with duckdb.connect(config={"threads": 1}) as database:
+        with connect(threads=1) as database:
             database.register("transfers", rows)
             database.register("banks", banks())
             database.execute(FEE_IN_DUCKDB)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -14,8 +13,9 @@ from benchmarks.query_sets.views import STREAM, views
 from benchmarks.sample_streams.payments import payments
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import check
-from workbench.experiments.report import Chart, Report, table, timing_summary
-from workbench.experiments.runs import Progress, Step
+from workbench.experiments.report import Chart, table, timing_summary
+from workbench.experiments.runs import Step
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import Workload, spread
 
 HISTORY = 4_000
@@ -30,20 +30,6 @@ SAMPLE = 32
 """Views that DuckDB runs; its time is scaled to all."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--views", nargs="+", type=int, default=NUMBERS, metavar="N", help="numbers of views")
-    parser.add_argument(
-        "--batch-sizes", nargs="+", type=int, default=(SMALL, LARGE), metavar="ROWS", help="batches to compare"
-    )
-    parser.add_argument("--history", type=int, default=HISTORY, metavar="ROWS", help=f"rows of history ({HISTORY})")
-    parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
-    parser.add_argument("--large-batches", type=int, default=3, metavar="N", help=f"where they have more than {SMALL}")
-    parser.add_argument(
-        "--longest", type=float, default=60.0, metavar="SECONDS", help="no more views once a batch took longer (60)"
-    )
-
-
 @dataclass(frozen=True)
 class Measured:
     """One number of views with one size of a batch."""
@@ -56,31 +42,45 @@ class Measured:
     checked: int
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    measured: list[Measured] = []
-    for batch in chosen.batch_sizes:
-        batches = chosen.batches if batch <= SMALL else chosen.large_batches
-        rows = payments(chosen.history + (runs.WARM_UP + batches) * batch, MONEY)
-        for number in sorted(set(chosen.views)):
-            work = workload(rows, number, chosen.history, batch)
-            measured.append(_measure(work, batches, progress))
-            if measured[-1].step.seconds > chosen.longest:
-                progress(f"more than {chosen.longest:g} s a batch of {batch:,}: no more views")
-                break
-    checked = sum(each.checked for each in measured)
-    title = f"views over payments after {chosen.history:,} rows; {checked} answers compared with DuckDB's"
-    figures = {
-        f"{each.batch} x {each.step.queries}": {
-            "register_seconds": each.step.register_seconds,
-            "batch_seconds": timing_summary(each.step.batch_seconds),
-            "peak_gib": each.peak_gib,
-            "duckdb_seconds": each.duckdb,
-            "by_hand_seconds": each.by_hand,
+@dataclass(frozen=True)
+class Views(Study):
+    """Views by threshold."""
+
+    name = "views"
+    summary = "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"
+
+    views: tuple[int, ...] = option(NUMBERS, "numbers of views")
+    batch_sizes: tuple[int, ...] = option((SMALL, LARGE), "batches to compare")
+    history: int = option(HISTORY, "rows of history")
+    batches: int = option(10, "batches that are measured")
+    large_batches: int = option(3, f"where they have more than {SMALL} rows")
+    longest: float = option(60.0, "no more views once a batch took more seconds")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        measured: list[Measured] = []
+        for batch in self.batch_sizes:
+            batches = self.batches if batch <= SMALL else self.large_batches
+            rows = payments(self.history + (runs.WARM_UP + batches) * batch, MONEY)
+            for number in sorted(set(self.views)):
+                work = workload(rows, number, self.history, batch)
+                measured.append(_measure(work, batches, progress))
+                if measured[-1].step.seconds > self.longest:
+                    progress(f"more than {self.longest:g} s a batch of {batch:,}: no more views")
+                    break
+        checked = sum(each.checked for each in measured)
+        title = f"views over payments after {self.history:,} rows; {checked} answers compared with DuckDB's"
+        figures = {
+            f"{each.batch} x {each.step.queries}": {
+                "register_seconds": each.step.register_seconds,
+                "batch_seconds": timing_summary(each.step.batch_seconds),
+                "peak_gib": each.peak_gib,
+                "duckdb_seconds": each.duckdb,
+                "by_hand_seconds": each.by_hand,
+            }
+            for each in measured
         }
-        for each in measured
-    }
-    return Report("views", f"{title}\n{_table(measured)}", figures, _charts(measured))
+        return f"{title}\n{_table(measured)}", figures, _charts(measured)
 
 
 def workload(rows: pa.Table, number: int, history: int, batch: int) -> Workload:
@@ -106,19 +106,10 @@ def _measure(work: Workload, batches: int, progress: Progress) -> Measured:
 
 
 def _table(measured: Sequence[Measured]) -> str:
-    rows = [
-        [
-            each.batch,
-            each.step.queries,
-            each.step.register_seconds,
-            each.step.seconds,
-            each.peak_gib,
-            each.duckdb,
-            each.by_hand,
-            each.by_hand and each.step.seconds / each.by_hand,
-        ]
-        for each in measured
-    ]
+    rows = []
+    for each in measured:
+        ours = [each.batch, each.step.queries, each.step.register_seconds, each.step.seconds, each.peak_gib]
+        rows.append([*ours, each.duckdb, each.by_hand, each.by_hand and each.step.seconds / each.by_hand])
     by_hand_ = f"by hand, at most {BY_HAND}"
     columns = ["batch", "views", "s to register", "s a batch", "peak GiB", "DuckDB again", by_hand_, "× by hand"]
     return table(columns, rows)

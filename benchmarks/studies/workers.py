@@ -5,12 +5,12 @@ Each cluster has a driver in a process of its own, since a process has one Spark
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -22,8 +22,8 @@ from benchmarks.standalone import cluster
 from benchmarks.studies.views import CENTS, MONEY
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import Digest, check
-from workbench.experiments.report import Chart, Report, table, timing_summary
-from workbench.experiments.runs import Progress
+from workbench.experiments.report import Chart, table, timing_summary
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
@@ -39,43 +39,49 @@ _SETTINGS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--workers", nargs="+", type=int, default=WORKERS, metavar="N", help="clusters to compare")
-    parser.add_argument("--views", type=int, default=10, metavar="N", help="views beside a selection and a join (10)")
-    parser.add_argument("--history", type=int, default=4_000, metavar="ROWS", help="rows of history (4000)")
-    parser.add_argument("--batch", type=int, default=1_000_000, metavar="ROWS", help="rows of a batch (1000000)")
-    parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches that are measured (4)")
+@dataclass(frozen=True)
+class Workers(Study):
+    """Clusters of one worker and of more."""
+
+    name = "workers"
+    summary = "batches of a million rows on a cluster of one worker and of two, each of one core"
+
+    workers: tuple[int, ...] = option(WORKERS, "clusters to compare")
+    views: int = option(10, "views beside a selection and a join")
+    history: int = option(4_000, "rows of history")
+    batch: int = option(1_000_000, "rows of a batch")
+    batches: int = option(4, "batches that are measured")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        work = _workload(self, runs.WARM_UP)
+        expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
+        seconds: dict[float, list[float]] = {}
+        checked = 0
+        for number in self.workers:
+            taken, digests = _in_a_process(number, self)
+            checked += check(f"{number} workers", digests, expected)
+            seconds[number] = taken
+            progress(f"{number} workers of one core: {median(taken):.2f} s a batch of {self.batch:,}")
+        rates = {number: self.batch / median(taken) for number, taken in seconds.items()}
+        first = rates[self.workers[0]]
+        rows = [[number, median(seconds[number]), round(rate), rate / first] for number, rate in rates.items()]
+        title = (
+            f"{len(work.queries)} queries over payments, batches of {self.batch:,}; {checked} answers equal DuckDB's"
+        )
+        figures = {str(number): timing_summary(taken) for number, taken in seconds.items()}
+        text = table(["workers of one core", "s a batch", "rows/s", f"× {self.workers[0]}"], rows)
+        chart = Chart("rows a second", "workers of one core", "rows/s", {"workbench": rates}, log_y=False)
+        return f"{title}\n{text}", figures, [chart]
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    work = _workload(chosen, runs.WARM_UP)
-    expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
-    seconds: dict[float, list[float]] = {}
-    checked = 0
-    for number in chosen.workers:
-        taken, digests = _in_a_process(number, chosen)
-        checked += check(f"{number} workers", digests, expected)
-        seconds[number] = taken
-        progress(f"{number} workers of one core: {median(taken):.2f} s a batch of {chosen.batch:,}")
-    rates = {number: chosen.batch / median(taken) for number, taken in seconds.items()}
-    first = rates[chosen.workers[0]]
-    rows = [[number, median(seconds[number]), round(rate), rate / first] for number, rate in rates.items()]
-    title = f"{len(work.queries)} queries over payments, batches of {chosen.batch:,}; {checked} answers equal DuckDB's"
-    figures = {str(number): timing_summary(taken) for number, taken in seconds.items()}
-    text = table(["workers of one core", "s a batch", "rows/s", f"× {chosen.workers[0]}"], rows)
-    chart = Chart("rows a second", "workers of one core", "rows/s", {"workbench": rates}, log_y=False)
-    return Report("workers", f"{title}\n{text}", figures, [chart])
-
-
-def _workload(chosen: argparse.Namespace, warm_up: int) -> Workload:
+def _workload(chosen: Workers, warm_up: int) -> Workload:
     rows = payments(chosen.history + (warm_up + chosen.batches) * chosen.batch, MONEY)
     queries = (*views(chosen.views, CENTS), selection(), join())
     return Workload("workers", STREAM, rows, chosen.history, chosen.batch, queries)
 
 
-def _in_a_process(workers: int, chosen: argparse.Namespace) -> tuple[list[float], dict[str, Digest]]:
+def _in_a_process(workers: int, chosen: Workers) -> tuple[list[float], dict[str, Digest]]:
     context = multiprocessing.get_context("spawn")
     with (
         tempfile.TemporaryDirectory(prefix="argus-cluster-") as folder,
@@ -85,9 +91,7 @@ def _in_a_process(workers: int, chosen: argparse.Namespace) -> tuple[list[float]
         return pool.submit(_measure, address, folder, chosen, runs.WARM_UP).result()
 
 
-def _measure(
-    address: str, folder: str, chosen: argparse.Namespace, warm_up: int
-) -> tuple[list[float], dict[str, Digest]]:
+def _measure(address: str, folder: str, chosen: Workers, warm_up: int) -> tuple[list[float], dict[str, Digest]]:
     """Seconds of each measured batch, and the digests of the answers; runs in the driver's process."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(address).appName("argus-workers")
@@ -98,7 +102,7 @@ def _measure(
     work = _workload(chosen, warm_up)
     with Session(spark=spark, path=Path(folder) / "session") as session:
         session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
-        session.register_many({query.name: query.sql for query in work.queries})
+        runs.register(session, work)
         reports = session.run(warm_up + chosen.batches)[warm_up:]
         digests = {query.name: runs.digest(session.query(query.name)) for query in work.queries}
     spark.stop()

@@ -35,9 +35,9 @@ LASTING = {"soak", "workers"}
 @pytest.mark.parametrize("name", [pytest.param(name, marks=rare if name in LASTING else ()) for name in SMALL])
 def test_a_tiny_run(name: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
-    benchmark, parser = BENCHMARKS[name], argparse.ArgumentParser()
-    benchmark.add_arguments(parser)
-    report = benchmark.report(parser.parse_args(SMALL[name].split()), lambda line: None)
+    parser = argparse.ArgumentParser()
+    BENCHMARKS[name].add_arguments(parser)
+    report = BENCHMARKS[name].of(parser.parse_args(SMALL[name].split())).report(runs.silent)
     for expected in EXPECTED[name]:
         assert expected in report.text, report.text
     files = report.write(tmp_path)

@@ -43,9 +43,9 @@ EXPECTED = {
 
 def ran(name: str) -> Report:
     """An experiment's report at its small size."""
-    experiment, parser = find(name), argparse.ArgumentParser()
-    experiment.add_arguments(parser)
-    return experiment.report(parser.parse_args(SMALL[name].split()), lambda line: None)
+    parser = argparse.ArgumentParser()
+    find(name).add_arguments(parser)
+    return find(name).of(parser.parse_args(SMALL[name].split())).report(runs.silent)
 
 
 LASTING = {"aggregates", "incremental", "psoup", "windows"}

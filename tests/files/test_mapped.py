@@ -14,11 +14,11 @@ import pytest
 from long import rare
 from pyspark.sql import SparkSession
 
+from benchmarks.processes import DRIVER, KINDS, WORKERS, Usage, session_processes, usage
 from workbench.engine.spark.arrow_tasks import settle_worker
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.indexes.sorted_index import rows_within
 from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
-from workbench.experiments.measure import DRIVER, KINDS, WORKERS, Usage, session_processes, usage
 from workbench.files.mapped import LOOKING, MAPPED, MappedFiles, remove_folder
 from workbench.session.session import Session
 from workbench.sql.windows.bounds import Interval

@@ -6,7 +6,7 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
-from workbench.experiments.measure import spark_jobs
+from benchmarks.processes import spark_jobs
 
 GROUPS = "SELECT g, SUM(amount) AS total, COUNT(*) AS n, SUM(x) AS f, MAX(k) AS top FROM t GROUP BY g"
 FIRST = {

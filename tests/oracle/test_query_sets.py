@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from workbench import Options
 from workbench.experiments.query_sets import query_set
 from workbench.experiments.sample_streams.zipcodes import zipdistance
-from workbench.experiments.studies.planning.network_size import CONFIGURATIONS
+from workbench.experiments.studies.network_size import CONFIGURATIONS
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 MANY = int(os.environ.get("ARGUS_SET_QUERIES", "0"))

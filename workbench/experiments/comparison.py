@@ -7,17 +7,15 @@ compared with DuckDB's before any time is given.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import check
-from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import timing_summary
 from workbench.experiments.reruns import Reruns
-from workbench.experiments.runs import Progress, Run
-from workbench.experiments.workload import BATCH, Workload, spread, workload
+from workbench.experiments.runs import Run
+from workbench.experiments.study import Progress, Study, at_least_one, option
+from workbench.experiments.workload import BATCH, SETS, Workload, spread, workload
 from workbench.options import Options
 
 UNSHARED: Mapping[str, Options] = {"unshared": Options(sharing=False)}
@@ -67,148 +65,126 @@ class Comparison:
             f"{sum(self.checked.values())} answers compared with DuckDB's"
         )
 
-    def as_json(self) -> dict[str, object]:
-        """The figures that are the same for every comparison."""
-        work = self.work
-        return {"queries": len(work.queries), "history": work.history, "batch": work.batch, "sampled": self.sampled}
+
+@dataclass(frozen=True)
+class OnQuerySets(Study):
+    """Runs query sets on their streams, and some of their queries in DuckDB too."""
+
+    sets: tuple[str, ...] = option((), f"query sets: {', '.join(SETS)}", positional=True)
+    queries: int | None = option(None, "the first so many queries of a set; all unless given", of=int)
+    history: int | None = option(None, "rows of history; the thesis's number unless given", of=int)
+    sample: int = option(48, "queries that DuckDB runs", of=at_least_one)
+    batch: int = option(BATCH, "rows of a batch")
+    batches: int = option(10, "batches that are measured")
+    patience: float = option(reruns.PATIENCE, "seconds for one query of DuckDB or Spark")
+
+    def workload(self, name: str, batches: int) -> Workload:
+        """A query set with rows for some batches."""
+        return workload(name, batches=batches, history=self.history, batch=self.batch, queries=self.queries)
 
 
-def compare(
-    work: Workload,
-    chosen: argparse.Namespace,
-    configurations: Mapping[str, Options],
-    unshared: Mapping[str, Options] = UNSHARED,
-    steps: Sequence[int] | None = None,
-    progress: Progress = print,
-) -> Comparison:
-    """Measure a workload under configurations, and its competitors.
+@dataclass(frozen=True)
+class Compared(OnQuerySets):
+    """Compares ourselves with competitors, each on a sample of the queries."""
 
-    Args:
-        work: rows and queries.
-        chosen: the options of ``add_arguments``; ``longest``, where it is there, ends the growth of a configuration.
-        configurations: options to compare on all queries, by name.
-        unshared: options without sharing, for the smaller sample, by name.
-        steps: numbers of queries, growing; all queries at once unless given.
-        progress: told how far it is.
+    slow: int = option(12, "queries that Spark runs, and we run unshared")
 
-    Raises:
-        WorkbenchError: an answer is another than DuckDB's; there are no figures then.
-    """
-    sample = spread(work.queries, chosen.sample)
-    small = spread(sample, chosen.slow)
-    steps = steps or [len(work.queries)]
-    longest = getattr(chosen, "longest", float("inf"))
-    ours: dict[str, Run] = {}
-    for name, options in configurations.items():
-        progress(f"{work.name}, {name}")
-        ours[name] = runs.run(
-            work, steps, chosen.batches, options=options, checked=_names(sample), patience=longest, progress=progress
-        )
-    by_rows: dict[int, Reruns] = {}
-    for rows in sorted({run.rows for run in ours.values()}):  # not all configurations went to the last step
-        progress(f"DuckDB runs {len(sample)} queries over {rows:,} rows")
-        by_rows[rows] = reruns.in_duckdb(work, sample, rows, chosen.patience)
-    checked = {name: check(name, run.digests, by_rows[run.rows].digests) for name, run in ours.items()}
-    most = max(by_rows)
-    again, alone = [by_rows[most]], dict[str, Run]()
-    if small:
-        progress(f"{len(small)} queries unshared, and in Spark")
-        for name, options in unshared.items():
-            few = work.of(small)
-            run = runs.run(
-                few, [len(small)], chosen.batches, options=options, checked=_names(small), progress=runs.silent
+    def compare(
+        self,
+        work: Workload,
+        configurations: Mapping[str, Options],
+        progress: Progress,
+        *,
+        unshared: Mapping[str, Options] = UNSHARED,
+        steps: Sequence[int] | None = None,
+        longest: float = float("inf"),
+    ) -> Comparison:
+        """Measure a workload under configurations, and its competitors.
+
+        Args:
+            work: rows and queries.
+            configurations: options to compare on all queries, by name.
+            progress: told how far it is.
+            unshared: options without sharing, for the smaller sample, by name.
+            steps: numbers of queries, growing; all queries at once unless given.
+            longest: a configuration grows no more once a batch took more seconds.
+
+        Raises:
+            WorkbenchError: an answer is another than DuckDB's; there are no figures then.
+        """
+        sample = spread(work.queries, self.sample)
+        small = spread(sample, self.slow)
+        steps = steps or [len(work.queries)]
+        ours: dict[str, Run] = {}
+        for name, options in configurations.items():
+            progress(f"{work.name}, {name}")
+            ours[name] = runs.run(
+                work,
+                steps,
+                self.batches,
+                options=options,
+                checked={q.name for q in sample},
+                patience=longest,
+                progress=progress,
             )
-            known = by_rows.get(run.rows) or reruns.in_duckdb(work, small, run.rows, chosen.patience)
-            checked[name] = check(name, run.digests, known.digests)
-            alone[name] = run
-        again.append(reruns.in_spark(work, small, most, chosen.patience))
-        checked["Spark"] = check("Spark", again[-1].digests, by_rows[most].digests)
-    return Comparison(work, ours, alone, tuple(again), checked)
+        by_rows: dict[int, Reruns] = {}
+        for rows in sorted({run.rows for run in ours.values()}):  # not all configurations went to the last step
+            progress(f"DuckDB runs {len(sample)} queries over {rows:,} rows")
+            by_rows[rows] = reruns.in_duckdb(work, sample, rows, self.patience)
+        checked = {name: check(name, run.digests, by_rows[run.rows].digests) for name, run in ours.items()}
+        most = max(by_rows)
+        again, alone = [by_rows[most]], dict[str, Run]()
+        if small:
+            progress(f"{len(small)} queries unshared, and in Spark")
+            for name, options in unshared.items():
+                few = work.of(small)
+                run = runs.run(
+                    few,
+                    [len(small)],
+                    self.batches,
+                    options=options,
+                    checked={q.name for q in small},
+                    progress=runs.silent,
+                )
+                known = by_rows.get(run.rows) or reruns.in_duckdb(work, small, run.rows, self.patience)
+                checked[name] = check(name, run.digests, known.digests)
+                alone[name] = run
+            again.append(reruns.in_spark(work, small, most, self.patience))
+            checked["Spark"] = check("Spark", again[-1].digests, by_rows[most].digests)
+        return Comparison(work, ours, alone, tuple(again), checked)
 
 
-def growth_as_json(measured: Comparison) -> dict[str, object]:
-    """The figures of a set that grew."""
-    return measured.as_json() | {
-        "rows": {name: run.rows for name, run in measured.runs.items()},
-        "peak_gib": {name: run.peak_gib for name, run in measured.runs.items()},
-        "runs": {
-            name: [asdict(step) | {"batch_seconds": timing_summary(step.batch_seconds)} for step in run.steps]
-            for name, run in measured.runs.items()
-        },
+@dataclass(frozen=True)
+class Growing(Compared):
+    """Compares while a query set grows, step by step."""
+
+    step: int = option(100, "queries that come at a time")
+    longest: float = option(120.0, "a configuration grows no more once a batch took more seconds")
+
+    def grow(
+        self,
+        name: str,
+        configurations: Mapping[str, Options],
+        progress: Progress,
+        unshared: Mapping[str, Options] = UNSHARED,
+    ) -> Comparison:
+        """Compare a query set, with rows enough for all steps of its growth."""
+        number = len(workload(name, batches=0, history=300, queries=self.queries).queries)
+        steps = [*range(self.step, number, self.step), number]
+        work = self.workload(name, len(steps) * (runs.WARM_UP + self.batches))
+        return self.compare(work, configurations, progress, unshared=unshared, steps=steps, longest=self.longest)
+
+
+def as_json(measured: Comparison) -> dict[str, object]:
+    """The figures of a set that was compared at once, or while it grew."""
+    work = measured.work
+    return {
+        "queries": len(work.queries),
+        "history": work.history,
+        "sampled": measured.sampled,
+        "seconds": measured.seconds,
+        "runs": {name: asdict(run) for name, run in measured.runs.items()},
         "one_query_alone": measured.alone,
-        "stopped": {rerun.who: rerun.stopped for rerun in measured.reruns},
+        "reruns": [asdict(rerun) for rerun in measured.reruns],
         "checked": sum(measured.checked.values()),
     }
-
-
-def growing(name: str, step: int, chosen: argparse.Namespace) -> tuple[Workload, Sequence[int]]:
-    """A query set with rows enough for all steps of its growth, and these steps."""
-    whole = workload(name, batches=0, history=300, queries=chosen.queries)
-    steps = steps_of(len(whole.queries), step)
-    batches = runs.batches_needed(steps, chosen.batches)
-    return workload(name, batches=batches, history=chosen.history, batch=chosen.batch, queries=chosen.queries), steps
-
-
-def steps_of(queries: int, step: int) -> Sequence[int]:
-    """Numbers of queries: each ``step``, and all.
-
-    Example:
-        >>> steps_of(130, 50)
-        [50, 100, 130]
-    """
-    return [*range(step, queries, step), queries]
-
-
-def add_growth_arguments(parser: argparse.ArgumentParser, sets: Sequence[str], step: int) -> None:
-    """The options of an experiment on growing query sets."""
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(sets)}; all of these unless given")
-    parser.add_argument(
-        "--step", type=int, default=step, metavar="N", help=f"queries that come at a time (default: {step})"
-    )
-    parser.add_argument(
-        "--longest", type=float, default=120.0, metavar="SECONDS",
-        help="a configuration grows no more once a batch took longer (default: 120)",
-    )  # fmt: skip
-    add_arguments(parser)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Sizes, and how much competitors run: the same for several experiments."""
-    add_set_arguments(parser, sample=48)
-    parser.add_argument("--slow", type=int, default=12, metavar="N", help="queries Spark runs, and we run unshared")
-
-
-def add_set_arguments(parser: argparse.ArgumentParser, sample: int) -> None:
-    """How much of a query set is run, over how many rows, and how many of its queries DuckDB runs too."""
-    parser.add_argument("--queries", type=int, metavar="N", help="the first so many queries of a set; all unless given")
-    parser.add_argument("--history", type=int, metavar="ROWS", help="rows of history; the thesis's number unless given")
-    parser.add_argument(
-        "--sample", type=_at_least_one, default=sample, metavar="N", help=f"queries of DuckDB (default: {sample})"
-    )
-    add_batch_arguments(parser)
-
-
-def add_batch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Sizes of batches, and the patience with a competitor."""
-    parser.add_argument("--batch", type=int, default=BATCH, metavar="ROWS", help=f"rows of a batch (default: {BATCH})")
-    parser.add_argument("--batches", type=int, default=10, metavar="N", help="batches that are measured (default: 10)")
-    add_patience(parser)
-
-
-def add_patience(parser: argparse.ArgumentParser) -> None:
-    """How long a competitor may take for one query."""
-    parser.add_argument(
-        "--patience", type=float, default=reruns.PATIENCE, metavar="SECONDS", help="for one query of DuckDB or Spark"
-    )
-
-
-def _at_least_one(text: str) -> int:
-    """A number of queries of which one at least is needed: without DuckDB's answers no time is given."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1: answers are compared before times are given")
-    return number
-
-
-def _names(queries: Sequence[GeneratedQuery]) -> set[str]:
-    return {query.name for query in queries}

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 
 from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Digest = tuple[int, int]
 """How many rows an answer has, and a sum of hashes."""
 
 
-def digest(database: duckdb.DuckDBPyConnection, answer: str) -> Digest:
+def connect(**config: Any) -> DuckDBPyConnection:
+    """A new database of DuckDB, which is imported where it is used: planning needs none."""
+    import duckdb
+
+    return duckdb.connect(config=config)
+
+
+def digest(database: DuckDBPyConnection, answer: str) -> Digest:
     """Rows of a relation, and the sum of their hashes: of values, floats to nine digits."""
     columns = database.execute(f"DESCRIBE FROM {answer}").fetchall()
     texts = [_text(f'"{name}"', type_) for name, type_, *_ in columns]
@@ -42,7 +52,7 @@ def digest_of(answer: pa.Table) -> Digest:
         >>> digest_of(left) == digest_of(right), digest_of(left)[0]
         (True, 2)
     """
-    with duckdb.connect() as database:
+    with connect() as database:
         database.register("answer", answer.rename_columns([f"c{i}" for i in range(answer.num_columns)]))
         return digest(database, "answer")
 

@@ -128,15 +128,7 @@ def timing_summary(seconds: Sequence[float]) -> dict[str, object]:
 def charts_beside(
     name: str, x: str, y: str, ours: Mapping[str, Series], columns: Sequence[str], thesis: Mapping[int, Sequence[float]]
 ) -> list[Chart]:
-    """A chart of our figures, and one of the thesis's where it has any.
-
-    Args:
-        name: of the query set.
-        x, y: what is on the axes.
-        ours: our series.
-        columns: names of the thesis's series.
-        thesis: the values of these, by number.
-    """
+    """A chart of our figures, and one of the thesis's, by number in the order of ``columns``, where it has any."""
     charts = [Chart(f"{name}: ours", x, y, ours)]
     if thesis:
         series = {column: {n: values[i] for n, values in thesis.items()} for i, column in enumerate(columns)}

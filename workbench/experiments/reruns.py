@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from statistics import mean, median
 from threading import Event, Timer
 
-import duckdb
 import sqlglot
-from duckdb.func import SPECIAL
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbench.engine.spark.local_session import local_spark
-from workbench.experiments.digests import Digest, digest, digest_of
+from workbench.experiments.digests import Digest, connect, digest, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.sample_streams.zipcodes import zipdistance
 from workbench.experiments.workload import Workload
@@ -68,9 +66,12 @@ class Reruns:
 
 def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = PATIENCE) -> Reruns:
     """Run queries over the first rows in DuckDB, with two threads and bounded memory; answers are kept as a table."""
+    from duckdb import InterruptException
+    from duckdb.func import SPECIAL
+
     seconds: dict[str, float] = {}
     digests: dict[str, Digest] = {}
-    with tempfile.TemporaryDirectory(prefix="argus-duckdb-") as folder, duckdb.connect() as database:
+    with tempfile.TemporaryDirectory(prefix="argus-duckdb-") as folder, connect() as database:
         database.execute(f"SET threads = {THREADS}; SET memory_limit = '{MEMORY}'; SET temp_directory = '{folder}'")
         database.create_function("zipdistance", zipdistance, ["VARCHAR", "VARCHAR"], "DOUBLE", null_handling=SPECIAL)
         database.register("arrived", work.table.slice(0, rows))
@@ -83,7 +84,7 @@ def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, pati
             with _clock(seconds, query.name, patience, database.interrupt) as stopped:
                 try:
                     database.execute(f"CREATE OR REPLACE TEMP TABLE answer AS SELECT * FROM ({text}) AS t({names})")
-                except duckdb.InterruptException:
+                except InterruptException:
                     if not stopped.is_set():
                         raise KeyboardInterrupt from None
             if not stopped.is_set():

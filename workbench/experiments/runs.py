@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
@@ -12,6 +12,7 @@ from workbench.engine.fetching import fetch_results
 from workbench.experiments.digests import Digest, digest_of
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.study import Progress
 from workbench.experiments.workload import Workload
 from workbench.options import Options
 from workbench.session.query import Query
@@ -19,9 +20,6 @@ from workbench.session.session import Session
 
 WARM_UP = 3
 """Batches before the measured ones: in the first ones plans are made and code is compiled."""
-
-Progress = Callable[[str], None]
-"""Takes a line on the progress of an experiment."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,6 @@ class Run:
         return self.steps[-1]
 
 
-def batches_needed(steps: Collection[int], batches: int) -> int:
-    """How many batches of rows a run takes."""
-    return len(steps) * (WARM_UP + batches)
-
-
 def run(
     work: Workload,
     steps: Sequence[int],
@@ -88,7 +81,7 @@ def run(
     """Register a workload's queries in steps and let batches arrive at each.
 
     Args:
-        work: rows for ``batches_needed`` batches, and queries.
+        work: rows for the batches of each step, those of the warm-up among them, and queries.
         steps: numbers of queries, growing.
         batches: how many are measured at each.
         options: how to share.
@@ -100,17 +93,14 @@ def run(
     registered = 0
     with PeakMemory() as peak, session_on(work, options) as session:
         for number in steps:
-            started = time.perf_counter()
-            new = work.queries[registered:number]
-            session.register_many({query.name: query.sql for query in new}, dialect=work.queries[0].dialect)
-            register = time.perf_counter() - started
+            took = register(session, work.of(work.queries[registered:number]))
             registered = number
             reports = session.run(WARM_UP + batches)[WARM_UP:]
             seconds = tuple(report.seconds for report in reports)
             operators = round(median(len(report.operators) for report in reports))
-            step = Step(number, register, seconds, operators, session.network.weighted_size())
+            step = Step(number, took, seconds, operators, session.network.weighted_size())
             taken.append(step)
-            progress(f"{work.name}: {number} queries registered in {register:.1f} s, {step.seconds:.2f} s a batch")
+            progress(f"{work.name}: {number} queries registered in {took:.1f} s, {step.seconds:.2f} s a batch")
             if step.seconds > patience:
                 break
         rows = session.streams[work.stream].position
@@ -127,6 +117,13 @@ def session_on(work: Workload, options: Options | None = None) -> Iterator[Sessi
         for name, table in work.tables.items():
             session.add_table(name, table)
         yield session
+
+
+def register(session: Session, work: Workload) -> float:
+    """Register the queries of a workload together; gives the seconds that it took."""
+    started = time.perf_counter()
+    session.register_many({query.name: query.sql for query in work.queries}, dialect=work.queries[0].dialect)
+    return time.perf_counter() - started
 
 
 def silent(line: str) -> None:

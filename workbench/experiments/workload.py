@@ -59,10 +59,6 @@ class Workload:
     time: str | None = None
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
-    def rows_after(self, batches: int) -> int:
-        """How many rows are there after so many batches."""
-        return min(self.table.num_rows, self.history + batches * self.batch)
-
     def of(self, queries: tuple[GeneratedQuery, ...]) -> Workload:
         """The same rows with other queries."""
         return replace(self, queries=queries)

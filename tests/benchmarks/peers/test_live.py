@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -76,11 +75,8 @@ def test_one_that_cannot_be_installed_is_left_out_with_the_reason(
 
     known = (*peers.PEERS[:2], Peer("broken", "", broken), Peer("wrong", "", wrong))
     monkeypatch.setattr(peers, "PEERS", known)
-    words = "DuckDB broken wrong --views 1 2 --history 100 --batch 20 --batches 1"
-    parser = argparse.ArgumentParser()
-    peers.add_arguments(parser)
-    chosen = parser.parse_args(words.split())
-    text = peers.report(chosen, lambda line: None).text
+    study = peers.Peers(("DuckDB", "broken", "wrong"), views=(1, 2), history=100, batch=20, batches=1)
+    text = study.report(runs.silent).text
     assert "broken is left out from 1 views: package cannot be installed: " in text
     assert "wrong is left out from 1 views: wrong: 2 answers differ from DuckDB's" in text
 

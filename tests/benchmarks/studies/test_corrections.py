@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 from long import rare
 from pyspark.sql import SparkSession
@@ -15,11 +13,8 @@ from workbench.experiments import runs
 @rare
 def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
-    parser = argparse.ArgumentParser()
-    corrections.add_arguments(parser)
-    words = "--queries 3 --history 300 --batch 40 --batches 1 --part 0.1 0.5"
-    chosen = parser.parse_args(words.split())
-    report = corrections.report(chosen, lambda line: None)
+    study = corrections.Corrections(queries=(3,), history=300, batch=40, batches=1, part=(0.1, 0.5))
+    report = study.report(runs.silent)
     figures = report.figures["3"]
     assert isinstance(figures, dict) and figures["checked"] == 3
     assert [*figures["by_part"]] == [0.0, 0.1, 0.5] and "50% updated, ratio" in report.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,7 @@ from workbench.experiments import runs
 @rare
 def test_a_short_day(spark: SparkSession, flight_files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
-    parser = argparse.ArgumentParser()
-    day.add_arguments(parser)
-    chosen = parser.parse_args(f"--history 20 --batch 2 --batches 1 --folder {flight_files}".split())
-    report = day.report(chosen, lambda line: None)
+    report = day.AnalystsDay(history=20, batch=2, batches=1, folder=str(flight_files)).report(runs.silent)
     assert "25 answers compared with DuckDB's" in report.text
     assert report.figures["checked"] == 25
     assert "jobs a batch" in report.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
@@ -22,11 +21,8 @@ def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(runs, "WARM_UP", 1)
     monkeypatch.setattr(live, "join", live.selection)  # one query alone is enough
     monkeypatch.setattr(live, "DEEPHAVEN", _not_installed)
-    parser = argparse.ArgumentParser()
-    live.add_arguments(parser)
-    words = "--queries 2 --history 200 --rows 900 --latency 30 --seconds 1 --slow 50 --fast 500 --burst 1"
-    chosen = parser.parse_args(words.split())
-    report = live.report(chosen, lambda line: None)
+    study = live.Live(queries=2, history=200, rows=900, latency=(30.0,), seconds=1, slow=50, fast=500, burst=1)
+    report = study.report(runs.silent)
     figures = report.figures["30 s"]
     assert isinstance(figures, dict) and figures["checked"] == 6 and figures["capacity"] > 0
     assert "kept up" in report.text and len(report.charts) == 2

@@ -9,12 +9,12 @@ import pytest
 from long import rare
 from pyspark.sql import SparkSession
 
-from workbench.experiments.studies import drifts
 from workbench.experiments.studies.drifts import (
     ADAPTIVE,
     BEST,
     DRIFTS,
     NEVER,
+    Adaptive,
     Measured,
     Taken,
     phases,
@@ -23,11 +23,11 @@ from workbench.experiments.studies.drifts import (
 )
 
 
-def chosen(words: str) -> argparse.Namespace:
+def chosen(words: str) -> Adaptive:
     """What a line of the experiment's options says."""
     parser = argparse.ArgumentParser()
-    drifts.add_arguments(parser)
-    return parser.parse_args(words.split())
+    Adaptive.add_arguments(parser)
+    return Adaptive.of(parser.parse_args(words.split()))
 
 
 @pytest.mark.parametrize(
@@ -76,18 +76,18 @@ def test_a_phase_shorter_than_settling_takes_is_its_last_batch() -> None:
 
 
 def test_every_drift_is_run_unless_some_are_chosen() -> None:
-    assert chosen("").drift == [*DRIFTS] and chosen("--drift slow sudden").drift == ["slow", "sudden"]
+    assert chosen("").drift == (*DRIFTS,) and chosen("--drift slow sudden").drift == ("slow", "sudden")
 
 
 @rare
 def test_a_small_run(spark: SparkSession) -> None:
-    report = drifts.report(
-        chosen("--history 200 --batch 40 --batches 6 --keys 20 --drift sudden stationary"), lambda line: None
+    report = chosen("--history 200 --batch 40 --batches 6 --keys 20 --drift sudden stationary").report(
+        lambda line: None
     )
-    assert [*report.figures] == ["sudden", "stationary"] and len(report.charts) == 2
+    assert [*report.figures] == ["options", "sudden", "stationary"] and len(report.charts) == 2
     for drift, starts in (("sudden", [0, 3]), ("stationary", [0])):
         figures = report.figures[drift]
-        assert isinstance(figures, dict) and figures["checked"] == 6 and figures["phases_start"] == starts
-        assert figures["replanned_after"][NEVER] == []
-        assert (figures["replanned_after"][BEST] == [3]) == (drift == "sudden")
+        assert isinstance(figures, dict) and figures["checked"] == 6 and figures["starts"] == starts
+        assert figures["taken"][NEVER]["replanned"] == []
+        assert (figures["taken"][BEST]["replanned"] == [3]) == (drift == "sudden")
         assert f"{ADAPTIVE} / {BEST}, worst phase" in report.text

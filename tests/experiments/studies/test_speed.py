@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from decimal import Decimal as D
@@ -19,16 +18,9 @@ from workbench.experiments import reruns
 from workbench.experiments.__main__ import main
 from workbench.experiments.digests import check, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.studies import speed
 from workbench.experiments.workload import Workload, spread, workload
 
 SMALL = ["--queries", "4", "--history", "2000", "--batch", "500", "--batches", "1", "--sample", "3", "--slow", "1"]
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    speed.add_arguments(parser)
-    return parser.parse_args(list(words))
 
 
 def never_ending() -> Workload:
@@ -121,7 +113,7 @@ def test_an_unknown_set_names_the_nearest() -> None:
 def test_the_examples_are_a_set() -> None:
     work = workload("examples-med", batches=1, history=300, batch=5)
     assert [query.name for query in work.queries] == [f"B{n}" for n in range(14, 22)]
-    assert (work.stream, work.rows_after(0), work.rows_after(9)) == ("MHDCFY01A", 300, 305)
+    assert (work.stream, work.history, work.table.num_rows) == ("MHDCFY01A", 300, 305)
 
 
 def test_no_time_without_answers_to_compare(capsys: pytest.CaptureFixture[str]) -> None:

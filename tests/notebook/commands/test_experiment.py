@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 
 import pytest
 
 from workbench.errors import WorkbenchError
 from workbench.experiments import registry
-from workbench.experiments.registry import Experiment
-from workbench.experiments.report import Chart, Report
+from workbench.experiments.report import Chart
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.notebook.command_line import MagicError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sets", nargs="*")
-    parser.add_argument("--history", type=int, default=5)
+@dataclass(frozen=True)
+class Quick(Study):
+    """An experiment without a session."""
 
+    name, summary, needs = "quick", "takes no time", ()
 
-def measured(chosen: argparse.Namespace, progress) -> Report:
-    progress("half of it")
-    if chosen.history < 0:
-        raise WorkbenchError("an answer is wrong")
-    chart = Chart("times", "set", "seconds", {"ours": dict.fromkeys(chosen.sets, 1.0)})
-    return Report("quick", f"history {chosen.history}", {"sets": chosen.sets}, (chart,) if chosen.sets else ())
+    sets: tuple[str, ...] = option((), "what to draw", positional=True)
+    history: int = option(5, "rows of history")
+
+    def run(self, progress: Progress) -> Findings:
+        progress("half of it")
+        if self.history < 0:
+            raise WorkbenchError("an answer is wrong")
+        chart = Chart("times", "set", "seconds", {"ours": dict.fromkeys(self.sets, 1.0)})
+        return f"history {self.history}", {}, (chart,) if self.sets else ()
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        registry, "EXPERIMENTS", {"quick": Experiment("quick", "takes no time", add_arguments, measured)}
-    )
+    monkeypatch.setattr(registry, "EXPERIMENTS", {"quick": Quick})
 
 
 def test_without_a_name_it_lists_what_there_is(run, session):
@@ -46,7 +48,7 @@ def test_it_shows_progress_tables_and_a_drawing(run, session, shell):
     assert cell.texts[2].startswith("quick took ")
     assert cell.texts[3].strip() == "history 7"
     assert "<svg" in cell.htmls[-1] and "<?xml" not in cell.htmls[-1]
-    assert shell.user_ns["report"].figures == {"sets": ["one", "two"]}
+    assert shell.user_ns["report"].figures["options"] == {"sets": ("one", "two"), "history": 7}
     assert session.added == [], "an experiment leaves the notebook's session alone"
 
 

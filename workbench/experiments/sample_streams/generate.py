@@ -24,8 +24,6 @@ from workbench.experiments.sample_streams.visits import visits
 GENERATORS: Mapping[str, Callable[..., pa.Table]] = {"fed": fed, "med": med, "prices": prices, "visits": visits}
 """Every generator takes ``rows`` and ``seed`` and has a default for both."""
 
-_DESCRIPTION = "Write an example stream to a file."
-
 
 def write(table: pa.Table, path: Path) -> None:
     """Write ``table`` as Parquet or CSV, as the suffix of ``path`` says; in CSV a NULL is an empty field.
@@ -48,7 +46,7 @@ def write(table: pa.Table, path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; 0 on success, 2 after printing an error."""
     parser = argparse.ArgumentParser(
-        prog="python -m workbench.experiments.sample_streams.generate", description=_DESCRIPTION
+        prog="python -m workbench.experiments.sample_streams.generate", description="Write an example stream to a file."
     )
     parser.add_argument("stream", choices=sorted(GENERATORS))
     parser.add_argument("--rows", type=int, help="how many rows; by default as many as in the thesis")

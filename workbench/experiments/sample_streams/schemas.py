@@ -26,12 +26,9 @@ FED = pa.schema(
         ("type_code", pa.int32()),
         pa.field("tran_date", pa.date32(), nullable=False),
         ("amount", MONEY),
-        ("sbank_aba", pa.int64()),
-        ("sbank_name", pa.string()),
-        ("rbank_aba", pa.int64()),
-        ("rbank_name", pa.string()),
-        ("orig_account", pa.string()),
-        ("benef_account", pa.string()),
+        *(("sbank_aba", pa.int64()), ("sbank_name", pa.string())),
+        *(("rbank_aba", pa.int64()), ("rbank_name", pa.string())),
+        *((f"{side}_account", pa.string()) for side in ("orig", "benef")),
     ]
 )
 """Money transfers, one row each; event time ``tran_date``. ``s…`` is the sending and ``r…`` the receiving bank."""
@@ -39,25 +36,15 @@ FED = pa.schema(
 MED = pa.schema(
     [
         pa.field("recid", pa.int64(), nullable=False),
-        ("providerid", pa.string()),
-        ("dischargeid", pa.string()),
-        ("hospid", pa.string()),
-        ("sex", pa.string()),
+        *((name, pa.string()) for name in ("providerid", "dischargeid", "hospid", "sex")),
         ("age", pa.int32()),
         ("payor", pa.string()),
         ("bdate", pa.date32()),
         pa.field("adate", pa.date32(), nullable=False),
         ("ddate", pa.date32()),
-        ("zip", pa.string()),
-        ("los", pa.int32()),
-        ("disp", pa.string()),
-        ("race", pa.string()),
-        *((f"dxs_{number:02}", pa.string()) for number in range(1, 6)),
-        *((f"ops_{number:02}", pa.string()) for number in range(1, 6)),
-        ("patorg", pa.string()),
-        ("townid", pa.string()),
-        ("byear", pa.date32()),
-        ("bym", pa.date32()),
+        *(("zip", pa.string()), ("los", pa.int32()), ("disp", pa.string()), ("race", pa.string())),
+        *((f"{code}_{number:02}", pa.string()) for code in ("dxs", "ops") for number in range(1, 6)),
+        *(("patorg", pa.string()), ("townid", pa.string()), ("byear", pa.date32()), ("bym", pa.date32())),
     ]
 )
 """Hospital stays, one row each; event time ``adate``.

@@ -3,16 +3,16 @@ computing groups from finer groups saves (the study of vertical expansion, Figur
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from workbench.experiments import comparison, reruns, runs
-from workbench.experiments.comparison import Comparison
+from workbench.experiments.comparison import Comparison, Growing
 from workbench.experiments.digests import check
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, Report, charts_beside, table
-from workbench.experiments.runs import Progress
+from workbench.experiments.report import Chart, charts_beside, table
+from workbench.experiments.study import Findings, Progress, option
 from workbench.experiments.workload import FED, Workload
 from workbench.options import Options
 
@@ -42,37 +42,57 @@ PAIRS = {"pair 1": ("rbank_aba", "benef_account"), "pair 2": ("sbank_aba", "orig
 EXPANSION_SIZES = (1, 10, 100, 1_000, 10_000, 30_000)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    comparison.add_growth_arguments(parser, SETS, STEP)
-    parser.add_argument(
-        "--expansion-sizes", nargs="*", type=int, default=EXPANSION_SIZES, metavar="ROWS",
-        help="rows of a batch in the study of vertical expansion; none to leave it out",
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Aggregates(Growing):
+    """Tables C.4, C.5 and 10.4, Figures 10.9 and 10.10, and the study of vertical expansion."""
 
+    name = "aggregates"
+    summary = "aggregates shared or not, kept up or computed anew; vertical expansion (T10.3)"
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Tables C.4, C.5 and 10.4, Figures 10.9 and 10.10, and the study."""
-    texts: list[str] = []
-    figures: dict[str, object] = {}
-    charts: list[Chart] = []
-    unshared = {UNSHARED: Options(sharing=False), ANEW: Options(sharing=False, incremental_aggregates=False)}
-    for name in chosen.sets or SETS:
-        work, steps = comparison.growing(name, chosen.step, chosen)
-        measured = comparison.compare(work, chosen, {SHARED: Options()}, unshared, steps, progress)
-        texts += [lines(measured), table_10_4(measured)]
-        figures[name] = comparison.growth_as_json(measured)
-        thesis = THESIS.get(name, {})
-        charts += charts_beside(name, "queries", "seconds of a batch", measured.seconds, (SHARED, UNSHARED), thesis)
-    if chosen.expansion_sizes:
-        studied = {pair: _expanded(pair, chosen, progress) for pair in PAIRS}
-        texts += [_study(pair, *measures) for pair, measures in studied.items()]
-        figures["vertical expansion"] = studied
-        charts += [
-            Chart(f"vertical expansion, {pair}", "rows of a batch", "seconds of a batch", seconds, log_x=True)
-            for pair, (seconds, _) in studied.items()
-        ]
-    return Report("aggregates", "\n\n".join(filter(None, texts)), figures, charts)
+    step: int = option(STEP, "queries that come at a time")
+    expansion_sizes: tuple[int, ...] = option(
+        EXPANSION_SIZES, "rows of a batch in the study of vertical expansion; none to leave it out"
+    )
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        texts: list[str] = []
+        figures: dict[str, object] = {}
+        charts: list[Chart] = []
+        unshared = {UNSHARED: Options(sharing=False), ANEW: Options(sharing=False, incremental_aggregates=False)}
+        for name in self.sets or SETS:
+            grown = self.grow(name, {SHARED: Options()}, progress, unshared)
+            texts += [lines(grown), table_10_4(grown)]
+            figures[name] = comparison.as_json(grown)
+            thesis = THESIS.get(name, {})
+            charts += charts_beside(name, "queries", "seconds of a batch", grown.seconds, (SHARED, UNSHARED), thesis)
+        if self.expansion_sizes:
+            studied = {pair: self._expanded(pair, progress) for pair in PAIRS}
+            texts += [_study(pair, *measures) for pair, measures in studied.items()]
+            figures["vertical expansion"] = studied
+            charts += [
+                Chart(f"vertical expansion, {pair}", "rows of a batch", "seconds of a batch", seconds, log_x=True)
+                for pair, (seconds, _) in studied.items()
+            ]
+        return "\n\n".join(filter(None, texts)), figures, charts
+
+    def _expanded(self, pair: str, progress: Progress) -> tuple[dict[str, dict[int, float]], tuple[int, int]]:
+        """Seconds of a batch by its size, with vertical expansion and without; and the groups of both queries."""
+        queries = tuple(map(partial(_sums, PAIRS[pair]), (2, 1)))
+        history = FED.history if self.history is None else self.history
+        seconds: dict[str, dict[int, float]] = {"VE": {}, "NonVE": {}}
+        groups = (0, 0)
+        for size in self.expansion_sizes:
+            rows = FED.rows(history + (runs.WARM_UP + self.batches) * size)
+            work = Workload(pair, FED.stream, rows, history, size, queries)
+            expected = reruns.in_duckdb(work, queries, rows.num_rows).digests
+            groups = expected["accounts"][0], expected["banks"][0]
+            for called, options in (("VE", Options()), ("NonVE", Options(vertical_expansion=False))):
+                run = runs.run(work, [2], self.batches, options=options, checked=set(expected), progress=runs.silent)
+                check(called, run.digests, expected)
+                seconds[called][size] = run.last.seconds
+                progress(f"{pair}, {called}, batches of {size:,}: {run.last.seconds:.2f} s")
+        return seconds, groups
 
 
 def lines(measured: Comparison) -> str:
@@ -98,27 +118,6 @@ def table_10_4(measured: Comparison) -> str:
     kept, anew = number * measured.alone[UNSHARED], number * measured.alone[ANEW]
     columns = ["Table 10.4", "kept up", "computed anew", "T IA", "T NIA"]
     return table(columns, [[f"{name}, {number} queries alone", kept, anew, *THESIS_10_4.get(name, (None, None))]])
-
-
-def _expanded(
-    pair: str, chosen: argparse.Namespace, progress: Progress
-) -> tuple[dict[str, dict[int, float]], tuple[int, int]]:
-    """Seconds of a batch by its size, with vertical expansion and without; and the groups of both queries."""
-    queries = tuple(map(partial(_sums, PAIRS[pair]), (2, 1)))
-    history = FED.history if chosen.history is None else chosen.history
-    seconds: dict[str, dict[int, float]] = {"VE": {}, "NonVE": {}}
-    groups = (0, 0)
-    for size in chosen.expansion_sizes:
-        rows = FED.rows(history + runs.batches_needed([2], chosen.batches) * size)
-        work = Workload(pair, FED.stream, rows, history, size, queries)
-        expected = reruns.in_duckdb(work, queries, rows.num_rows).digests
-        groups = expected["accounts"][0], expected["banks"][0]
-        for called, options in (("VE", Options()), ("NonVE", Options(vertical_expansion=False))):
-            run = runs.run(work, [2], chosen.batches, options=options, checked=set(expected), progress=runs.silent)
-            check(called, run.digests, expected)
-            seconds[called][size] = run.last.seconds
-            progress(f"{pair}, {called}, batches of {size:,}: {run.last.seconds:.2f} s")
-    return seconds, groups
 
 
 def _sums(columns: Sequence[str], number: int) -> GeneratedQuery:

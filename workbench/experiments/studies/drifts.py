@@ -11,24 +11,22 @@ order of FROM, whose query is registered anew at each turn in the order that is 
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from operator import truediv
 from statistics import median
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from workbench.experiments import runs
-from workbench.experiments.digests import check, digest
-from workbench.experiments.report import Chart, Report, table, timing_summary
-from workbench.experiments.runs import Progress
+from workbench.experiments.digests import check, connect, digest
+from workbench.experiments.report import Chart, table
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.options import Options
 from workbench.session.session import Session
 
@@ -58,17 +56,6 @@ DRIFTS: Mapping[str, Callable[[float], float]] = {
     "oscillation": lambda at: float(int(SWINGS * at) % 2),
 }
 """How far rows have turned, from 0 to 1, by the part of the batches that were before."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--history", type=int, default=100_000, help="rows of each stream's history (default: 100000)")
-    parser.add_argument("--batch", type=int, default=10_000, help="rows of each stream in a batch (default: 10000)")
-    parser.add_argument("--batches", type=int, default=60, help="batches of each drift (default: 60)")
-    parser.add_argument("--keys", type=int, default=500, help="persons, and items, of a batch (default: 500)")
-    parser.add_argument(
-        "--drift", nargs="+", choices=[*DRIFTS], default=[*DRIFTS], help="how rows turn (default: each in its turn)"
-    )
 
 
 @dataclass
@@ -121,27 +108,58 @@ class Measured:
         }
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment."""
-    measured = {drift: _measured(drift, chosen, progress) for drift in chosen.drift}
-    title = (
-        f"{chosen.batches} batches of each drift, {chosen.batch:,} rows of each of three streams after "
-        f"{chosen.history:,}; {sum(each.checked for each in measured.values())} answers compared with DuckDB's"
-    )
-    figures = {
-        drift: {
-            "phases_start": list(each.starts),
-            "batch_seconds": {name: timing_summary(taken.batches) for name, taken in each.taken.items()},
-            "settled_seconds": {name: each.settled(name) for name in each.taken},
-            "between_seconds": {name: taken.between for name, taken in each.taken.items()},
-            "replanned_after": {name: taken.replanned for name, taken in each.taken.items()},
-            "ratios": each.ratios(),
-            "checked": each.checked,
-        }
-        for drift, each in measured.items()
-    }
-    texts = [title, *(_text(drift, each) for drift, each in measured.items())]
-    return Report("adaptive", "\n\n".join(texts), figures, [_chart(drift, each) for drift, each in measured.items()])
+@dataclass(frozen=True)
+class Adaptive(Study):
+    """Re-planning while rows drift, and while they do not."""
+
+    name = "adaptive"
+    summary = "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"
+
+    history: int = option(100_000, "rows of each stream's history")
+    batch: int = option(10_000, "rows of each stream in a batch")
+    batches: int = option(60, "batches of each drift")
+    keys: int = option(500, "persons, and items, of a batch")
+    drift: tuple[str, ...] = option((*DRIFTS,), "how rows turn, each in its turn", choices=DRIFTS)
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        measured = {drift: self._drifted(drift, progress) for drift in self.drift}
+        title = (
+            f"{self.batches} batches of each drift, {self.batch:,} rows of each of three streams after "
+            f"{self.history:,}; {sum(each.checked for each in measured.values())} answers compared with DuckDB's"
+        )
+        figures = {drift: {**asdict(each), "ratios": each.ratios()} for drift, each in measured.items()}
+        texts = [title, *(_text(drift, each) for drift, each in measured.items())]
+        charts = []
+        for drift, each in measured.items():
+            series = {name: dict(enumerate(taken.batches, start=1)) for name, taken in each.taken.items()}
+            charts.append(Chart(f"rows that turn: {drift}", "batch", "seconds", series, log_y=False))
+        return "\n\n".join(texts), figures, charts
+
+    def _drifted(self, drift: str, progress: Progress) -> Measured:
+        """What each session took of a drift; answers are compared with DuckDB's half way and at the end."""
+        parts = turned(drift, self.batches)
+        starts = phases(parts)
+        rows = streams(self.history, self.batch, parts, self.keys)
+        taken = {name: Taken() for name in OPTIONS}
+        checked = 0
+        with ExitStack() as stack:
+            sessions = {name: stack.enter_context(Session(options=options)) for name, options in OPTIONS.items()}
+            for session in sessions.values():
+                for name, table_ in rows.items():
+                    session.add_stream(name, table_, history=self.history, batch=self.batch)
+                session.register(FIRST, name=QUERY)
+            for batch in range(1, self.batches + 1):
+                for name, session in sessions.items():
+                    anew = name == BEST and batch in starts
+                    _run(session, taken[name], (SECOND if _turns(parts[batch]) else FIRST) if anew else None)
+                times = ", ".join(f"{name} {each.batches[-1]:.2f} s" for name, each in taken.items())
+                progress(f"{drift}, batch {batch}: {times}")
+                if batch in (self.batches // 2, self.batches):
+                    expected = _expected(rows, self.history + batch * self.batch)
+                    for name, session in sessions.items():
+                        checked += check(f"{drift}, {name}", {QUERY: runs.digest(session.query(QUERY))}, expected)
+        return Measured(starts, taken, checked)
 
 
 def turned(drift: str, batches: int) -> list[float]:
@@ -195,49 +213,15 @@ def _turns(part: float) -> bool:
 
 def _text(drift: str, measured: Measured) -> str:
     columns = ["planned", "settled in each phase, s", "all batches, s", "between, s", "other network after batch"]
-    lines = [
-        [
-            name,
-            ", ".join(f"{seconds:.2f}" for seconds in measured.settled(name)),
-            sum(taken.batches),
-            taken.between,
-            ", ".join(map(str, taken.replanned)) or None,
-        ]
-        for name, taken in measured.taken.items()
-    ]
+    lines: list[list[object]] = []
+    for name, taken in measured.taken.items():
+        settled, replanned = (
+            ", ".join(f"{s:.2f}" for s in measured.settled(name)),
+            ", ".join(map(str, taken.replanned)),
+        )
+        lines.append([name, settled, sum(taken.batches), taken.between, replanned or None])
     ratios = [f"{name}: {ratio:.2f}" for name, ratio in measured.ratios().items()]
     return "\n".join([f"{drift}:", table(columns, lines), *ratios])
-
-
-def _chart(drift: str, measured: Measured) -> Chart:
-    series = {name: dict(enumerate(taken.batches, start=1)) for name, taken in measured.taken.items()}
-    return Chart(f"rows that turn: {drift}", "batch", "seconds", series, log_y=False)
-
-
-def _measured(drift: str, chosen: argparse.Namespace, progress: Progress) -> Measured:
-    """What each session took of a drift; answers are compared with DuckDB's half way and at the end."""
-    parts = turned(drift, chosen.batches)
-    starts = phases(parts)
-    rows = streams(chosen.history, chosen.batch, parts, chosen.keys)
-    taken = {name: Taken() for name in OPTIONS}
-    checked = 0
-    with ExitStack() as stack:
-        sessions = {name: stack.enter_context(Session(options=options)) for name, options in OPTIONS.items()}
-        for session in sessions.values():
-            for name, table_ in rows.items():
-                session.add_stream(name, table_, history=chosen.history, batch=chosen.batch)
-            session.register(FIRST, name=QUERY)
-        for batch in range(1, chosen.batches + 1):
-            for name, session in sessions.items():
-                anew = name == BEST and batch in starts
-                _run(session, taken[name], (SECOND if _turns(parts[batch]) else FIRST) if anew else None)
-            times = ", ".join(f"{name} {each.batches[-1]:.2f} s" for name, each in taken.items())
-            progress(f"{drift}, batch {batch}: {times}")
-            if batch in (chosen.batches // 2, chosen.batches):
-                expected = _expected(rows, chosen.history + batch * chosen.batch)
-                for name, session in sessions.items():
-                    checked += check(f"{drift}, {name}", {QUERY: runs.digest(session.query(QUERY))}, expected)
-    return Measured(starts, taken, checked)
 
 
 def _run(session: Session, taken: Taken, anew: str | None) -> None:
@@ -256,7 +240,7 @@ def _run(session: Session, taken: Taken, anew: str | None) -> None:
 
 def _expected(rows: Mapping[str, pa.Table], arrived: int) -> dict[str, tuple[int, int]]:
     """The digest of DuckDB's answer over the rows that have arrived of each stream."""
-    with duckdb.connect() as database:
+    with connect() as database:
         for name, table_ in rows.items():
             database.register(name, table_.slice(0, arrived))
         database.execute(f"CREATE TABLE answer AS SELECT * FROM ({FIRST}) AS t(c0, c1, c2)")

@@ -9,19 +9,18 @@ of Q1-Q7.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import mean, median
 
 import pyarrow as pa
 
-from workbench.experiments import comparison, reruns, runs
+from workbench.experiments import reruns, runs
 from workbench.experiments.digests import Digest, check
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, Report, table, timing_summary
+from workbench.experiments.report import Chart, table, timing_summary
 from workbench.experiments.reruns import Reruns
-from workbench.experiments.runs import Progress
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.experiments.workload import FED, Workload, examples
 from workbench.options import Options
 
@@ -29,25 +28,21 @@ HISTORY, NEW, ALERTS = 300_000, 20_000, 6
 """Rows of T10.1.4: those before, those that are new, and those that Data1 has besides."""
 
 BATCH_SIZES = (1_000, 4_000, 8_000, 20_000)
+NAMES = tuple(f"Q{i}" for i in range(1, 8))
 
 THESIS_C1: Mapping[str, Mapping[str, Sequence[int]]] = {
     "Data1": {"Rete": (3, 1, 1, 16, 14, 1, 1), "SQL": (45, 14, 20, 20, 14, 6, 6)},
     "Data2": {"Rete": (3, 1, 1, 16, 15, 1, 1), "SQL": (31, 12, 19, 19, 17, 7, 6)},
 }
 THESIS_C2: Mapping[tuple[str, str], Sequence[int | None]] = {
-    ("Q1", "Data1"): (3, 44, 45, 20),
-    ("Q1", "Data2"): (3, 27, 31, 12),
-    ("Q3", "Data1"): (1, 18, 20, None),
-    ("Q3", "Data2"): (1, 17, 19, None),
-}
+    ("Q1", "Data1"): (3, 44, 45, 20), ("Q1", "Data2"): (3, 27, 31, 12),
+    ("Q3", "Data1"): (1, 18, 20, None), ("Q3", "Data2"): (1, 17, 19, None),
+}  # fmt: skip
 """Rete with and without inference, SQL as it is, and SQL with the hidden conditions added by hand."""
 THESIS_C3: Mapping[str, Sequence[int]] = {"Data1": (38, 44, 45), "Data2": (17, 27, 31)}
 """Conditional, not conditional, SQL."""
 
-HIDDEN = {
-    "Q1": " AND onward.amount > 500000 AND final.amount > 500000",
-    "Q3": " AND sent.amount > 1000000",
-}
+HIDDEN = {"Q1": " AND onward.amount > 500000 AND final.amount > 500000", "Q3": " AND sent.amount > 1000000"}
 """What follows from a query and is not in its text."""
 
 CONDITIONAL = Options(transitivity=False, materialize_below=0.3)
@@ -55,16 +50,58 @@ NON_CONDITIONAL = Options(transitivity=False, materialize_below=1.0)
 """The configurations of T10.2.3."""
 
 
+@dataclass(frozen=True)
+class Incremental(Study):
+    """Tables C.1, C.2 and C.3, and Figure 10.2."""
+
+    name = "incremental"
+    summary = "single queries kept up or run again; inference, materialization, batch sizes (T10.2)"
+
+    queries: tuple[str, ...] = option(NAMES, "queries of Appendix B", choices=NAMES)
+    history: int = option(HISTORY, "rows before the batch")
+    new: int = option(NEW, "rows of the batch")
+    repeats: int = option(3, "sessions for each figure of ours")
+    batch_sizes: tuple[int, ...] = option(BATCH_SIZES, "of Figure 10.2; none to leave it out")
+    patience: float = option(reruns.PATIENCE, "seconds for one query of DuckDB or Spark")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        bench = _SingleQueries(self, progress)
+        who = ("DuckDB", "Spark")
+        evaluation = {
+            data: {n: [bench.ours(n, data), *(bench.again(w, n, data) for w in who)] for n in bench.queries}
+            for data in bench.rows
+        }
+        sizes = bench.by_batch_size(self.batch_sizes)
+        texts = [
+            f"each query alone: {self.history:,} rows, then a batch of {self.new:,} (in Data1, {ALERTS} more)",
+            _table_c1(evaluation),
+            *([_table_c2(bench)] if {"Q1", "Q3"} & set(bench.queries) else []),
+            *([_table_c3(bench)] if "Q1" in bench.queries else []),
+        ]
+        charts = [
+            Chart(f"Data1: {whose}", "query", "seconds", series)
+            for whose, series in _figure_10_1(evaluation["Data1"]).items()
+        ]
+        if sizes:
+            texts += [
+                "rows of a batch (T Figure 10.2)",
+                table(["rows", "seconds"], [[*each] for each in sizes.items()]),
+            ]
+            means = {"mean of the queries": sizes}
+            charts.append(Chart("ours, T Figure 10.2", "rows of a batch", "seconds", means, log_x=True))
+        return "\n\n".join(texts), bench.seconds, charts
+
+
 class _SingleQueries:
     """Runs Q1-Q7 alone, and compares every answer with DuckDB's."""
 
-    def __init__(self, chosen: argparse.Namespace, progress: Progress) -> None:
-        self.history, self.new = chosen.history, chosen.new
-        self.repeats, self.patience, self._progress = chosen.repeats, chosen.patience, progress
+    def __init__(self, chosen: Incremental, progress: Progress) -> None:
+        self._study, self._progress = chosen, progress
         queries = (replace(query, name=f"Q{i}") for i, query in enumerate(examples(range(1, 8)), start=1))
         self.queries = {query.name: query for query in queries if query.name in chosen.queries}
-        rows = FED.rows(self.history + self.new + ALERTS)
-        self.rows = {"Data1": rows, "Data2": rows.slice(0, self.history + self.new)}
+        rows = FED.rows(chosen.history + chosen.new + ALERTS)
+        self.rows = {"Data1": rows, "Data2": rows.slice(0, chosen.history + chosen.new)}
         self._digests: dict[tuple[str, str], Mapping[str, Digest]] = {}
         self.seconds: dict[str, object] = {}
 
@@ -72,7 +109,7 @@ class _SingleQueries:
         """Median seconds of the measured batch."""
         work = self._work(self.queries[name], self.rows[data])
         seconds = []
-        for _ in range(self.repeats):
+        for _ in range(self._study.repeats):
             run = runs.run(work, [1], 1, options=options, checked={name}, progress=runs.silent)
             check(f"{name} on {data}, {how}", run.digests, self._expected(name, data))
             seconds.append(run.last.seconds)
@@ -89,11 +126,11 @@ class _SingleQueries:
         self._record(f"{name} on {data}, {who}{' with hidden conditions' if hidden else ''}", [rerun.seconds[name]])
         return rerun.seconds[name]
 
-    def by_batch_size(self, sizes: Sequence[int]) -> dict[float, float]:
+    def by_batch_size(self, sizes: Sequence[int]) -> dict[int, float]:
         """Mean seconds of a batch over the queries, by its rows (Figure 10.2)."""
-        means: dict[float, float] = {}
+        means: dict[int, float] = {}
         for size in sizes:
-            rows = FED.rows(self.history + size)
+            rows = FED.rows(self._study.history + size)
             works = [self._work(query, rows) for query in self.queries.values()]
             seconds = [runs.run(work, [1], 1, progress=runs.silent).last.seconds for work in works]
             means[size] = mean(seconds)
@@ -101,12 +138,14 @@ class _SingleQueries:
         return means
 
     def _work(self, query: GeneratedQuery, rows: pa.Table) -> Workload:
-        batch = rows.num_rows - self.history
-        return Workload(query.name, FED.stream, rows, max(0, self.history - runs.WARM_UP * batch), batch, (query,))
+        batch = rows.num_rows - self._study.history
+        return Workload(
+            query.name, FED.stream, rows, max(0, self._study.history - runs.WARM_UP * batch), batch, (query,)
+        )
 
     def _rerun(self, run: Callable[..., Reruns], query: GeneratedQuery, data: str) -> Reruns:
         rows = self.rows[data]
-        return run(self._work(query, rows), [query], rows.num_rows, self.patience)
+        return run(self._work(query, rows), [query], rows.num_rows, self._study.patience)
 
     def _expected(self, name: str, data: str) -> Mapping[str, Digest]:
         if (name, data) not in self._digests:
@@ -116,63 +155,6 @@ class _SingleQueries:
     def _record(self, what: str, seconds: Sequence[float]) -> None:
         self.seconds[what] = timing_summary(seconds)
         self._progress(f"{what}: {median(seconds):.2f} s")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    names = [f"Q{i}" for i in range(1, 8)]
-    parser.add_argument(
-        "--queries", nargs="+", choices=names, default=names, metavar="Q", help="all of Q1 to Q7 unless given"
-    )
-    parser.add_argument("--history", type=int, default=HISTORY, metavar="ROWS", help=f"default: {HISTORY}")
-    parser.add_argument("--new", type=int, default=NEW, metavar="ROWS", help=f"rows of the batch (default: {NEW})")
-    parser.add_argument(
-        "--repeats", type=int, default=3, metavar="N", help="sessions for each figure of ours (default: 3)"
-    )
-    parser.add_argument(
-        "--batch-sizes",
-        nargs="*",
-        type=int,
-        default=BATCH_SIZES,
-        metavar="ROWS",
-        help="of Figure 10.2; none to leave it out",
-    )
-    comparison.add_patience(parser)
-
-
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Tables C.1, C.2 and C.3, and Figure 10.2."""
-    bench = _SingleQueries(chosen, progress)
-    evaluation = {
-        data: {
-            name: [bench.ours(name, data), *(bench.again(w, name, data) for w in ("DuckDB", "Spark"))]
-            for name in bench.queries
-        }
-        for data in bench.rows
-    }
-    sizes = bench.by_batch_size(chosen.batch_sizes)
-    texts = [
-        f"each query alone: {chosen.history:,} rows, then a batch of {chosen.new:,} (in Data1, {ALERTS} more)",
-        _table_c1(evaluation),
-        *([_table_c2(bench)] if {"Q1", "Q3"} & set(bench.queries) else []),
-        *([_table_c3(bench)] if "Q1" in bench.queries else []),
-    ]
-    if sizes:
-        texts += [
-            "rows of a batch (T Figure 10.2)",
-            table(["rows", "seconds"], [[int(n), s] for n, s in sizes.items()]),
-        ]
-    charts = [
-        Chart(f"Data1: {whose}", "query", "seconds", series)
-        for whose, series in _figure_10_1(evaluation["Data1"]).items()
-    ]
-    if sizes:
-        charts.append(
-            Chart("ours, T Figure 10.2", "rows of a batch", "seconds", {"mean of the queries": sizes}, log_x=True)
-        )
-    return Report(
-        "incremental", "\n\n".join(texts), {"history": chosen.history, "new": chosen.new, **bench.seconds}, charts
-    )
 
 
 def _table_c1(evaluation: Mapping[str, Mapping[str, Sequence[float]]]) -> str:

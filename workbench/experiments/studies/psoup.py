@@ -9,20 +9,20 @@ an engine in one process; a request to Spark takes some of them by itself, so wh
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sized
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 import pyarrow as pa
 
-from workbench.experiments.report import Chart, Report, table
-from workbench.experiments.runs import Progress
+from workbench.errors import WorkbenchError
+from workbench.experiments.report import Chart, table
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.options import Options
 from workbench.session.session import Session
-from workbench.session.state import RESULTS
 
 COLUMNS = "abcdefgh"
 VALUES = 256
@@ -36,55 +36,88 @@ ASKED = 5
 SYSTEMS = {"eager": "PSoup-C", "lazy": "PSoup-P", "off": "NoMat"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--history", type=int, default=200_000, help="rows that are there")
-    parser.add_argument("--batch", type=int, default=4_000, help="rows that arrive at a time")
-    parser.add_argument("--windows", type=int, nargs="+", default=list(WINDOWS), help="rows of a window")
-    parser.add_argument("--joined", type=int, nargs="+", default=list(JOINED), help="rows of the windows of joins")
-    parser.add_argument("--queries", type=int, nargs="+", default=list(QUERIES), help="numbers of queries")
+@dataclass(frozen=True)
+class PSoup(Study):
+    """PSoup's figures 7 to 9 and its table 2."""
 
+    name, needs = "psoup", ("matplotlib",)
+    summary = "windowed answers kept complete, without their window, or not at all (PSoup 5)"
 
-def report(chosen: argparse.Namespace, progress: Progress) -> Report:
-    """Run it."""
-    rows = stream(chosen.history + 10 * chosen.batch)
-    sizes = {f"{kind}, {n:,} rows": (n, kind, 1) for kind in ("equality", "interval") for n in chosen.windows}
-    middle = chosen.windows[len(chosen.windows) // 2]
-    several = {f"{n} intervals": (middle, "interval", n) for n in PREDICATES}
-    asked = {name: text(random.Random(7), *parameters) for name, parameters in {**sizes, **several}.items()}
-    asked |= {_join_name(n): join_text(random.Random(7), n) for n in chosen.joined}
-    answers = _answered(asked, rows, chosen, progress)
-    rates = {kept: _rates(kept, rows, chosen, progress) for kept in ("lazy", "eager")}
-    unshared = _rates("lazy", rows, chosen, progress, Options(sharing=False), at_most=50)
-    texts = [
-        "milliseconds until an answer is there",
-        table(
-            ["query", *SYSTEMS.values()],
-            [[n, *(1e3 * t for t in by_system.values())] for n, by_system in answers.items()],
-        ),
-        "\nrows that could arrive in a second",
-        table(
-            ["queries", "PSoup-C", "PSoup-P", "PSoup-P unshared"],
-            [[n, rates["eager"][n], rates["lazy"][n], unshared.get(n)] for n in chosen.queries],
-        ),
-    ]
-    charts = [
-        *(
-            Chart(f"response time, one {k}", "rows of the window", "seconds", _by_size(answers, sizes, k), log_x=True)
-            for k in ("equality", "interval")
-        ),
-        Chart(
-            "response time, one join", "rows of the windows", "seconds",
-            {name: {n: answers[_join_name(n)][kept] for n in chosen.joined} for kept, name in SYSTEMS.items()},
-            log_x=True,
-        ),
-        Chart(
-            "arrival rate", "queries", "rows a second",
-            {"PSoup-C": rates["eager"], "PSoup-P": rates["lazy"], "PSoup-P unshared": unshared}, log_x=True,
-        ),
-    ]  # fmt: skip
-    figures = {"seconds": answers, "rows a second": {**rates, "lazy, unshared": unshared}}
-    return Report("psoup", "\n".join(texts), figures, charts)
+    history: int = option(200_000, "rows that are there")
+    batch: int = option(4_000, "rows that arrive at a time")
+    windows: tuple[int, ...] = option(WINDOWS, "rows of a window")
+    joined: tuple[int, ...] = option(JOINED, "rows of the windows of joins")
+    queries: tuple[int, ...] = option(QUERIES, "numbers of queries")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        rows = stream(self.history + 10 * self.batch)
+        sizes = {f"{kind}, {n:,} rows": (n, kind, 1) for kind in ("equality", "interval") for n in self.windows}
+        middle = self.windows[len(self.windows) // 2]
+        several = {f"{n} intervals": (middle, "interval", n) for n in PREDICATES}
+        asked = {name: text(random.Random(7), *parameters) for name, parameters in {**sizes, **several}.items()}
+        asked |= {f"join, {n:,} rows": join_text(random.Random(7), n) for n in self.joined}
+        answers = self._answered(asked, rows, progress)
+        rates = {kept: self._rates(kept, rows, progress) for kept in ("lazy", "eager")}
+        unshared = self._rates("lazy", rows, progress, Options(sharing=False), at_most=50)
+        times = [[n, *(1e3 * t for t in by_system.values())] for n, by_system in answers.items()]
+        arriving = {"PSoup-C": rates["eager"], "PSoup-P": rates["lazy"], "PSoup-P unshared": unshared}
+        counts = [[n, *(series.get(n) for series in arriving.values())] for n in self.queries]
+        asked_by = {"equality": self.windows, "interval": self.windows, "join": self.joined}
+        by_kind = {
+            kind: {who: {n: answers[f"{kind}, {n:,} rows"][kept] for n in numbers} for kept, who in SYSTEMS.items()}
+            for kind, numbers in asked_by.items()
+        }
+        texts = [
+            "milliseconds until an answer is there",
+            table(["query", *SYSTEMS.values()], times),
+            "\nrows that could arrive in a second",
+            table(["queries", *arriving], counts),
+        ]
+        charts = [
+            *(
+                Chart(f"response time, one {kind}", "rows of the window", "seconds", series, log_x=True)
+                for kind, series in by_kind.items()
+            ),
+            Chart("arrival rate", "queries", "rows a second", arriving, log_x=True),
+        ]
+        figures = {"seconds": answers, "rows a second": {**rates, "lazy, unshared": unshared}}
+        return "\n".join(texts), figures, charts
+
+    def _answered(self, asked: Mapping[str, str], rows: pa.Table, progress: Progress) -> dict[str, dict[str, float]]:
+        """Seconds until an answer is there, by query and by how it is kept; answers must agree."""
+        answers: dict[str, dict[str, float]] = {name: {} for name in asked}
+        with Session() as session:
+            session.add_stream("R", rows, history=self.history, batch=self.batch)
+            session.add_stream("S", stream(rows.num_rows, seed=2), history=self.history, batch=self.batch)
+            counts: dict[str, int] = {}
+            for kept in SYSTEMS:
+                queries = session.register_many({f"{name}, {kept}": sql for name, sql in asked.items()}, results=kept)
+                if kept == next(iter(SYSTEMS)):
+                    session.run(1)
+                for name in asked:
+                    seconds, count = _timed(queries[f"{name}, {kept}"].result)
+                    answers[name][kept] = seconds
+                    if (known := counts.setdefault(name, count)) != count:
+                        raise WorkbenchError(f"{name}: {count} rows where it is kept {kept}, and {known} elsewhere")
+                    progress(f"{name}, {kept}: {1e3 * seconds:.0f} ms")
+        return answers
+
+    def _rates(
+        self, kept: str, rows: pa.Table, progress: Progress, options: Options | None = None, at_most: int | None = None
+    ) -> dict[int, float]:
+        """Rows that could arrive in a second, by number of queries."""
+        rates = {}
+        for number in (n for n in self.queries if at_most is None or n <= at_most):
+            picked = random.Random(11)
+            texts = {f"q{i}": text(picked, min(self.windows), "interval", 1 + i % 4) for i in range(number)}
+            with Session(options=options) as session:
+                session.add_stream("R", rows, history=self.history, batch=self.batch)
+                session.register_many(texts, results=kept)
+                rates[number] = self.batch / median(report.seconds for report in session.run(6)[2:])
+            alone = "" if options is None else ", unshared"
+            progress(f"{number} queries, {kept}{alone}: {rates[number]:,.0f} rows a second")
+        return rates
 
 
 def stream(rows: int, seed: int = 1) -> pa.Table:
@@ -108,32 +141,6 @@ def join_text(chosen: random.Random, window: int) -> str:
     return f"SELECT R.a, S.b FROM R, S WHERE R.a > S.b + {chosen.randrange(VALUES)} BEGIN NOW - {window - 1} END NOW"
 
 
-def _join_name(window: int) -> str:
-    return f"join, {window:,} rows"
-
-
-def _answered(
-    asked: Mapping[str, str], rows: pa.Table, chosen: argparse.Namespace, progress: Progress
-) -> dict[str, dict[str, float]]:
-    """Seconds until an answer is there, by query and by how it is kept; answers must agree."""
-    answers: dict[str, dict[str, float]] = {name: {} for name in asked}
-    with Session() as session:
-        session.add_stream("R", rows, history=chosen.history, batch=chosen.batch)
-        session.add_stream("S", stream(rows.num_rows, seed=2), history=chosen.history, batch=chosen.batch)
-        counts: dict[str, int] = {}
-        for kept in SYSTEMS:
-            queries = session.register_many({f"{name}, {kept}": sql for name, sql in asked.items()}, results=kept)
-            if kept == next(iter(SYSTEMS)):
-                session.run(1)
-            for name in asked:
-                seconds, count = _timed(queries[f"{name}, {kept}"].result)
-                answers[name][kept] = seconds
-                if counts.setdefault(name, count) != count:
-                    raise AssertionError(f"{name}: {count} rows where it is kept {kept}, and {counts[name]} elsewhere")
-                progress(f"{name}, {kept}: {1e3 * seconds:.0f} ms")
-    return answers
-
-
 def _timed(ask: Callable[[], Sized]) -> tuple[float, int]:
     seconds, count = [], 0
     for _ in range(ASKED):
@@ -141,33 +148,3 @@ def _timed(ask: Callable[[], Sized]) -> tuple[float, int]:
         count = len(ask())
         seconds.append(time.perf_counter() - started)
     return median(seconds), count
-
-
-def _rates(
-    kept: str,
-    rows: pa.Table,
-    chosen: argparse.Namespace,
-    progress: Progress,
-    options: Options | None = None,
-    at_most: int | None = None,
-) -> dict[int, float]:
-    """Rows that could arrive in a second, by number of queries."""
-    assert kept in RESULTS
-    rates = {}
-    for number in (n for n in chosen.queries if at_most is None or n <= at_most):
-        picked = random.Random(11)
-        texts = {f"q{i}": text(picked, min(chosen.windows), "interval", 1 + i % 4) for i in range(number)}
-        with Session(options=options) as session:
-            session.add_stream("R", rows, history=chosen.history, batch=chosen.batch)
-            session.register_many(texts, results=kept)
-            rates[number] = chosen.batch / median(report.seconds for report in session.run(6)[2:])
-        alone = "" if options is None else ", unshared"
-        progress(f"{number} queries, {kept}{alone}: {rates[number]:,.0f} rows a second")
-    return rates
-
-
-def _by_size(
-    answers: dict[str, dict[str, float]], sizes: dict[str, tuple[int, str, int]], kind: str
-) -> dict[str, dict[int, float]]:
-    names: Sequence[str] = [name for name, (_, k, _) in sizes.items() if k == kind]
-    return {SYSTEMS[kept]: {sizes[name][0]: answers[name][kept] for name in names} for kept in SYSTEMS}

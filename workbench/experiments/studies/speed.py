@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import asdict
+from dataclasses import dataclass
 
-from workbench.experiments import comparison, runs
-from workbench.experiments.comparison import Comparison, compare
-from workbench.experiments.report import Chart, Report, table, timing_summary
-from workbench.experiments.runs import Progress
-from workbench.experiments.workload import SETS, workload
+from workbench.experiments import runs
+from workbench.experiments.comparison import Compared, Comparison, as_json
+from workbench.experiments.report import Chart, table
+from workbench.experiments.study import Findings, Progress
 from workbench.options import Options
 
 SHARED = {"shared": Options()}
+DEFAULT = ("fed-manual",)
+"""The set that is run unless others are chosen."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}; fed-manual unless given")
-    comparison.add_arguments(parser)
+@dataclass(frozen=True)
+class Speed(Compared):
+    """A batch of each query set."""
 
+    name = "speed"
+    summary = "time of a batch of a query set, beside DuckDB, Spark and unshared"
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Run the experiment on each query set."""
-    sets = chosen.sets or ["fed-manual"]
-    texts, figures, bars = [], {}, {}
-    for name in sets:
-        needed = runs.batches_needed([0], chosen.batches)
-        work = workload(name, batches=needed, history=chosen.history, batch=chosen.batch, queries=chosen.queries)
-        measured = compare(work, chosen, SHARED, progress=progress)
-        texts.append(lines(measured))
-        figures[name] = as_json(measured)
-        bars[name] = seconds_of(measured)
-    who = list(dict.fromkeys(each for seconds in bars.values() for each in seconds))
-    series = {each: {name: seconds[each] for name, seconds in bars.items() if each in seconds} for each in who}
-    chart = Chart("time of a batch, scaled to the whole set", "query set", "seconds", series)
-    return Report(f"speed-{'-'.join(sets)}", "\n\n".join(texts), figures, (chart,))
+    @property
+    def stem(self) -> str:
+        """With the sets that were chosen."""
+        return "-".join((self.name, *(self.sets or DEFAULT)))
+
+    def run(self, progress: Progress) -> Findings:
+        """Run the experiment on each query set."""
+        texts, figures, bars = [], {}, {}
+        for name in self.sets or DEFAULT:
+            work = self.workload(name, runs.WARM_UP + self.batches)
+            compared = self.compare(work, SHARED, progress)
+            texts.append(lines(compared))
+            bars[name] = seconds_of(compared)
+            figures[name] = as_json(compared) | {"seconds": bars[name]}
+        who = list(dict.fromkeys(each for seconds in bars.values() for each in seconds))
+        series = {each: {name: seconds[each] for name, seconds in bars.items() if each in seconds} for each in who}
+        chart = Chart("time of a batch, scaled to the whole set", "query set", "seconds", series)
+        return "\n\n".join(texts), figures, (chart,)
 
 
 def seconds_of(measured: Comparison) -> dict[str, float]:
@@ -69,19 +73,3 @@ def lines(measured: Comparison) -> str:
             *stopped,
         ]
     )
-
-
-def as_json(measured: Comparison) -> dict[str, object]:
-    """The comparison as JSON holds it."""
-    run, queries = measured.runs["shared"], len(measured.work.queries)
-    return measured.as_json() | {
-        "rows": run.rows,
-        "checked": measured.checked["shared"],
-        "peak_gib": run.peak_gib,
-        "register_seconds": run.last.register_seconds,
-        "weighted_size": run.last.weighted_size,
-        "operators": run.last.operators,
-        "batch_seconds": timing_summary(run.last.batch_seconds),
-        "seconds": seconds_of(measured),
-        "reruns": [asdict(rerun) | {"typical": rerun.typical(queries)} for rerun in measured.reruns],
-    }

@@ -7,21 +7,19 @@ over windows of many lengths are run together, each over rows of its own window,
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from workbench.experiments import runs
-from workbench.experiments.digests import Digest, check, digest
+from workbench.experiments.digests import Digest, check, connect, digest
 from workbench.experiments.measure import resident_bytes
-from workbench.experiments.report import Chart, Report, table, timing_summary
-from workbench.experiments.runs import Progress
+from workbench.experiments.report import Chart, table
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.options import Options
 from workbench.session.session import Session
 from workbench.session.state import EAGER, LAZY
@@ -55,10 +53,8 @@ WEEKS = "SELECT COUNT(*) AS n, SUM(amount) AS s FROM transfers"
 HOPS = "for (t = ST; ; t += 7) { WindowIs(transfers, t - 6, t); }"
 SHARED = f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, MAX(amount) AS h {FROM} d > now() - {{}} GROUP BY bank"
 CONFIGURATIONS = {
-    "shared": Options(),
-    "without slices": Options(vertical_expansion=False),
-    "separate": Options(sharing=False),
-}
+    "shared": Options(), "without slices": Options(vertical_expansion=False), "separate": Options(sharing=False)
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,64 +76,88 @@ class Long:
     checked: int
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--batches", type=int, default=500, help="batches of the long run (default: 500)")
-    parser.add_argument("--batch", type=int, default=1_000, help="rows of a batch, which is a day (default: 1,000)")
-    parser.add_argument(
-        "--queries", type=int, nargs="+", default=[4, 16, 32], help="numbers of aggregates that are shared or not"
-    )
-    parser.add_argument("--measured", type=int, default=8, help="batches that are measured at each (default: 8)")
+@dataclass(frozen=True)
+class Windows(Study):
+    """A mix of windows for a long time, and aggregates over windows of many lengths."""
 
+    name = "windows"
+    summary = "a mix of sliding windows over many batches; windowed aggregates shared or separate"
 
-def report(chosen: argparse.Namespace, progress: Progress) -> Report:
-    """Run it."""
-    long = _long(chosen, progress)
-    by_configuration = {name: _shared(name, chosen, progress) for name in CONFIGURATIONS}
-    seconds = {
-        name: {n: median(times) for n, (times, _) in measured.items()} for name, measured in by_configuration.items()
-    }
-    checked = long.checked + sum(checked for measured in by_configuration.values() for _, checked in measured.values())
-    ends = min(ENDS, len(long.seconds) // 2)
-    columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
-    rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
-    ratios = [
-        [n, *(1e3 * seconds[name][n] for name in CONFIGURATIONS), seconds["separate"][n] / seconds["shared"][n]]
-        for n in chosen.queries
-    ]
-    text = [
-        f"{len(MIX) + 2} queries over {len(long.seconds)} batches of {chosen.batch:,} rows, medians;"
-        f" {long.late:,} late rows",
-        table(columns, rows),
-        "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
-        table(["queries", *CONFIGURATIONS, "separate / shared"], ratios),
-        f"\n{checked} answers compared with DuckDB's",
-    ]
-    batches = range(1, len(long.seconds) + 1)
-    charts = [
-        Chart("time", "batch", "seconds a batch", {"mix": dict(zip(batches, long.seconds, strict=True))}, log_y=False),
-        Chart("rows", "batch", "rows", {"kept for all queries": long.kept, "arrived": long.arrived}, log_y=False),
-        Chart(
-            "memory", "batch", "MiB",
-            {"all processes": {b: size / 2**20 for b, size in long.memory.items()}}, log_y=False,
-        ),
-        Chart("windowed aggregates", "queries", "seconds a batch", seconds, log_x=True),
-    ]  # fmt: skip
-    figures = {
-        "rows a batch": chosen.batch,
-        "mix": {
-            "seconds": timing_summary(long.seconds),
-            "kept": long.kept,
-            "memory": long.memory,
-            "arrived": long.arrived,
-        },
-        "aggregates": {
-            name: {n: timing_summary(t) for n, (t, _) in measured.items()}
-            for name, measured in by_configuration.items()
-        },
-        "checked": checked,
-    }
-    return Report("windows", "\n".join(text), figures, charts)
+    batches: int = option(500, "batches of the long run")
+    batch: int = option(1_000, "rows of a batch, which is a day")
+    queries: tuple[int, ...] = option((4, 16, 32), "numbers of aggregates that are shared or not")
+    measured: int = option(8, "batches that are measured at each number")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        long = self._long(progress)
+        by_configuration = {name: self._shared(name, progress) for name in CONFIGURATIONS}
+        seconds = {name: {n: median(run[0]) for n, run in runs.items()} for name, runs in by_configuration.items()}
+        checked = long.checked + sum(run[1] for runs in by_configuration.values() for run in runs.values())
+        ends = min(ENDS, len(long.seconds) // 2)
+        columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
+        rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
+        ratios = [
+            [n, *(1e3 * seconds[name][n] for name in CONFIGURATIONS), seconds["separate"][n] / seconds["shared"][n]]
+            for n in self.queries
+        ]
+        text = [
+            f"{len(MIX) + 2} queries over {len(long.seconds)} batches of {self.batch:,} rows, medians;"
+            f" {long.late:,} late rows",
+            table(columns, rows),
+            "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
+            table(["queries", *CONFIGURATIONS, "separate / shared"], ratios),
+            f"\n{checked} answers compared with DuckDB's",
+        ]
+        times, memory = dict(enumerate(long.seconds, start=1)), {b: size / 2**20 for b, size in long.memory.items()}
+        charts = [
+            Chart("time", "batch", "seconds a batch", {"mix": times}, log_y=False),
+            Chart("rows", "batch", "rows", {"kept for all queries": long.kept, "arrived": long.arrived}, log_y=False),
+            Chart("memory", "batch", "MiB", {"all processes": memory}, log_y=False),
+            Chart("windowed aggregates", "queries", "seconds a batch", seconds, log_x=True),
+        ]
+        figures = {"mix": asdict(long), "aggregates": by_configuration, "checked": checked}
+        return "\n".join(text), figures, charts
+
+    def _long(self, progress: Progress) -> Long:
+        """The mix, for as many batches as were asked for."""
+        kept, memory, arrived = dict[int, int](), dict[int, int](), dict[int, int]()
+        rows = transfers(HISTORY_DAYS + self.batches, self.batch)
+        with Session() as session:
+            _add(session, rows, self.batch)
+            start = _now(session)
+            session.register_many(MIX, results=LAZY)
+            session.register(LATELY, "lately", results=EAGER)
+            session.register(f"{WEEKS} {HOPS}", "weeks")
+            every = max(1, self.batches // LOOKS)
+            for batch in range(1, self.batches + 1):
+                session.run(1)
+                if batch % every == 0 or batch == 1:
+                    operators = {operator.root for report in session.reports for operator in report.operators}
+                    kept[batch] = sum(session.kept(name)[0] for name in operators)
+                    memory[batch] = resident_bytes()
+                    arrived[batch] = session.streams["transfers"].position
+                    last = session.reports[-1].seconds
+                    progress(f"batch {batch}: {1e3 * last:.0f} ms, {kept[batch]:,} rows kept")
+            seconds = [report.seconds for report in session.reports]
+            instant = start + dt.timedelta(days=(_now(session) - start).days // 7 * 7)
+            weeks = f"{WEEKS} WHERE d BETWEEN DATE '{instant}' - 6 AND DATE '{instant}'"
+            checked = _checked("the mix", session, {**MIX, "lately": LATELY, "weeks": weeks})
+            return Long(seconds, kept, memory, arrived, session.streams["transfers"].late_rows, checked)
+
+    def _shared(self, name: str, progress: Progress) -> dict[int, tuple[list[float], int]]:
+        """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
+        measured = {}
+        for number in self.queries:
+            texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
+            batches = runs.WARM_UP + self.measured
+            with Session(options=CONFIGURATIONS[name]) as session:
+                _add(session, transfers(HISTORY_DAYS + batches, self.batch), self.batch)
+                session.register_many(texts)
+                seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
+                measured[number] = seconds, _checked("aggregates", session, texts)
+            progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
+        return measured
 
 
 def transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
@@ -160,48 +180,6 @@ def transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
     )
 
 
-def _long(chosen: argparse.Namespace, progress: Progress) -> Long:
-    """The mix, for as many batches as were asked for."""
-    kept, memory, arrived = dict[int, int](), dict[int, int](), dict[int, int]()
-    rows = transfers(HISTORY_DAYS + chosen.batches, chosen.batch)
-    with Session() as session:
-        _add(session, rows, chosen.batch)
-        start = _now(session)
-        session.register_many(MIX, results=LAZY)
-        session.register(LATELY, "lately", results=EAGER)
-        session.register(f"{WEEKS} {HOPS}", "weeks")
-        every = max(1, chosen.batches // LOOKS)
-        for batch in range(1, chosen.batches + 1):
-            session.run(1)
-            if batch % every == 0 or batch == 1:
-                operators = {operator.root for report in session.reports for operator in report.operators}
-                kept[batch] = sum(session.kept(name)[0] for name in operators)
-                memory[batch] = resident_bytes()
-                arrived[batch] = session.streams["transfers"].position
-                last = session.reports[-1].seconds
-                progress(f"batch {batch}: {1e3 * last:.0f} ms, {kept[batch]:,} rows kept")
-        seconds = [report.seconds for report in session.reports]
-        instant = start + dt.timedelta(days=(_now(session) - start).days // 7 * 7)
-        weeks = f"{WEEKS} WHERE d BETWEEN DATE '{instant}' - 6 AND DATE '{instant}'"
-        checked = _checked("the mix", session, {**MIX, "lately": LATELY, "weeks": weeks})
-        return Long(seconds, kept, memory, arrived, session.streams["transfers"].late_rows, checked)
-
-
-def _shared(name: str, chosen: argparse.Namespace, progress: Progress) -> dict[int, tuple[list[float], int]]:
-    """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
-    measured = {}
-    for number in chosen.queries:
-        texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
-        batches = runs.WARM_UP + chosen.measured
-        with Session(options=CONFIGURATIONS[name]) as session:
-            _add(session, transfers(HISTORY_DAYS + batches, chosen.batch), chosen.batch)
-            session.register_many(texts)
-            seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
-            measured[number] = seconds, _checked("aggregates", session, texts)
-        progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
-    return measured
-
-
 def _add(session: Session, rows: pa.Table, batch: int) -> None:
     session.add_stream("transfers", rows, history=HISTORY_DAYS * batch, batch=batch, time="d", lateness=LATENESS)
 
@@ -218,7 +196,7 @@ def _checked(who: str, session: Session, texts: Mapping[str, str]) -> int:
     stream = session.streams["transfers"]
     expected: dict[str, Digest] = {}
     now = f"DATE '{_now(session)}'"
-    with duckdb.connect() as database:
+    with connect() as database:
         database.register("transfers", stream.log.on_time(0, stream.position))
         for name, text in texts.items():
             database.execute(f"CREATE TABLE answer AS {text.replace('now()', now)}")

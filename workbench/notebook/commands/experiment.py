@@ -30,13 +30,24 @@ class Report(Protocol):
         """All charts as a figure of matplotlib."""
 
 
+class Run(Protocol):
+    """An experiment with its options."""
+
+    def report(self, progress: Callable[[str], None]) -> Report:
+        """Run it; it tells how far it is."""
+
+
 class Experiment(Protocol):
     """What can be run; see ``workbench.experiments.registry``."""
 
     name: str
     summary: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    report: Callable[[argparse.Namespace, Callable[[str], None]], Report]
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Give a parser its options."""
+
+    def of(self, chosen: argparse.Namespace) -> Run:
+        """One run of it, with what the parser read."""
 
 
 class Registry(Protocol):
@@ -79,8 +90,8 @@ def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
     options = parser.parse(arguments.rest)
     started = time.perf_counter()
     line = ProgressLine(f"{chosen.name} …")
-    report = chosen.report(
-        options, lambda text: line.update(f"{chosen.name}, {time.perf_counter() - started:.0f} s: {text}")
+    report = chosen.of(options).report(
+        lambda text: line.update(f"{chosen.name}, {time.perf_counter() - started:.0f} s: {text}")
     )
     line.update(f"{chosen.name} took {time.perf_counter() - started:.0f} s")
     if arguments.output is not None:
@@ -92,19 +103,15 @@ def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def _installed() -> Registry:
-    """The experiments, with DuckDB and whatever else they need.
+    """The experiments; each says itself what it needs and is not there.
 
     Raises:
-        EnvironmentProblem: something of that is not installed.
+        EnvironmentProblem: the package is not installed.
     """
-    try:
-        (point,) = entry_points(group=_GROUP)
-        return cast(Registry, point.load())
-    except (ValueError, ModuleNotFoundError) as missing:
-        needed = getattr(missing, "name", None) or "to be installed"
-        raise EnvironmentProblem(
-            f"experiments need {needed}", hint="pip install 'argus-workbench[experiments]'"
-        ) from missing
+    points = entry_points(group=_GROUP)
+    if not points:
+        raise EnvironmentProblem("the package is not installed, so its experiments are not found", hint="pip install .")
+    return cast(Registry, next(iter(points)).load())
 
 
 def _parser(experiment: Experiment) -> Parser:

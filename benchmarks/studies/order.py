@@ -7,16 +7,15 @@ too.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from workbench.experiments.query_sets import QUERY_SETS, query_set
-from workbench.experiments.report import Report, table
-from workbench.experiments.runs import Progress
-from workbench.experiments.studies.planning.network_size import sample_schema, sample_statistics
+from workbench.experiments.report import Chart, table
+from workbench.experiments.studies.network_size import CONFIGURATIONS, growth, sample_schema, sample_statistics
+from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.options import Options
@@ -110,28 +109,58 @@ def halves(asked: Mapping[str, Asked], progress: Progress = print) -> list[Measu
     return [dropped, never]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the experiment."""
-    parser.add_argument("--set", choices=QUERY_SETS, default="fed-manual", help="default: fed-manual")
-    parser.add_argument("--queries", type=int, help="so many queries of the set; all unless given")
-    parser.add_argument("--orders", type=int, default=ORDERS, help=f"orders at random; default: {ORDERS}")
+@dataclass(frozen=True)
+class Order(Study):
+    """A set registered in many orders, and half of it dropped."""
+
+    name, needs = "order", ()
+    summary = "one set registered in many orders, and half of it dropped (T11.1.2); planning alone"
+
+    set: str = option("fed-manual", "query set", choices=QUERY_SETS)
+    queries: int | None = option(None, "the first so many queries of the set; all unless given", of=int)
+    orders: int = option(ORDERS, "orders at random")
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        asked = asked_of(self.set, self.queries)
+        ordered, halved = orders(asked, self.orders, progress), halves(asked, progress)
+        sizes = [one.size for one in ordered]
+        best = min(one.size_anew for one in ordered)
+        rows = [[one.title, one.size, one.trees, one.size_anew, one.trees_anew] for one in (*ordered, *halved)]
+        lines = [
+            f"{self.set}, {len(asked)} queries",
+            table(["network", "size", "trees", "anew: size", "trees"], rows),
+            f"one at a time {min(sizes)} to {max(sizes)}, median {statistics.median(sizes):g}: "
+            f"at most {max(sizes) / best - 1:+.1%} beside the best that was planned anew ({best})",
+            f"planned anew at most {max(one.size_anew for one in ordered) / best - 1:+.1%}",
+            f"half dropped: {halved[0].size / halved[1].size - 1:+.1%} beside never there, "
+            f"planned anew {halved[0].size_anew / halved[1].size_anew - 1:+.1%}",
+        ]
+        figures = {"orders": [asdict(one) for one in ordered], "halves": [asdict(one) for one in halved]}
+        return "\n".join(lines), figures, ()
 
 
-def report(chosen: argparse.Namespace, progress: Progress = print) -> Report:
-    """Register a set in many orders, and drop half of it."""
-    asked = asked_of(chosen.set, chosen.queries)
-    ordered, halved = orders(asked, chosen.orders, progress), halves(asked, progress)
-    sizes = [one.size for one in ordered]
-    best = min(one.size_anew for one in ordered)
-    rows = [[one.title, one.size, one.trees, one.size_anew, one.trees_anew] for one in (*ordered, *halved)]
-    lines = [
-        f"{chosen.set}, {len(asked)} queries",
-        table(["network", "size", "trees", "anew: size", "trees"], rows),
-        f"one at a time {min(sizes)} to {max(sizes)}, median {statistics.median(sizes):g}: "
-        f"at most {max(sizes) / best - 1:+.1%} beside the best that was planned anew ({best})",
-        f"planned anew at most {max(one.size_anew for one in ordered) / best - 1:+.1%}",
-        f"half dropped: {halved[0].size / halved[1].size - 1:+.1%} beside never there, "
-        f"planned anew {halved[0].size_anew / halved[1].size_anew - 1:+.1%}",
-    ]
-    figures = {"orders": [asdict(one) for one in ordered], "halves": [asdict(one) for one in halved]}
-    return Report(f"order-{chosen.set}", "\n".join(lines), figures)
+@dataclass(frozen=True)
+class Register(Study):
+    """One query registered after the other, and the time of each hundred."""
+
+    name, needs = "register", ("matplotlib",)
+    summary = "time to register 1,000 queries into one network; planning alone"
+
+    set: str = option("fed-uniform", "query set", choices=QUERY_SETS)
+
+    @property
+    def stem(self) -> str:
+        """With the set that was chosen."""
+        return f"{self.name}-{self.set}"
+
+    def run(self, progress: Progress) -> Findings:
+        """Run it."""
+        grown = growth(self.set, CONFIGURATIONS["Restructuring"], known=False)
+        seconds = dict(zip(grown.sizes, grown.seconds, strict=True))
+        rows = [[number, seconds[number], size] for number, size in grown.sizes.items()]
+        ratio = grown.seconds[-1] / grown.seconds[0]
+        last = f"{sum(grown.seconds):.1f} s in all; last hundred / first hundred {ratio:.2f}"
+        chart = Chart(f"registering {self.set}", "queries", "seconds for a hundred", {"ours": seconds}, log_y=False)
+        columns = ["queries", "s for the last hundred", "weighted size"]
+        return f"{table(columns, rows)}\n{last}", asdict(grown), (chart,)

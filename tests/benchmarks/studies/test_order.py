@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
-from workbench.experiments.registry import find
-from workbench.experiments.studies.planning.order import asked_of, halves, orders
+from benchmarks.studies.order import Order, asked_of, halves, orders
 
 
 def test_a_few_queries() -> None:
@@ -18,8 +15,6 @@ def test_a_few_queries() -> None:
 
 
 def test_its_report() -> None:
-    experiment, parser = find("order"), argparse.ArgumentParser()
-    experiment.add_arguments(parser)
-    report = experiment.report(parser.parse_args(["--queries", "4", "--orders", "1"]), lambda line: None)
+    report = Order(queries=4, orders=1).report(lambda line: None)
     assert "fed-manual, 4 queries" in report.text and "planned anew at most +0.0%" in report.text
-    assert report.figures.keys() == {"orders", "halves"}
+    assert report.figures.keys() == {"options", "orders", "halves"}

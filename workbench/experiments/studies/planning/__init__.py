@@ -1,1 +1,0 @@
-"""What planning alone tells: no row is read, and Spark is not started."""
