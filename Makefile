@@ -9,7 +9,7 @@ STAMP := $(VENV)/.up-to-date
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check lint docs bench bench-check trust clean java
+.PHONY: help demo lab test check lint docs bench bench-check notebooks release trust clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -44,6 +44,12 @@ bench: $(STAMP) java ## run a benchmark (ARGS="speed med --batches 30")
 
 bench-check: $(STAMP) java ## compare ratios of speed with the committed ones (ARGS=--write: commit these)
 	$(BIN)/python -m benchmarks.gate $(ARGS)
+
+notebooks: $(STAMP) java ## run the notebooks and keep them with their outputs (ARGS=notebooks/01-quickstart.ipynb)
+	$(BIN)/python scripts/notebooks.py $(ARGS)
+
+release: $(STAMP) java ## build wheel and sdist, try the wheel in empty environments of two Pythons (ARGS="PYTHON PYTHON")
+	$(BIN)/python scripts/release.py $(ARGS)
 
 trust: $(STAMP) java ## run what shows that answers are right, and write docs/trust.md (ARGS="--sequences 5000")
 	$(BIN)/python scripts/trust_page.py $(ARGS)

@@ -27,14 +27,19 @@ class Sample:
 
 
 @cache
-def site_pages() -> ModuleType:
-    """The module that generates pages when the site is built."""
-    spec = importlib.util.spec_from_file_location("site_pages", ROOT / "scripts" / "site_pages.py")
+def script(name: str) -> ModuleType:
+    """A module of the folder ``scripts``."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["site_pages"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def site_pages() -> ModuleType:
+    """The module that generates pages when the site is built."""
+    return script("site_pages")
 
 
 @cache

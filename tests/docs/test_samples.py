@@ -102,7 +102,7 @@ def test_the_samples_of_a_page_run(kernel: KernelManager, folder: Path, page: st
 
 def write(page: str, blocks: list[Sample], outputs: list[str]) -> None:
     """Put outputs into a page, below the blocks that have one."""
-    path = DOCS / page
+    path = README if page == README.name else DOCS / page
     text = path.read_text(encoding="utf-8")
     place = 0
     for block, output in zip(blocks, outputs, strict=True):
