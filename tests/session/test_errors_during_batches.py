@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.schedule import Progress
-from workbench.errors import SqlError
+from workbench.errors import SqlError, SqlWarning
 
 
 def test_a_text_with_an_error_does_not_wait_for_the_batch_that_runs(
@@ -40,3 +40,14 @@ def test_a_text_with_an_error_does_not_wait_for_the_batch_that_runs(
             leave.set()
             running.join()
         assert session.register("SELECT id FROM flights", name="q").name == "q"
+
+
+def test_a_text_is_bound_once_while_a_batch_runs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was bound again after the batch, and its warnings were shown twice."""
+    monkeypatch.setattr(Session, "progress", property(lambda session: Progress(batch=1, done=0, total=1)))
+    with Session(spark) as session:
+        session.add_stream("flights", pd.DataFrame({"id": [1, 2, 3]}))
+        for ask in (session.register, session.preview):
+            with pytest.warns(SqlWarning) as warned:
+                ask("SELECT id FROM flights WHERE id = NULL", "q")
+            assert [w.category for w in warned].count(SqlWarning) == 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import cached_property, wraps
@@ -42,11 +43,11 @@ from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import Source
-from workbench.session.state import ACTIVE, EAGER, LAZY, LISTED, OFF, QueryRecord
+from workbench.session.state import ACTIVE, EAGER, LAZY, LISTED, OFF, QueryRecord, State
 from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
 from workbench.sql.algebra.types import parse_type
-from workbench.sql.binder.pipeline import bind
+from workbench.sql.binder.pipeline import Bound, bind
 from workbench.sql.schema import UserAggregate
 from workbench.sql.syntax.dialects import known_dialect
 from workbench.streams.corrections.declared import corrections_of
@@ -430,10 +431,7 @@ class Session(SessionContents):
             EngineError: Spark could not evaluate it; nothing has changed.
         """
         dialect = dialect or self.dialect
-        self._check_during_batch(sql, dialect)
-        with self.parts.exclusively():
-            state = self._state
-            bound = bind(sql, dialect, state.schema)
+        with self._bound(sql, dialect) as (state, bound):
             named = state.named + (name is None and bound.query is not None)
             name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
             return self._register({name: BoundText(sql, dialect, bound, results)}, named, force)[name]
@@ -488,10 +486,8 @@ class Session(SessionContents):
         Raises:
             SqlError, UnsupportedError: the text is not accepted.
         """
-        self._check_during_batch(sql, dialect or self.dialect)
-        with self.parts.exclusively():
-            state, planner = self._state, self.parts.planner
-            logical = bind(sql, dialect or self.dialect, state.schema).named(name)[name]
+        with self._bound(sql, dialect or self.dialect) as (state, bound):
+            planner, logical = self.parts.planner, bound.named(name)[name]
             transitions.learn(self.parts.runtime, state)
             with planner.catalog.rehearsal():
                 network = planner.drop(state.network, state.same_names([name]))
@@ -779,10 +775,18 @@ class Session(SessionContents):
         store = self.parts.store
         return Source(record.id, types, handle.arrow_changes, lambda: handle.batch, lambda: store.last.line, check)
 
-    def _check_during_batch(self, sql: str, dialect: str) -> None:
-        """Refuse a text with an error at once, while a batch runs: the names that it may use do not change by that."""
-        if (progress := self.progress) is not None and progress.batch:
-            bind(sql, dialect, self._state.schema)
+    @contextmanager
+    def _bound(self, sql: str, dialect: str) -> Iterator[tuple[State, Bound]]:
+        """The state and a bound text, while nothing else changes; a text with an error does not wait for a batch."""
+        schema = self._state.schema
+        bound = bind(sql, dialect, schema)
+        with self.parts.exclusively():
+            state = self._state
+            # A batch moves event times, which only a window clause reads; other names may have changed as well.
+            now = (state.schema if bound.windows else schema).event_times
+            if replace(state.schema, event_times=now) != schema:
+                bound = bind(sql, dialect, state.schema)
+            yield state, bound
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         names = ", ".join(list(texts)[:LISTED]) + (", …" if len(texts) > LISTED else "")

@@ -332,11 +332,6 @@ def _by_set(sets_of: Mapping[str, Set[int]]) -> str:
     return f"CASE {' '.join(cases)} END"
 
 
-def is_of_members(members: Iterable[int]) -> str:
-    """SQL: the row belongs to one of some fused roots."""
-    return _is_one_of(MEMBER, members)
-
-
 def _is_one_of(column: str, numbers: Iterable[int]) -> str:
     return f"{column} IN ({', '.join(f'{number}L' for number in sorted(numbers))})"
 

@@ -110,12 +110,6 @@ class PostgresTarget(Target):
             self._check_alone(cursor, target)
             cursor.execute(_CLAIM, [self._sink, target])
 
-    def _has_rows(self, cursor: Any, table: str, name: str) -> bool:
-        if cursor.execute("SELECT to_regclass(%s)", [name]).fetchone() == (None,):
-            return False
-        text = _psycopg().sql.SQL("SELECT FROM {} LIMIT 1").format(_identifier(table))
-        return bool(cursor.execute(text).rowcount)
-
     def _target(self, cursor: Any, table: str) -> tuple[str, str, str]:
         """What a table is called among those of all schemas, its name as an identifier, and its schema."""
         (schema,) = cursor.execute("SELECT current_schema()").fetchone()

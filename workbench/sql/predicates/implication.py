@@ -168,11 +168,6 @@ def _entailed(p: PredSet, subject: Subject) -> ValueSet:
     return entailed(known.sets, known.combined, subject)
 
 
-def equivalent(p: PredSet, q: PredSet) -> bool:
-    """Whether two PredSets are true for the same rows (Definition 6.6)."""
-    return implies(p, q) and implies(q, p)
-
-
 @cached(_CACHED)
 def normalized(p: PredSet) -> PredSet:
     """The same without redundancy (T6.2.4): ``a > 100 and a > 500`` is ``a > 500``.
@@ -217,24 +212,6 @@ def difference(p: PredSet, q: PredSet) -> PredSet:
     When p implies q, the difference and q together are equivalent to p.
     """
     return PredSet(tuple(predicate for predicate in normalized(p) if not implies_or_pred(q, predicate)))
-
-
-def explication(p: PredSet, on: PredSet) -> PredSet:
-    """Equivalent to p, with the predicates of ``on`` that p implies written out (Definition 6.11).
-
-    Each predicate is in canonical text, but nothing is left out for being redundant.
-    """
-    return conjunction(_each(p), pred_set(predicate for predicate in _each(on) if implies_or_pred(p, predicate)))
-
-
-def _each(p: PredSet) -> PredSet:
-    """Every ORPred in canonical text, by itself."""
-    return conjunction(*(normalized(PredSet((predicate,))) for predicate in p))
-
-
-def semantic_intersection(p: PredSet, q: PredSet) -> PredSet:
-    """What both p and q say, as far as one of them says it literally, without redundancy (Definition 6.12)."""
-    return normalized(pred_set(set(explication(p, q)) & set(explication(q, p))))
 
 
 def common_predicate(sets: Sequence[PredSet]) -> PredSet:

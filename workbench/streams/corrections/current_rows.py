@@ -83,10 +83,6 @@ class CurrentRows:
         self._store(before, now)
         return Applied(log.table(values, self._schema), log.rejected)
 
-    def keys_of(self, rows: pa.Table) -> list[str | None]:
-        """The keys of rows, as they are stored; ``None`` where a column is NULL."""
-        return self._keys(rows)
-
     def _apply_one(
         self, place: int, change: int, key: str, text: str, now: dict[str, _Current], log: _Emitted, event: int
     ) -> bool:

@@ -48,9 +48,10 @@ EXACT = [
 def test_the_integer_is_the_decimal(spark: SparkSession, expression: Expression) -> None:
     rows = list(itertools.product(*VALUES.values()))
     frame = spark.createDataFrame(rows, "a decimal(15, 2), b decimal(15, 2), r decimal(6, 3)")
-    whole = unscaled(expression, name)
+    whole = unscaled(expression)
     assert whole is not None and whole.scale == expression.type.scale
-    for exact, integer in frame.selectExpr(to_spark(expression, name), whole.sql).collect():
+    computed = whole.number.values(stored(rows)).to_pylist()
+    for (exact,), integer in zip(frame.selectExpr(to_spark(expression, name)).collect(), computed, strict=True):
         assert (None if exact is None else int(exact.scaleb(whole.scale))) == integer
         assert integer is None or abs(integer) <= whole.most < LIMIT
 
@@ -58,15 +59,19 @@ def test_the_integer_is_the_decimal(spark: SparkSession, expression: Expression)
 @pytest.mark.parametrize("expression", [*EXACT, call("-", A, A, decimal(16, 2))], ids=str)
 def test_stored_columns_give_the_same_integer(expression: Expression) -> None:
     rows = list(itertools.product(*VALUES.values()))
-    types = {"a": pa.decimal128(15, 2), "b": pa.decimal128(15, 2), "r": pa.decimal128(6, 3)}
-    columns = [pa.array(values, type_) for values, type_ in zip(zip(*rows, strict=True), types.values(), strict=True)]
-    batch = pa.RecordBatch.from_arrays(columns, names=[*types])
-    whole = unscaled(expression, name)
+    batch = stored(rows)
+    whole = unscaled(expression)
     assert whole is not None
-    expected = [exactly(expression, dict(zip(types, row, strict=True))) for row in rows]
+    expected = [exactly(expression, dict(zip(VALUES, row, strict=True))) for row in rows]
     integers = [None if value is None else int(value.scaleb(whole.scale)) for value in expected]
     assert whole.number.values(batch).to_pylist() == integers
     assert whole.number.values(batch.slice(7, 20)).to_pylist() == integers[7:27]
+
+
+def stored(rows: list[tuple[Decimal | None, ...]]) -> pa.RecordBatch:
+    types = {"a": pa.decimal128(15, 2), "b": pa.decimal128(15, 2), "r": pa.decimal128(6, 3)}
+    columns = [pa.array(values, type_) for values, type_ in zip(zip(*rows, strict=True), types.values(), strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=[*types])
 
 
 def exactly(expression: Expression, row: dict[str, Decimal | None]) -> Decimal | None:
@@ -98,7 +103,7 @@ def exactly(expression: Expression, row: dict[str, Decimal | None]) -> Decimal |
     ids=str,
 )
 def test_what_may_not_fit_or_is_something_else_stays_as_it_is(expression: Expression) -> None:
-    assert unscaled(expression, name) is None
+    assert unscaled(expression) is None
 
 
 def test_columns_that_rows_have_are_not_sent_twice() -> None:

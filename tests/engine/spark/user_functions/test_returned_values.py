@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, convert_returned
+from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, converter_to
 from workbench.errors import SessionError, SqlError
 from workbench.session.directory.stored_functions import argument_counts
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal, parse_type
@@ -66,7 +66,7 @@ class Unshowable:
     ],
 )
 def test_values_that_fit_become_what_spark_takes(value: object, type_: DataType, expected: object) -> None:
-    found = convert_returned(value, type_)
+    found = converter_to(type_)(value)
     assert found == expected and type(found) is type(expected)
 
 
@@ -104,7 +104,7 @@ def test_values_that_fit_become_what_spark_takes(value: object, type_: DataType,
 )
 def test_values_that_do_not_fit_count_as_raised(value: object, type_: DataType) -> None:
     with pytest.raises(TypeError, match="was returned, which is no"):
-        convert_returned(value, type_)
+        converter_to(type_)(value)
 
 
 @pytest.mark.parametrize(
@@ -120,18 +120,18 @@ def test_values_that_do_not_fit_count_as_raised(value: object, type_: DataType) 
 )
 def test_what_does_not_fit_is_named_with_the_reason(value: object, type_: DataType, message: str) -> None:
     with pytest.raises(WrongValueError, match=message):
-        convert_returned(value, type_)
+        converter_to(type_)(value)
 
 
 def test_a_value_that_does_not_fit_is_named_briefly() -> None:
     with pytest.raises(WrongValueError) as raised:
-        convert_returned(["x" * 1000] * 1000, STRING)
+        converter_to(STRING)(["x" * 1000] * 1000)
     assert len(str(raised.value)) < 2 * LENGTH
 
 
 def test_a_decimal_is_rounded_the_same_in_every_context() -> None:
     with localcontext(prec=3):
-        assert convert_returned(Decimal("123456.785"), MONEY) == Decimal("123456.79")
+        assert converter_to(MONEY)(Decimal("123456.785")) == Decimal("123456.79")
 
 
 @pytest.mark.parametrize(

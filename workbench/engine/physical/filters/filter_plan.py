@@ -1,8 +1,9 @@
 """Compile a tree's selections into a grouped filter: which expressions Spark must evaluate, and their tables.
 
-Exact for every type: constants that fall between two values of the expression's type are moved to the
-next value with the operator adjusted, and whatever has no total order of 64-bit numbers or strings (a comparison of
-two columns, LIKE, a user function) is evaluated by Spark to true, false or NULL and looked up like any other value.
+Exact for every type: constants that fall between two values of the expression's type are moved to the next value with
+the operator adjusted. A condition without a total order of 64-bit numbers or strings (a comparison of two columns,
+LIKE, a user function) is evaluated to true, false or NULL and looked up like any other value: by the filter where it
+follows from stored columns (``engine.physical.stored``), and by Spark elsewhere.
 """
 
 from __future__ import annotations
@@ -232,14 +233,13 @@ def _ranked(literal: Literal, wanted: str | None) -> Test | None:
     if kind is Kind.DOUBLE and literal.right.type.numeric:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
     if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
-        whole = None if isinstance(left, Column) else unscaled(left, _over_root)
-        exact = Decimal(str(value))
-        if whole is not None:
-            test = _exact_number(whole.sql, literal.operator, exact, left.type.scale)
-            return None if test is None else replace(test, stored=whole.number)
-        test = _exact_number(sql, literal.operator, exact, left.type.scale)
-        number = None if isinstance(left, Column) else stored_decimal(left)
-        return test if test is None or number is None else replace(test, stored=Clipped(number.integers))
+        test = _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
+        if test is None or isinstance(left, Column):
+            return test
+        if (whole := unscaled(left)) is not None:
+            return replace(test, stored=whole.number)
+        number = stored_decimal(left)
+        return test if number is None else replace(test, stored=Clipped(number.integers))
     if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
         return Test(sql, literal.operator, comparable_constant(value, 0))
     return None

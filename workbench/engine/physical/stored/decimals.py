@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.unscaled import Polynomial, large_integers, unscaled_or_beyond
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
 
 _EXACT = Context(prec=2 * MAX_PRECISION)
@@ -42,7 +42,7 @@ def stored_decimal(expression: Expression) -> StoredDecimal | None:
     """An expression as sums and products of stored decimals, if it is that and no part of it can pass 38 digits."""
     if expression.type.kind is not Kind.DECIMAL:
         return None
-    number = unscaled_or_beyond(expression, _name, 10**MAX_PRECISION + 1)
+    number = unscaled_or_beyond(expression, 10**MAX_PRECISION + 1)
     return None if number is None else StoredDecimal(number.at(expression.type.scale).number, expression.type)
 
 
@@ -72,7 +72,3 @@ def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:
     most = 10**MAX_PRECISION
     fitting = (None if n is None or abs(n) >= most else Decimal(n).scaleb(-type_.scale, _EXACT) for n in numbers)
     return pa.array(fitting, to_arrow(type_))
-
-
-def _name(column: Column) -> str:
-    return column.name

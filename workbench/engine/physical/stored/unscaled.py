@@ -1,10 +1,8 @@
 """Sums and products of decimals as 64-bit integers, where these are exact.
 
-A selection tests `amount1 - 2 * amount2` of every row. Spark hands a decimal over to Python as a big number, which
-costs ten times what an integer costs, and takes such numbers apart in every operation. Where the digits say that no
-value is beyond 64 bits, the expression is computed of the columns' unscaled integers instead: by Spark with one
-conversion a column, and of stored columns, which have these integers, with none. Of stored columns it is also computed
-where the values that are there fit (``decimals``).
+A selection tests `amount1 - 2 * amount2` of every row. Where the digits say that no value is beyond 64 bits, the
+expression is computed of the columns' unscaled integers, which stored columns have. It is also computed so where the
+values of a batch fit (``decimals``).
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ import pyarrow as pa
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, Kind
-from workbench.sql.render.spark_sql import Naming
 
 LIMIT = 2**62
 """No value, also of a part, is so far from 0."""
@@ -158,13 +155,11 @@ class Unscaled:
     """A value times 10 to the power of ``scale``, nowhere further from 0 than ``most``.
 
     Attributes:
-        sql: of it, in Spark a BIGINT.
-        number: the same, of stored columns.
+        number: the value, of stored columns.
         scale: how many digits it has behind the point.
         most: how far it is from 0 at most, and every part of it.
     """
 
-    sql: str
     number: Polynomial
     scale: int
     most: int
@@ -172,65 +167,64 @@ class Unscaled:
     def at(self, scale: int) -> Unscaled:
         """The same with more digits behind the point."""
         factor = 10 ** (scale - self.scale)
-        if factor == 1:
-            return self
-        return Unscaled(f"({self.sql} * {factor}L)", self.number * _constant(factor), scale, self.most * factor)
+        return self if factor == 1 else Unscaled(self.number * _constant(factor), scale, self.most * factor)
 
 
 def _constant(number: int) -> Polynomial:
     return Polynomial((((), number),))
 
 
-def unscaled(expression: Expression, column: Naming, limit: int = LIMIT) -> Unscaled | None:
+def _column(column: Column) -> Polynomial:
+    return Polynomial((((column.name,), 1),))
+
+
+def unscaled(expression: Expression, limit: int = LIMIT) -> Unscaled | None:
     """An expression of decimals as an integer; ``None`` where it has other parts, or might not fit.
 
     Args:
         expression: sums, differences and products of decimal columns and numbers.
-        column: the text for a column.
-        limit: no value, also of a part, is so far from 0; beyond ``LIMIT`` Spark's 64 bits do not do.
+        limit: no value, also of a part, is so far from 0.
 
     Example:
         >>> from workbench.sql.algebra.types import decimal
         >>> money = decimal(15, 2)
         >>> double = Call("*", (Column("a", money), Constant(2, decimal(1, 0))), decimal(17, 2))
-        >>> unscaled(double, lambda c: c.name).sql
-        '(CAST(a * 100 AS BIGINT) * 2L)'
+        >>> unscaled(double).number
+        Polynomial(terms=((('a',), 2),))
     """
-    result = _unscaled(expression, column, limit)
+    result = _unscaled(expression, limit)
     return result if result is not None and result.most < limit else None
 
 
-def unscaled_or_beyond(expression: Expression, column: Naming, limit: int) -> Unscaled | None:
+def unscaled_or_beyond(expression: Expression, limit: int) -> Unscaled | None:
     """``unscaled`` where the result may be beyond the limit, but no part of it: there Spark has NULL."""
     match expression:
         case Call(function="+" | "-" | "*" as operator, arguments=(left, right)):
-            ends = unscaled(left, column, limit), unscaled(right, column, limit)
+            ends = unscaled(left, limit), unscaled(right, limit)
             result = None if ends[0] is None or ends[1] is None else _combined(operator, ends[0], ends[1])
             # Of more digits than there are Spark cuts some behind the point.
             kept = result is not None and result.scale <= expression.type.scale
             return result.at(expression.type.scale) if result is not None and kept else None
-    return unscaled(expression, column, limit)
+    return unscaled(expression, limit)
 
 
-def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | None:
+def _unscaled(expression: Expression, limit: int) -> Unscaled | None:
     if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant | Column):
         return None
     match expression:
         case Column(type=type_) if type_.kind is Kind.INTEGER and limit > _INTEGER:
-            return Unscaled(column(expression), Polynomial((((expression.name,), 1),)), 0, _INTEGER)
+            return Unscaled(_column(expression), 0, _INTEGER)
         case Column(type=type_) if type_.kind is Kind.DECIMAL and 10**type_.precision < limit:
-            whole = f"{column(expression)} * {10**type_.scale}" if type_.scale else column(expression)
-            column_itself = Polynomial((((expression.name,), 1),))
-            return Unscaled(f"CAST({whole} AS BIGINT)", column_itself, type_.scale, 10**type_.precision)
+            return Unscaled(_column(expression), type_.scale, 10**type_.precision)
         case Constant(value=value) if isinstance(value, int | Decimal) and not isinstance(value, bool):
             scale = max(0, -int(Decimal(value).as_tuple().exponent))
             number = int(Decimal(value).scaleb(scale))
-            return Unscaled(f"{number}L", _constant(number), scale, abs(number))
+            return Unscaled(_constant(number), scale, abs(number))
         case Call(function="+" | "-" | "*", arguments=(_, _)):
-            result = unscaled_or_beyond(expression, column, limit)
+            result = unscaled_or_beyond(expression, limit)
             return result if result is not None and result.most < limit else None
         case Call(function="cast", arguments=(Column(type=type_) as number,)) if type_.kind is Kind.INTEGER:
-            integer, most = _unscaled(number, column, limit), 10 ** (expression.type.precision - expression.type.scale)
+            integer, most = _unscaled(number, limit), 10 ** (expression.type.precision - expression.type.scale)
             return integer.at(expression.type.scale) if integer is not None and integer.most < most else None
         case _:
             return None
@@ -238,9 +232,8 @@ def _unscaled(expression: Expression, column: Naming, limit: int) -> Unscaled | 
 
 def _combined(operator: str, left: Unscaled, right: Unscaled) -> Unscaled:
     if operator == "*":
-        scale, most = left.scale + right.scale, left.most * right.most
-        return Unscaled(f"({left.sql} * {right.sql})", left.number * right.number, scale, most)
+        return Unscaled(left.number * right.number, left.scale + right.scale, left.most * right.most)
     scale = max(left.scale, right.scale)
     left, right = left.at(scale), right.at(scale)
     number = left.number + right.number * _constant(1 if operator == "+" else -1)
-    return Unscaled(f"({left.sql} {operator} {right.sql})", number, scale, left.most + right.most)
+    return Unscaled(number, scale, left.most + right.most)

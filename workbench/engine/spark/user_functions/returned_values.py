@@ -25,25 +25,19 @@ class WrongValueError(TypeError):
     """A function returned what is no value of its type."""
 
 
-def convert_returned(value: Any, returns: DataType) -> Any:
-    """A value that a function returned, in the Python type that Arrow takes for an SQL type.
+def converter_to(returns: DataType) -> Callable[[Any], Any]:
+    """Converts values that a function returned to the Python type that Arrow takes for an SQL type.
 
-    Raises:
-        WrongValueError: it is no value of that type.
+    The converter raises WrongValueError for what is no value of that type.
 
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE, decimal
-        >>> convert_returned(3, DOUBLE), convert_returned(Decimal("0.125"), decimal(5, 2))
+        >>> converter_to(DOUBLE)(3), converter_to(decimal(5, 2))(Decimal("0.125"))
         (3.0, Decimal('0.13'))
-        >>> convert_returned("3", DOUBLE)
+        >>> converter_to(DOUBLE)("3")
         Traceback (most recent call last):
         workbench.engine.spark.user_functions.returned_values.WrongValueError: '3' was returned, which is no double
     """
-    return converter_to(returns)(value)
-
-
-def converter_to(returns: DataType) -> Callable[[Any], Any]:
-    """``convert_returned`` for one type, to be called for many values."""
     kind, convert = _READY.get(returns.kind, type(None)), _CONVERSIONS[returns.kind]
 
     def convert_value(value: Any) -> Any:
