@@ -27,9 +27,9 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from workbench.errors import WorkbenchError
-from workbench.sql.binder.handlers import NAMED, OF_SYNTAX
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE
+from workbench.sql.functions.reading import NAMED, OF_SYNTAX
 from workbench.sql.syntax.aggregate_calls import aggregate_name
 from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
 

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from workbench.sql.binder.handlers import NAMED, OF_SYNTAX
 from workbench.sql.function_help import functions, table
+from workbench.sql.functions.reading import NAMED, OF_SYNTAX
 from workbench.sql.syntax.dialects import EXAMINED
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from workbench.network.nodes import Join, NodeId, Source
 from workbench.optimizer.cardinality import Estimates, is_key
 from workbench.sql.algebra.expressions import calls
 from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.arrays import HAS_PLACE
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import ORPred, pred_set, predicate_columns, predicate_sources
 
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)

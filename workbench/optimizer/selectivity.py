@@ -18,7 +18,7 @@ import numpy.typing as npt
 from workbench.optimizer.statistics import ColumnStatistics, SortKey, sort_key
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, text
 from workbench.sql.algebra.types import BOOLEAN, common_type
-from workbench.sql.functions.arrays import HAS_PLACE
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
 Statistics = Callable[[Column], ColumnStatistics | None]

@@ -4,7 +4,7 @@
   selection below them; it has rows where a group has several.
 - An array in FROM whose expression does not say how long it is has as many elements as there are places for them at
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
-- A quotient of exact numbers in postgres has at most 20 digits behind the point (``render/numeric_quotients.py``).
+- A quotient of exact numbers in postgres has at most 20 digits behind the point (``functions/numeric_quotients.py``).
   Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
 - A recursive query whose steps the text does not bound has no rows beyond those that are evaluated
   (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
@@ -37,10 +37,10 @@ from workbench.sql.algebra.expressions import (
     walk,
 )
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.functions.arrays import HAS_PLACE
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
+from workbench.sql.functions.arrays.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
-from workbench.sql.functions.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetOperation, parts_of
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set, predicate_expressions, predicate_sources

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, sources
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.functions.arrays import HAS_PLACE
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 from workbench.sql.render.spark_sql import value_to_spark
 

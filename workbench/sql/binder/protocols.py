@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sqlglot import exp
 
-from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.binder.scope import Outer, Scope
-from workbench.sql.dialects import Dialect
+from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
 
 
-class ExpressionBinder(Protocol):
-    """Binds scalar expressions; what the handler of a syntax node sees (implemented by ``scalar.ScalarBinder``).
+class AggregateBinder(ExpressionBinder, Protocol):
+    """Binds expressions of a block that may aggregate (implemented by ``scalar.ScalarBinder``).
 
     Attributes:
-        source: the text, for errors.
-        dialect: the dialect of the text.
-        rules: what is particular to it.
         schema: the analyst's functions and aggregates.
     """
 
-    source: SourceText
-    dialect: str
-    rules: Dialect
     schema: Schema
-
-    @property
-    def keep(self) -> Callable[[AggregateCall], None] | None:
-        """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
-
-    def bind(self, node: exp.Expr | None) -> Expression:
-        """The typed expression of a syntax node; ``None`` is an argument that a call lacks, which is an error."""
-
-    def condition(self, node: exp.Expr) -> Expression:
-        """The same, which must be BOOLEAN."""
-
-    def parts(self, node: exp.Expr, *keys: str) -> list[Expression]:
-        """The arguments of a node under ``keys`` that are there, lists flattened."""
-
-    def function_body(self, node: exp.Expr | None, *types: DataType) -> Call:
-        """A lambda whose variables are of these types."""
-
-    def variable(self, node: exp.Identifier) -> Expression:
-        """What the name of a variable of a lambda means."""
-
-    def column(self, node: exp.Column) -> Expression:
-        """What a column name means."""
-
-    def bind_text(self, sql: str, names: Mapping[str, Expression], aggregates: bool) -> Expression:
-        """The expression of another text, in Spark's dialect, over ``names`` alone."""
 
 
 class AnalyticBinder(Protocol):
@@ -66,12 +34,11 @@ class AnalyticBinder(Protocol):
 
     inside: bool
 
-    def bind(self, node: exp.Window, b: ExpressionBinder) -> Expression:
+    def bind(self, node: exp.Window, b: AggregateBinder) -> Expression:
         """A call as an expression over columns that have the values of analytic functions."""
 
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 
 def is_subquery(node: exp.Expr) -> bool:

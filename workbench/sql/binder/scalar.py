@@ -18,19 +18,19 @@ from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
-from workbench.sql.binder.arrays.structs import column_before_field, field
-from workbench.sql.binder.collation import note_comparison
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.handlers import HANDLERS, IGNORED_PARTS, NAMED, OF_SYNTAX
-from workbench.sql.binder.protocols import QUERIES, AnalyticBinder, SubqueryBinder, is_subquery
+from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
-from workbench.sql.binder.times import interval_arithmetic
-from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions.aggregates import GROUPED
-from workbench.sql.functions.arrays import variable
+from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
+from workbench.sql.functions.collation import note_comparison
+from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, OF_SYNTAX, QUERIES
+from workbench.sql.functions.structs import column_before_field, field
+from workbench.sql.functions.times import interval_arithmetic
+from workbench.sql.functions.times.intervals import interval_parts
 from workbench.sql.query_limits import Extent, refuse_extent, refuse_growth
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting

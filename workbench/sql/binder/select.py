@@ -22,8 +22,6 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_groups
-from workbench.sql.binder.arrays.maps import refuse_compared
-from workbench.sql.binder.arrays.structs import starred
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
@@ -48,8 +46,10 @@ from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Scope
+from workbench.sql.binder.stars import starred
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import name_parts, without_ends
+from workbench.sql.functions.arrays.maps import refuse_compared
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction

@@ -15,12 +15,12 @@ from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Column, Constant, map_columns
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
-from workbench.sql.binder.arrays.maps import refuse_compared
 from workbench.sql.binder.order.keys import Named, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import scope_of
+from workbench.sql.functions.arrays.maps import refuse_compared
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.query_limits import MOST_ROWS

@@ -17,10 +17,10 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP
-from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.query_limits import MAX_WINDOWS
 from workbench.sql.syntax.table_functions import HOP, SESSION, TUMBLE, WINDOWS
 from workbench.sql.windows import stream_time

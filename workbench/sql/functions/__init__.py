@@ -1,27 +1,36 @@
-"""Every SQL function, declared once; see ``declaration``.
+"""Every SQL function, declared once; see ``declaration``, and ``reading`` for what text means it.
 
 Whoever imports a part of the package has all functions: they are put together here.
 """
 
 from workbench.sql.functions import (
-    arrays,
+    binary,
     calls,
     conditions,
     conversions,
+    json_paths,
     json_values,
-    maps,
     mathematics,
     numbers,
+    operators,
+    reading,
+    results,
+    structs,
     texts,
-    times,
 )
+from workbench.sql.functions.arrays import arrays, databases, lambdas, maps
+from workbench.sql.functions.times import interval_arithmetic, temporal, time_differences, times
 
+READERS = (databases, interval_arithmetic, json_paths, lambdas, operators, results, temporal, time_differences)
+"""Modules that declare only what text means, in ways of its own."""
 DECLARED = [
     *conditions.DECLARED,
     *conversions.DECLARED,
+    *structs.DECLARED,
     *numbers.DECLARED,
     *mathematics.DECLARED,
     *texts.DECLARED,
+    *binary.DECLARED,
     *times.DECLARED,
     *arrays.DECLARED,
     *maps.DECLARED,
@@ -29,3 +38,5 @@ DECLARED = [
 ]
 """All functions that an expression may call, but for those of the analyst."""
 calls.FUNCTIONS.update((function.name, function) for function in DECLARED)
+for _function in DECLARED:
+    reading.read_as(_function)

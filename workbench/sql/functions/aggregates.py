@@ -52,7 +52,7 @@ STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEB
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 SQUARED_SCALE = 12
-"""Digits behind the point up to which a sum of squares has one before it, of the 25 it has (``rendering.variance``)."""
+"""Digits behind the point up to which a sum of squares has one before it, of the 25 it has (``variances``)."""
 
 
 def category(statistic: AggregateCall) -> Category:

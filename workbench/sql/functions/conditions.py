@@ -9,10 +9,13 @@ from sqlglot import exp
 
 from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.coercion import coerce, unify
-from workbench.sql.algebra.expressions import Call, Expression
-from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, INTERVAL, TIMESTAMP, DataType, Kind
-from workbench.sql.functions.calls import WITHIN
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, INTERVAL, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.functions.calls import WITHIN, call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, each, function
+from workbench.sql.functions.reading import ExpressionBinder, reads
+
+_NULL = Constant(None, STRING)
 
 
 def _computed(expression: Expression) -> Expression:
@@ -96,10 +99,55 @@ def _clamped(value: str, scale: int) -> str:
     return f"coalesce(try_cast({value} as decimal(38,{scale})), {beyond})"
 
 
-def case(expression: Call, arguments: Sequence[str]) -> str:
+def _case_sql(expression: Call, arguments: Sequence[str]) -> str:
     """CASE."""
     pairs = zip(arguments[0:-1:2], arguments[1:-1:2], strict=True)
     return "(case " + " ".join(f"when {c} then {v}" for c, v in pairs) + f" else {arguments[-1]} end)"
+
+
+@reads(exp.Case, parts="this ifs default")
+def case(b: ExpressionBinder, node: exp.Case) -> Expression:
+    """CASE of both forms."""
+    subject = b.bind(node.this) if node.this else None
+    parts: list[Expression] = []
+    for branch in node.args["ifs"]:
+        tested = call("=", subject, b.bind(branch.this)) if subject else b.condition(branch.this)
+        parts += [tested, b.bind(branch.args["true"])]
+    default = node.args.get("default")
+    return call("case", *parts, b.bind(default) if default is not None else _NULL)
+
+
+@reads(exp.If, parts="this true false")
+def if_(b: ExpressionBinder, node: exp.If) -> Expression:
+    """IF(condition, then, else)."""
+    condition, (then, *otherwise) = b.condition(node.this), b.parts(node, "true", "false")
+    return call("case", condition, then, *(otherwise or [_NULL]))
+
+
+@reads(exp.DecodeCase, parts="expressions")
+def decode(b: ExpressionBinder, node: exp.DecodeCase) -> Expression:
+    """DECODE finds NULL by NULL."""
+    subject, *rest = b.parts(node, "expressions")
+    default = rest.pop() if len(rest) % 2 else _NULL
+    pairs = zip(rest[0::2], rest[1::2], strict=True)
+    return call("case", *(e for search, value in pairs for e in (call("<=>", subject, search), value)), default)
+
+
+@reads(exp.Nvl2, parts="this true false")
+def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
+    """NVL2(x, if not null, if null)."""
+    value, present, absent = (b.bind(node.args.get(key)) for key in ("this", "true", "false"))
+    return call("case", call("is_null", value), absent, present)
+
+
+@reads(exp.Greatest, exp.Least, parts="this expressions")
+def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Expression:
+    """GREATEST and LEAST, which pass over NULLs or are NULL where an argument is."""
+    parts = b.parts(node, "this", "expressions")
+    result = call("greatest" if isinstance(node, exp.Greatest) else "least", *parts)
+    if not b.rules.greatest_of_null_is_null:
+        return result
+    return call("case", call("or", *(call("is_null", p) for p in parts)), _NULL, result)
 
 
 DECLARED = [
@@ -113,7 +161,7 @@ DECLARED = [
     function("or(boolean, boolean...): boolean", lambda call, arguments: f"({' or '.join(arguments)})", of_null=True),
     function("not(boolean): boolean", "(not {0})"),
     function("is_null(any): boolean", "({0} is null)", of_null=True),
-    function("case(condition, value, value...)", case, rule=_case, of_null=True),
+    function("case(condition, value, value...)", _case_sql, rule=_case, of_null=True),
     function("coalesce(value...)", rule=unify, of_null=True, nodes=[exp.Coalesce], parts="this expressions",
              dialects=EVERYWHERE),
     *each("greatest least", "(value, value...)", rule=_largest, of_null=True),

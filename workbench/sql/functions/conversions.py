@@ -3,37 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from workbench.sql.algebra.coercion import TypeClash, is_integer_of
-from workbench.sql.algebra.expressions import Call, Constant
-from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, DataType, Kind, struct_of
-from workbench.sql.functions.calls import WITHIN
-from workbench.sql.functions.declaration import Arguments, function
-from workbench.sql.functions.stored_values import with_names
+from sqlglot import exp
+
+from workbench.errors import SqlError
+from workbench.sql.algebra.coercion import TypeClash, is_integer_of, is_null
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+    integer,
+    parse_type,
+)
+from workbench.sql.dialects import Rounding, TruthTexts
+from workbench.sql.functions.calls import WITHIN, call, cast
+from workbench.sql.functions.declaration import function
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.results import as_text
+from workbench.sql.functions.times import interval_arithmetic
+from workbench.sql.functions.times.temporal import cast_to_time, is_zoned
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+_SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
+             "nvarchar": "varchar"}  # fmt: skip
+_BITS = {"tinyint": 8, "smallint": 16, "int": 32}
+"""Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
+_NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
+"""What text is a number in PostgreSQL, but for NaN, infinities and other bases."""
+CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
+         "try_to_date": DATE, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
+"""Functions of one argument that are casts."""
+_ONE = Constant(1, INTEGER)
 
 _OF_BITS = {8: "tinyint", 16: "smallint", 32: "int"}
-
-
-def _struct_type(arguments: Arguments) -> tuple[Arguments, DataType]:
-    """STRUCT; the binder names the fields."""
-    return arguments, struct_of([(f"col{place}", a.type) for place, a in enumerate(arguments, start=1)])
-
-
-def _field_type(arguments: Arguments) -> tuple[Arguments, DataType]:
-    """A field of a struct, by its place."""
-    place = arguments[1]
-    assert isinstance(place, Constant) and isinstance(place.value, int)
-    return arguments, arguments[0].type.fields[place.value][1]
-
-
-def _json_type(arguments: Arguments) -> tuple[Arguments, DataType]:
-    """TO_JSON of a struct, an array or a map."""
-    (value,) = arguments
-    if value.type.kind not in (Kind.STRUCT, Kind.ARRAY, Kind.MAP):
-        raise TypeClash(
-            f"a struct, an array or a map is needed, not {value.type}", value, "as in TO_JSON(STRUCT(a, b))"
-        )
-    return arguments, STRING
 
 
 def _cast(expression: Call, arguments: Sequence[str]) -> str:
@@ -51,19 +62,96 @@ def _cast(expression: Call, arguments: Sequence[str]) -> str:
     return f"try_cast({value} as {expression.type.spark})"
 
 
-def _struct(expression: Call, arguments: Sequence[str]) -> str:
-    """STRUCT, whose fields are called by their places."""
-    fields = (f"'f{place}', {argument}" for place, argument in enumerate(arguments))
-    return f"named_struct({', '.join(fields)})"
+@reads(exp.Cast, exp.TryCast, parts="this to")
+def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
+    """CAST, which gives NULL for a value that does not convert."""
+    to = node.args["to"]
+    if to.this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
+        return interval_arithmetic.literal(b, node)
+    if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP:
+        digits = node.this.name.partition(".")[2]
+        if all(len(digits) <= int(parameter.name) for parameter in to.expressions):
+            # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
+            to = exp.DataType(this=to.this)
+    type_ = _type(b, to)
+    if type_ == STRING and b.rules.offset_in_texts and is_zoned(b, node.this.unnest()):
+        b.source.refuse("the text of a TIMESTAMP WITH TIME ZONE", node, "databases write its offset: leave it a time")
+    value = b.bind(node.this)
+    length = node.args["to"].expressions
+    if type_.temporal:
+        return cast_to_time(b, value, type_, node)
+    if type_.kind is Kind.INTEGER and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+        value = _rounded_as(b.rules.cast_to_integer, value)
+    if type_.kind is Kind.INTEGER and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
+        whole = call("rlike", value, Constant(r"\A\s*[+-]?[0-9]+\s*\z", STRING))
+        number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
+        return call("case", whole, number, Constant(None, type_))
+    if type_.numeric and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
+        written = call("rlike", value, Constant(_NUMBER, STRING))
+        number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
+        return call("case", written, number, Constant(None, type_))
+    if type_ == BOOLEAN and value.type == STRING and b.rules.truth_texts is not None:
+        return _truth(value, b.rules.truth_texts)
+    result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
+    if type_ == STRING and length:
+        return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
+    return result
+
+
+def _rounded_as(rounding: Rounding, value: Expression) -> Expression:
+    match rounding:
+        case Rounding.TOWARDS_ZERO:
+            return value
+        case Rounding.HALF_AWAY:
+            return call("round", value)
+        case Rounding.BY_TYPE:
+            return call("round" if value.type.kind is Kind.DECIMAL else "rint", value)
+
+
+def _truth(value: Expression, texts: TruthTexts) -> Expression:
+    """A text as BOOLEAN."""
+    word = call("lower", call("trim", value, Constant(texts.trimmed, STRING)) if texts.trimmed else value)
+    known = (texts.true.split(), texts.false.split())
+    tests = [call("in", word, *(Constant(text, STRING) for text in words)) for words in known]
+    return call("case", tests[0], Constant(True, BOOLEAN), tests[1], Constant(False, BOOLEAN), Constant(None, BOOLEAN))
+
+
+def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
+    name = str(node.this.value if hasattr(node.this, "value") else node.this).lower()
+    name = _SYNONYMS.get(name, name)
+    if name in ("decimal", "numeric"):
+        digits = [p.name for p in node.expressions]
+        if not digits and b.rules.decimal_digits is None:
+            hint = "databases differ in how many it keeps: DECIMAL(p,s)"
+            b.source.refuse(f"{name.upper()} without digits", node.parent or node, hint)
+        name += f"({','.join(digits or map(str, b.rules.decimal_digits or ()))})"
+    elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
+        b.source.refuse(f"the type {node.sql()}", node.parent or node)
+    if name in ("binary", "varbinary") and not node.expressions:
+        if b.dialect not in SPARK_FAMILY:
+            b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")
+        return BINARY
+    if name in _BITS and b.rules.integer_widths:
+        return integer(_BITS[name])
+    try:
+        return parse_type(name)
+    except SqlError:
+        b.source.refuse(f"the type {node.sql()}", node.parent or node)
+
+
+def cast_named(type_: DataType, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """BIGINT(x) and its kin."""
+    if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
+        raise TypeClash("a cast takes one argument, in spark", hint=f"write CAST(x AS {type_.kind})")
+    return cast(arguments[0], type_)
+
+
+for _name, _type_ in CASTS.items():
+    reads_name(_name)(partial(cast_named, _type_))
 
 
 DECLARED = [
     # The binder says the type; ``calls.cast`` makes the call.
     function("cast(any): string", _cast),
     function(f"{WITHIN}(any): integer", _cast, inner=True),
-    function("struct(field...)", _struct, rule=_struct_type, of_null=True),
-    function("field(struct, place)", lambda call, arguments: f"({arguments[0]}).f{arguments[1].removesuffix('L')}",
-             rule=_field_type),
-    function("to_json(value)",
-             lambda call, arguments: f"to_json({with_names(arguments[0], call.arguments[0].type)})", rule=_json_type),
 ]  # fmt: skip

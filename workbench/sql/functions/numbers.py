@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
@@ -11,9 +12,14 @@ from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash, coerce
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
+from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, Rule, function
 from workbench.sql.functions.numeric_quotients import numeric_quotient
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.variances import variance
+
+_MOST_DIGITS = 15
+"""Digits behind the point to which a DOUBLE is rounded."""
 
 _NEGATED_EXACTLY = 34
 """Digits of Java's DECIMAL128, in which Spark negates."""
@@ -159,7 +165,7 @@ def absolute(expression: Call, arguments: Sequence[str]) -> str:
     return f"(case when {a} < 0 then {minus_sign(expression, arguments)} else {a} end)"
 
 
-def rounded(name: str) -> Render:
+def _rounded_sql(name: str) -> Render:
     """ROUND, FLOOR or CEIL to a number of digits."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
@@ -186,7 +192,7 @@ def round_scaled(expression: Call, arguments: Sequence[str]) -> str:
 
 def truncate(expression: Call, arguments: Sequence[str]) -> str:
     """Rounding toward zero."""
-    toward_zero = [rounded(name)(expression, arguments) for name in ("floor", "ceil")]
+    toward_zero = [_rounded_sql(name)(expression, arguments) for name in ("floor", "ceil")]
     return f"(case when {arguments[0]} >= 0 then {toward_zero[0]} else {toward_zero[1]} end)"
 
 
@@ -227,6 +233,62 @@ def average(expression: Call, arguments: Sequence[str]) -> str:
     return f"coalesce(try_cast(try_add({whole}, {part}) as {expression.type}), {quotient})"
 
 
+@reads(exp.Round, parts="this decimals")
+def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
+    """ROUND; of a DOUBLE some compute it in DOUBLE, round(x * 100) / 100, where others round the digits."""
+    value, *digits = b.parts(node, "this", "decimals")
+    if not b.rules.rounds_in_double or value.type != DOUBLE:
+        return call("round", value, *digits)
+    places = digits[0] if digits else Constant(0, INTEGER)
+    if not isinstance(places, Constant) or not isinstance(places.value, int) or not 0 <= places.value <= _MOST_DIGITS:
+        b.source.refuse("ROUND to such digits", node, "write a constant number of digits, as in ROUND(x, 2)")
+    return call("round_scaled", value, places)
+
+
+@reads(exp.Mod, parts="this expression")
+def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
+    """MOD and %; by zero it is NULL, or the first argument."""
+    value, divisor = b.parts(node, "this", "expression")
+    result = call("%", value, divisor)
+    if not b.rules.remainder_by_zero_is_dividend or (isinstance(divisor, Constant) and divisor.value):
+        return result
+    return call("case", call("=", divisor, Constant(0, INTEGER)), value, result)
+
+
+@reads(exp.Log, parts="this expression")
+def log(b: ExpressionBinder, node: exp.Log) -> Expression:
+    """LOG(x) and LOG(base, x)."""
+    if node.expression is None:
+        if b.rules.log is None:
+            b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")
+        return call(b.rules.log, b.bind(node.this))
+    base, value = b.bind(node.this), b.bind(node.expression)
+    if base == Constant(10, INTEGER):
+        return call("log10", value)
+    return call("/", call("ln", value), call("ln", base))
+
+
+@reads_name("positive")
+def positive(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """POSITIVE(x), a number as it is."""
+    if len(arguments) != 1 or not arguments[0].type.numeric:
+        raise TypeClash("POSITIVE takes a number")
+    return arguments[0]
+
+
+@reads_name("e")
+def euler(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """E(), the base of the natural logarithm."""
+    if arguments:
+        raise TypeClash("E takes no arguments")
+    return Constant(math.e, DOUBLE)
+
+
+reads(exp.Pi, parts="")(lambda b, node: Constant(math.pi, DOUBLE))
+reads_name("nullifzero")(lambda b, arguments: call("nullif", *arguments, Constant(0, INTEGER)))
+reads_name("zeroifnull")(lambda b, arguments: call("coalesce", *arguments, Constant(0, INTEGER)))
+
+
 NUMERIC_QUOTIENT = "numeric_quotient"
 """The quotient of exact numbers as PostgreSQL rounds it. Four digits are left for products with constants."""
 DECLARED = [
@@ -238,8 +300,8 @@ DECLARED = [
     function("div(number, number)", integer_division, rule=_arithmetic("div")),
     function("neg(number)", minus_sign, rule=_numeric(_same), nodes=[exp.Negative]),
     function("abs(number)", absolute, rule=_numeric(_same)),
-    function("round(number[, digits])", rounded("round"), rule=_numeric(_rounded)),
-    function("bround(number[, digits])", rounded("bround"), rule=_numeric(_rounded), names="bround"),
+    function("round(number[, digits])", _rounded_sql("round"), rule=_numeric(_rounded)),
+    function("bround(number[, digits])", _rounded_sql("bround"), rule=_numeric(_rounded), names="bround"),
     function("round_scaled(double, integer): double", round_scaled),
     function("truncate(number[, digits])", truncate, rule=_numeric(_rounded)),
     function("floor(number)", whole("floor"), rule=_numeric(_whole)),

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import STRING, Kind
+from workbench.sql.algebra.coercion import TypeClash, is_null
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
+from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, refuse_elsewhere
+from workbench.sql.syntax.dialects import SPARK_FAMILY
+
+_REGULAR: dict[type[exp.Expr], str] = {
+    exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
+    exp.RegexpSubstr: "regexp_substr", exp.RegexpInstr: "regexp_instr", exp.RegexpExtractAll: "regexp_extract_all",
+}  # fmt: skip
+_NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
 MOST = 100_000
 """Characters of a text that ``repeat`` or ``space`` makes."""
@@ -34,6 +45,173 @@ def _choice(expression: Call, arguments: Sequence[str]) -> str:
 def _trim(side: str) -> Render:
     """TRIM of blanks or of a set of characters."""
     return lambda call, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
+
+
+@reads(exp.Length)
+def length(b: ExpressionBinder, node: exp.Length) -> Expression:
+    """LENGTH of a text or of bytes; and of an array where the dialect has it."""
+    value = b.bind(node.this)
+    if value.type == BINARY:
+        return call("length_of_bytes", value)
+    return call("array_size" if b.rules.length_of_arrays and value.type.kind is Kind.ARRAY else "length", value)
+
+
+@reads(exp.Substring, parts="this start length")
+def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
+    """SUBSTR, where position 0 means 1."""
+    parts = b.parts(node, "this", "start", "length")
+    if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.rules.substring_from_zero:
+        parts[1] = _ONE
+    result = call("substr", *parts)
+    if not b.rules.empty_text_is_null:
+        return result
+    start, *length = parts[1:]
+    if start == _ONE and all(_is_positive(n) for n in length):
+        return result
+    if not _is_positive(start):
+        # Before the first character there is nothing in Oracle, where Spark begins with what is there.
+        outside = call("<", call("length", parts[0]), call("neg", start))
+        result = call("case", outside, _NULL, result)
+    return _null_if_empty(b, result)
+
+
+def _is_positive(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and isinstance(expression.value, int) and expression.value > 0
+
+
+def _null_if_empty(b: ExpressionBinder, result: Expression) -> Expression:
+    """The text that a function computes; an empty one is NULL where the dialect has no empty text."""
+    return call("nullif", result, Constant("", STRING)) if b.rules.empty_text_is_null else result
+
+
+@reads(exp.Left, parts="this expression")
+def left(b: ExpressionBinder, node: exp.Left) -> Expression:
+    """LEFT(text, n)."""
+    return call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
+
+
+@reads(exp.StrPosition, parts="this substr position occurrence")
+def position(b: ExpressionBinder, node: exp.StrPosition) -> Expression:
+    """INSTR, POSITION and their like: the first occurrence, counted from 1."""
+    for key in ("position", "occurrence"):
+        if node.args.get(key) is not None and b.bind(node.args[key]) != _ONE:
+            b.source.refuse(f"{b.source.called(node)} of another place than the first", node, "it finds the first")
+    return call("instr", *b.parts(node, "this", "substr"))
+
+
+@reads(exp.Trim, parts="this expression position")
+def trim(b: ExpressionBinder, node: exp.Trim) -> Expression:
+    """TRIM, LTRIM and RTRIM, of blanks or of a set of characters."""
+    position = node.args.get("position")
+    if isinstance(position, exp.Expr):  # BTRIM(s, t, u)
+        raise b.source.error("TRIM takes at most 2 arguments", position)
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(position or "", "trim")
+    return _null_if_empty(b, call(name, *b.parts(node, "this", "expression")))
+
+
+@reads(exp.Pad, parts="this expression fill_pattern")
+def pad(b: ExpressionBinder, node: exp.Pad) -> Expression:
+    """LPAD and RPAD to a constant length."""
+    length = b.bind(node.expression)
+    if not (isinstance(length, Constant) and isinstance(length.value, int) and length.value <= 65_535):
+        b.source.refuse("padding to a length that is not a constant below 65536", node.expression)
+    fill = b.bind(node.args["fill_pattern"]) if node.args.get("fill_pattern") else Constant(" ", STRING)
+    return call("lpad" if node.args.get("is_left") else "rpad", b.bind(node.this), length, fill)
+
+
+@reads(exp.Replace, parts="this expression replacement")
+def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
+    """REPLACE, with nothing when no replacement is given."""
+    subject, searched, *by = b.parts(node, "this", "expression", "replacement")
+    if b.rules.empty_text_is_null and is_null(searched):
+        return subject
+    # Where '' is NULL, it stands for nothing here.
+    empty = Constant("", STRING)
+    replacement = by[0] if by and not (b.rules.empty_text_is_null and is_null(by[0])) else empty
+    result = call("replace", subject, searched, replacement)
+    return _null_if_empty(b, result) if replacement == empty else result
+
+
+@reads_name("try_parse_url")
+def parse_url(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """PARSE_URL(url, part[, key]), which is NULL for what is no URL."""
+    if b.dialect not in SPARK_FAMILY or len(arguments) not in (2, 3):
+        raise TypeClash("PARSE_URL takes a URL, a part and a key, in spark", hint="PARSE_URL(s, 'QUERY', 'page')")
+    return call("try_parse_url", *arguments)
+
+
+@reads(exp.Overlay, parts="this expression from_ for_")
+def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
+    """OVERLAY(text PLACING other FROM place [FOR length]); without a length that of the other."""
+    refuse_elsewhere(b, "overlay", node)
+    parts = b.parts(node, "this", "expression", "from_", "for_")
+    return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
+
+
+@reads_name("split_index")
+def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """Flink's SPLIT_INDEX(text, separator, n): the part between separators, the first one for 0; NULL beyond the last.
+
+    Example:
+        >>> # SPLIT_INDEX('a/b', '/', 1) is 'b', and SPLIT_INDEX('a/b', '/', 2) is NULL
+    """
+    text, separator, place = arguments if len(arguments) == 3 else (None, None, None)
+    if not isinstance(separator, Constant) or not isinstance(separator.value, str) or not separator.value:
+        raise TypeClash("SPLIT_INDEX takes a text, a constant separator and a number")
+    assert text is not None and place is not None
+    found = call("-", call("length", text), call("length", call("replace", text, separator, Constant("", STRING))))
+    parts = call("div", found, Constant(len(separator.value), INTEGER))
+    within = call("and", call(">=", place, Constant(0, INTEGER)), call("<=", place, parts))
+    part = call("split_part", text, separator, call("+", place, _ONE))
+    return call("case", within, part, _NULL)
+
+
+def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """REGEXP_EXTRACT, REGEXP_REPLACE and their like, with constant patterns of Java."""
+    name = _REGULAR[type(node)]
+    refuse_elsewhere(b, name, node)
+    pattern = b.bind(node.expression)
+    if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
+        b.source.refuse("a pattern that is not a constant string", node.expression)
+    try:
+        groups = re.compile(pattern.value).groups
+    except re.error as error:
+        raise b.source.error(f"not a regular expression: {error}", node.expression) from None
+    arguments = [b.bind(node.this), pattern]
+    if name in ("regexp_extract", "regexp_extract_all"):
+        group = b.bind(node.args["group"]) if node.args.get("group") is not None else _ONE
+        value = group.value if isinstance(group, Constant) else None
+        if not isinstance(value, int) or not 0 <= value <= groups:
+            raise b.source.error(f"the pattern has {groups} groups", node, "0 is the whole match, 1 the first group")
+        arguments.append(group)
+    elif name == "regexp_replace":
+        replacement = b.bind(node.args.get("replacement"))
+        text = replacement.value if isinstance(replacement, Constant) else None
+        if not isinstance(text, str) or "\\" in text or any(int(n) > groups for n in re.findall(r"\$(\d)", text)):
+            b.source.refuse("this replacement", node, "a constant text, in which $1 is the first group of the pattern")
+        if re.search(r"\$(?!\d)", text):
+            b.source.refuse("a $ without a number in a replacement", node, "$1 is the first group of the pattern")
+        arguments.append(replacement)
+    return call(name, *arguments)
+
+
+@reads(exp.Initcap, parts="this expression")
+def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
+    """INITCAP, whose words are what blanks separate."""
+    refuse_elsewhere(b, "initcap", node)
+    if node.expression is not None and node.expression.name != " ":
+        b.source.refuse("INITCAP with delimiters", node)
+    return call("initcap", b.bind(node.this))
+
+
+reads(exp.ParseUrl, parts="this part_to_extract key")(
+    lambda b, node: parse_url(b, b.parts(node, "this", "part_to_extract", "key"))
+)
+reads_name("btrim")(lambda b, arguments: call("trim", *arguments))
+for _node in _REGULAR:
+    if _node is not exp.RegexpExtractAll:
+        reads(_node, parts="this expression group replacement null_if_pos_overflow")(regular_expression)
+reads(exp.RegexpExtractAll, parts="this expression group")(regular_expression)
 
 
 DECLARED = [
@@ -83,24 +261,4 @@ DECLARED = [
     function("regexp_substr(string, string): string"),
     function("regexp_replace(string, string, string): string"),
     function("regexp_extract(string, string, integer): string", "regexp_extract({0}, {1}, {int2})"),
-    # Bytes.
-    function("unhex(string): binary", nodes=[exp.Unhex], parts="this expression"),
-    function("unbase64(string): binary", "try_to_binary({0}, 'base64')", nodes=[exp.FromBase64]),
-    function("encode(string): binary", "encode({0}, 'UTF-8')"),
-    function("decode_bytes(binary): string", "try_validate_utf8(cast({0} as string))"),
-    function("concat_bytes(binary, binary): binary", "concat({0}, {1})"),
-    function("length_of_bytes(binary): integer", "cast(octet_length({0}) as bigint)"),
-    function("hex(integer): string"),
-    function("hex_of_text(string): string", "hex(cast({0} as binary))"),
-    function("hex_of_bytes(binary): string", "hex({0})"),
-    function("base64(string): string", "base64(cast({0} as binary))"),
-    function("base64_of_bytes(binary): string", "base64({0})"),
-    function("md5(string): string", "md5(cast({0} as binary))", dialects=COMPARED),
-    function("md5_of_bytes(binary): string", "md5({0})"),
-    function("sha1(string): string", "sha1(cast({0} as binary))"),
-    function("sha1_of_bytes(binary): string", "sha1({0})"),
-    function("sha2(string, integer): string", "sha2(cast({0} as binary), {int1})"),
-    function("sha2_of_bytes(binary, integer): string", "sha2({0}, {int1})"),
-    function("crc32(string): integer", "crc32(cast({0} as binary))"),
-    function("crc32_of_bytes(binary): integer", "crc32({0})"),
 ]  # fmt: skip

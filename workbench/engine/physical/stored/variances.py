@@ -1,7 +1,7 @@
 """Variances of exact numbers from stored counts, sums and sums of squares: with Spark's bits, without Spark.
 
-What ``render/variances`` writes as SQL is computed here with whole numbers of any size; where a decimal of Spark has no
-room for a number, it is NULL here too.
+What ``functions/variances`` writes as SQL is computed here with whole numbers of any size; where a decimal of Spark has
+no room for a number, it is NULL here too.
 """
 
 from __future__ import annotations

@@ -26,14 +26,15 @@ from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
-from workbench.sql.binder.operators import numeric_quotient, refuse_quotients
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_arithmetic
+from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
+from workbench.sql.functions.reading import ExpressionBinder
+from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.query_limits import refuse_kept
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
@@ -69,7 +70,7 @@ class Aggregation:
         """Take a statistic that the block needs."""
         self.statistics[statistic] = None
 
-    def bind(self, node: exp.Expr, b: ExpressionBinder) -> Expression | None:
+    def bind(self, node: exp.Expr, b: AggregateBinder) -> Expression | None:
         """An aggregate as an expression over statistics, of source ``GROUPED``; ``None`` for any other node."""
         condition = None
         if isinstance(node, exp.Filter):

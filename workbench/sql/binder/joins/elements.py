@@ -27,18 +27,18 @@ from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, Kind
-from workbench.sql.binder.arrays.databases import entries_of, parts
-from workbench.sql.binder.arrays.json_paths import elements, is_elements
-from workbench.sql.binder.arrays.lengths import ended, longest
-from workbench.sql.binder.arrays.series import constant_series, name_of_series
-from workbench.sql.binder.arrays.structs import fields
 from workbench.sql.binder.joins.semijoins import Clause
+from workbench.sql.binder.joins.series import constant_series, name_of_series
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.dialects import Dialect
-from workbench.sql.functions.arrays import HAS_PLACE, element_of
+from workbench.sql.functions.arrays.arrays import HAS_PLACE, element_of
+from workbench.sql.functions.arrays.databases import entries_of, parts
+from workbench.sql.functions.arrays.lengths import ended, longest
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.json_paths import elements, is_elements
+from workbench.sql.functions.structs import fields
 from workbench.sql.logical import output_columns
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.query_limits import MOST_ROWS

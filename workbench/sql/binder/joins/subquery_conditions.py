@@ -25,9 +25,10 @@ from workbench.sql.binder.joins.subquery_parts import (
 )
 from workbench.sql.binder.joins.trees import Rows
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns
-from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
+from workbench.sql.binder.protocols import QueryContext, is_subquery
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.logical import Block, LogicalQuery
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, map_predicates, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form

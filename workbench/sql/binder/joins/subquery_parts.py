@@ -8,9 +8,10 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.binder.joins.unnesting import analyzes_totals
-from workbench.sql.binder.protocols import ExpressionBinder, QueryContext, is_subquery
+from workbench.sql.binder.protocols import QueryContext, is_subquery
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.logical import Block, LogicalQuery, output_columns, unordered
 
 COMPARED: dict[type[exp.Expr], str] = {

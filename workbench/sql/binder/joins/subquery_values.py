@@ -54,11 +54,12 @@ from workbench.sql.binder.joins.unnesting import (
     lowered,
     over_nothing,
 )
-from workbench.sql.binder.protocols import ExpressionBinder, QueryContext
+from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scope import Scope
 from workbench.sql.checks import ROWS
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output, ordered_rows
 from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import expression_of, normal_form

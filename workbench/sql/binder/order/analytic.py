@@ -31,9 +31,10 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind, of_any_bits
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
-from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
+from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregates import GROUPED, HOLISTIC
 from workbench.sql.functions.holistic import HOLISTIC_CALLS
+from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
@@ -94,7 +95,7 @@ class Analytics:
         windows = select.args.get("windows") or ()
         return Analytics({window.this.name.lower(): window for window in windows}, source, {})
 
-    def bind(self, node: exp.Window, b: ExpressionBinder) -> Expression:
+    def bind(self, node: exp.Window, b: AggregateBinder) -> Expression:
         """A call as an expression over columns of source ``ANALYTIC``.
 
         Raises:
@@ -279,7 +280,7 @@ class Analytics:
         return AnalyticCall(name, (value,), value.type, over, frame, ignore_nulls)
 
     def _aggregate(
-        self, node: exp.Expr, over: Over, keys: Keys, window: exp.Window, ignore_nulls: bool, b: ExpressionBinder
+        self, node: exp.Expr, over: Over, keys: Keys, window: exp.Window, ignore_nulls: bool, b: AggregateBinder
     ) -> Expression:
         """An aggregate over a frame: its rule over the calls of its statistics."""
         if ignore_nulls:

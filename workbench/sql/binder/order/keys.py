@@ -15,7 +15,7 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey, without_repetition
-from workbench.sql.binder.collation import note_key
+from workbench.sql.functions.collation import note_key
 from workbench.sql.logical import Output
 from workbench.sql.syntax.source_text import SourceText
 

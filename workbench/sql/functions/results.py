@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import fits
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, integer
-from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.functions.calls import call, cast, within
+from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]
@@ -30,6 +31,20 @@ def computed(b: ExpressionBinder, result: Expression, *operands: Operand) -> Exp
         return result
     bits = _bits(b, *operands)
     return result if bits == 64 else within(result, integer(bits))
+
+
+def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:
+    """A value as text.
+
+    Raises:
+        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
+    """
+    if b.rules.times_by_setting and not coercion.is_null(value):
+        if value.type.temporal:
+            b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
+        if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+            b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
+    return coercion.as_string(value)
 
 
 def whole(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil], Expression]:
@@ -73,3 +88,19 @@ def _least_bits(literal: Constant, least: int, has_sign: bool) -> int:
     assert isinstance(value, int)
     value = value if has_sign else abs(value)
     return next((bits for bits in NARROW if bits >= least and fits(value, integer(bits))), 64)
+
+
+def _shift(function: str) -> Bind:
+    def bind(b: ExpressionBinder, node: exp.Binary | exp.Anonymous) -> Expression:
+        refuse_elsewhere(b, function, node)
+        parts = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
+        return shifted(b, function, parts[0], [b.bind(part) for part in parts])
+
+    return bind
+
+
+reads(exp.Floor)(whole("floor"))
+reads(exp.Ceil)(whole("ceil"))
+reads(exp.BitwiseLeftShift, parts="this expression")(_shift("shiftleft"))
+reads(exp.BitwiseRightShift, parts="this expression")(_shift("shiftright"))
+reads_call("shiftrightunsigned")(_shift("shiftrightunsigned"))

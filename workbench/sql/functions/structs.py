@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from workbench.errors import SqlError, nearest
+from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import INTEGER, Kind, struct_of
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.scope import Scope
-from workbench.sql.binder.window_functions import bind_part, is_window
+from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, struct_of
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import Arguments, function
+from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.functions.stored_values import with_names
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 
+@reads(exp.Struct, parts="expressions")
 def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
     """A struct of named values; the parser gives names to those that have none."""
     if b.dialect not in (*SPARK_FAMILY, "duckdb"):
@@ -35,6 +37,7 @@ def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
     return Call("struct", tuple(value for _, value in named), type_)
 
 
+@reads(exp.JSONFormat)
 def to_json(b: ExpressionBinder, node: exp.JSONFormat) -> Expression:
     """TO_JSON(s) of a struct, an array or a map, as Spark writes it."""
     if b.dialect not in SPARK_FAMILY:
@@ -47,51 +50,10 @@ def fields(value: Expression) -> list[tuple[str, Expression]]:
     return [(name, call("field", value, Constant(place, INTEGER))) for place, (name, _) in enumerate(value.type.fields)]
 
 
-def starred(
-    scope: Scope, star: exp.Star, node: exp.Expr, bind: Callable[[exp.Expr], Expression]
-) -> list[tuple[str, Expression]]:
-    """The columns of ``*``, ``t.*`` or ``s.*``, with what EXCEPT, REPLACE and RENAME say of them."""
-    scope.source.refuse_others(star, {"except_", "replace", "rename"}, "*")
-    named = _columns_of_star(scope, node)
-
-    def column(node: exp.Expr) -> str:
-        name, known = node.name.lower(), [column for column, _ in named]
-        if name not in known:
-            raise scope.source.error(f"* has no column {node.name}", node, nearest(name, known))
-        return name
-
-    left_out = {column(n) for n in star.args.get("except_") or ()}
-    renamed = {column(n.this): n.alias for n in star.args.get("rename") or ()}
-    replaced = {column(n.args["alias"]): bind(n.this) for n in star.args.get("replace") or ()}
-    return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
-
-
-def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression]]:
-    """The columns of ``*``, of ``t.*``, or of ``s.*`` with a struct ``s``.
-
-    Raises:
-        SqlError: there is no such item in FROM, nor a struct.
-    """
-    whole = column_before_field(node) if isinstance(node, exp.Column) else None
-    if whole is None:
-        return list(scope.columns)
-    is_item = not whole.table and any(item.alias.lower() == whole.name.lower() for item in scope.items)
-    if not is_item and scope.has(whole) and (named := fields(scope.resolve(whole))):
-        return named
-    return list(scope.item(whole.name, node).columns.items())
-
-
 def column_before_field(node: exp.Column) -> exp.Column | None:
     """``t.s`` of ``t.s.f``, which may be a column with a field."""
     outer = [node.args[key].copy() for key in ("table", "db", "catalog") if node.args.get(key) is not None]
     return exp.Column(**dict(zip(("this", "table", "db"), outer, strict=False))) if outer else None
-
-
-def after_dot(b: ExpressionBinder, node: exp.Dot) -> Expression:
-    """What stands after a dot: a field, or the start or end of a window."""
-    if is_window(node.this) or not isinstance(node.expression, exp.Identifier):
-        return bind_part(b, node)
-    return field(b, b.bind(node.this), node.expression.name, node)
 
 
 def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> Expression:
@@ -111,3 +73,40 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
         hint = nearest(name, names) or f"it has {', '.join(names[:8])}"
         raise b.source.error(f"the struct has no field {name}", node, hint)
     return call("field", value, Constant(names.index(name.lower()), INTEGER))
+
+
+def _struct_type(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """STRUCT; the binder names the fields."""
+    return arguments, struct_of([(f"col{place}", a.type) for place, a in enumerate(arguments, start=1)])
+
+
+def _field_type(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """A field of a struct, by its place."""
+    place = arguments[1]
+    assert isinstance(place, Constant) and isinstance(place.value, int)
+    return arguments, arguments[0].type.fields[place.value][1]
+
+
+def _json_type(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """TO_JSON of a struct, an array or a map."""
+    (value,) = arguments
+    if value.type.kind not in (Kind.STRUCT, Kind.ARRAY, Kind.MAP):
+        raise TypeClash(
+            f"a struct, an array or a map is needed, not {value.type}", value, "as in TO_JSON(STRUCT(a, b))"
+        )
+    return arguments, STRING
+
+
+def _struct(expression: Call, arguments: Sequence[str]) -> str:
+    """STRUCT, whose fields are called by their places."""
+    fields = (f"'f{place}', {argument}" for place, argument in enumerate(arguments))
+    return f"named_struct({', '.join(fields)})"
+
+
+DECLARED = [
+    function("struct(field...)", _struct, rule=_struct_type, of_null=True),
+    function("field(struct, place)", lambda call, arguments: f"({arguments[0]}).f{arguments[1].removesuffix('L')}",
+             rule=_field_type),
+    function("to_json(value)",
+             lambda call, arguments: f"to_json({with_names(arguments[0], call.arguments[0].type)})", rule=_json_type),
+]  # fmt: skip

@@ -1,23 +1,77 @@
-"""Maps: MAP('a', x), MAP_FROM_ARRAYS, STR_TO_MAP, MAP_CONCAT, lambdas over entries, and functions that read them."""
+"""Maps: MAP('a', x), STR_TO_MAP, lambdas over entries, and what reads them.
+
+A map is the array of its entries, structs of a key and a value, in the order in which they came.
+
+No map has a key twice, or NULL as a key: Spark raises there. Here ``map_from_entries`` is NULL, and a check
+(``sql/checks``) stops the query as long as it has such rows. Of entries that are sure to be a map ``map_of`` makes it.
+
+In the texts for Spark an entry is a struct (f0, f1). Variables of lambdas have names that no column has, since an
+argument may stand in a lambda.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import sqlglot
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import TypeClash, empty_array, refuse_maps, unify
+from workbench.errors import SqlError
+from workbench.sql.algebra.coercion import TypeClash, as_exactly, empty_array, refuse_maps, unify
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import INTEGER, STRING, Kind, map_of
-from workbench.sql.binder.functions import refuse_elsewhere
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.functions.arrays import variable
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
+from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.maps import MAP_FROM_ENTRIES, MAP_OF
+from workbench.sql.functions.declaration import Arguments, Rule, function
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
+
+MAP_FROM_ENTRIES, MAP_OF, NO_MAP = "map_from_entries", "map_of", "no_map"
+"""The map of an array of entries, NULL where they are none; the map of those that are one; whether they are none."""
+_KEYS = "transform({0}, `->k` -> `->k`.f0)"
+_NO_KEYS = "(exists({0}, `->k` -> `->k` is null) or size(array_distinct({0})) < size({0}))"
+_IS_NONE = f"transform(array({_KEYS}), `->n` -> {_NO_KEYS.format('`->n`')})[0]"
+
+
+def _of_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
+    (entries,) = arguments
+    element = entries.type.element if entries.type.kind is Kind.ARRAY else None
+    if element is None or len(element.fields) != 2:
+        hint = "as in MAP_FROM_ENTRIES(ARRAY(STRUCT('a', 1), STRUCT('b', 2)))"
+        raise TypeClash(f"an array of structs of a key and a value is needed, not {entries.type}", entries, hint)
+    (_, key), (_, value) = element.fields
+    try:
+        return arguments, map_of(key, value)
+    except SqlError as error:
+        raise TypeClash(error.message, entries, error.hint) from None
+
+
+def _tested_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
+    return _of_entries(arguments)[0], BOOLEAN
+
+
+def _of_map(result: Callable[[DataType, DataType], DataType], with_key: bool = False) -> Rule:
+    """A map, and maybe a key; the result from the types of keys and values."""
+
+    def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
+        whole = arguments[0]
+        if whole.type.kind is not Kind.MAP:
+            raise TypeClash(f"a map is needed, not {whole.type}", whole, "MAP('a', 1, 'b', 2) makes one")
+        key, value = whole.type.key_and_value
+        return (whole, *(as_exactly(a, key) for a in arguments[1:] if with_key)), result(key, value)
+
+    return rule
+
+
+def _entries(arguments: Arguments) -> tuple[Arguments, DataType]:
+    arguments, _ = _of_map(lambda key, value: value)(arguments)
+    entry = arguments[0].type.element
+    assert entry is not None
+    return arguments, array_of(entry)
+
 
 NAMES = ("map_entries", "map_values")
 """Functions of one map that the parser leaves as plain names, the same in duckdb."""
@@ -28,6 +82,7 @@ _ENTRIES = sqlglot.parse_one(
 )
 
 
+@reads(exp.VarMap, exp.Map, exp.ToMap, parts="this keys values")
 def map_constructor(b: ExpressionBinder, node: exp.VarMap | exp.Map | exp.ToMap) -> Expression:
     """MAP('a', x, 'b', y) in spark; MAP {'a': x} and MAP([k], [v]) in duckdb."""
     _refuse_elsewhere(b, node)
@@ -77,6 +132,7 @@ def from_entries(b: ExpressionBinder, entries: Expression, node: exp.Expr) -> Ex
     return call(MAP_FROM_ENTRIES, entries)
 
 
+@reads(exp.MapFromEntries)
 def of_entries(b: ExpressionBinder, node: exp.MapFromEntries) -> Expression:
     """MAP_FROM_ENTRIES(array of structs)."""
     _refuse_elsewhere(b, node)
@@ -110,6 +166,7 @@ def _of_arrays(b: ExpressionBinder, keys: Expression, values: Expression, node: 
     return from_entries(b, call("case", same, paired, other, none, Constant(None, paired.type)), node)
 
 
+@reads(exp.StrToMap, parts="this pair_delim key_value_delim")
 def of_text(b: ExpressionBinder, node: exp.StrToMap) -> Expression:
     """STR_TO_MAP(text, pair, sign), whose separators are constant patterns of Java."""
     refuse_elsewhere(b, "str_to_map", node)
@@ -120,6 +177,7 @@ def of_text(b: ExpressionBinder, node: exp.StrToMap) -> Expression:
     return from_entries(b, b.bind(tree), node)
 
 
+@reads_call("map_concat")
 def concatenated(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     """MAP_CONCAT(m, n), which have no key in common; in duckdb that of the later one would stay."""
     if b.dialect not in SPARK_FAMILY:
@@ -130,6 +188,7 @@ def concatenated(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     return from_entries(b, call("flatten", call("array", *(call("map_entries", each) for each in maps))), node)
 
 
+@reads(exp.MapKeys, exp.MapContainsKey, parts="this key")
 def key_of(b: ExpressionBinder, node: exp.MapKeys | exp.MapContainsKey) -> Expression:
     """MAP_KEYS(m), and MAP_CONTAINS_KEY(m, key)."""
     _refuse_elsewhere(b, node)
@@ -180,3 +239,28 @@ def _with(expression: Expression, others: Mapping[Expression, Expression]) -> Ex
 def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
     if b.dialect not in (*SPARK_FAMILY, "duckdb"):
         b.source.refuse(f"a map in {b.dialect}", node, "it is read in spark and duckdb")
+
+
+for _name in NAMES:
+    reads_name(_name)(partial(read, _name))
+reads_name("map_contains")(partial(read, "map_contains_key"))
+reads_name("map_extract_value")(partial(read, "map_value"))
+for _name in ("map_filter", "transform_keys", "transform_values"):
+    reads_call(_name)(partial(over_entries, _name))
+DECLARED = [
+    function(f"{MAP_OF}(entries)", "{0}", rule=_of_entries, inner=True),
+    # An entry that is NULL is none, but the whole is NULL.
+    function(f"{NO_MAP}(entries)", f"(not exists({{0}}, `->m` -> `->m` is null) and {_IS_NONE})",
+             rule=_tested_entries, inner=True),
+    function(f"{MAP_FROM_ENTRIES}(entries)",
+             "transform(array({0}), `->m` -> if(exists(`->m`, `->e` -> `->e` is null) or "
+             f"{_IS_NONE.format('`->m`')}, null, `->m`))[0]", rule=_of_entries),
+    function("map_entries(map)", "{0}", rule=_entries),
+    function("map_keys(map)", _KEYS, rule=_of_map(lambda key, value: array_of(key))),
+    function("map_values(map)", "transform({0}, `->k` -> `->k`.f1)",
+             rule=_of_map(lambda key, value: array_of(value))),
+    function("map_value(map, key)", "(get(filter({0}, `->k` -> `->k`.f0 = {1}), 0)).f1",
+             rule=_of_map(lambda key, value: value, with_key=True), inner=True),
+    function("map_contains_key(map, key)", f"array_contains({_KEYS}, {{1}})",
+             rule=_of_map(lambda key, value: BOOLEAN, with_key=True)),
+]  # fmt: skip

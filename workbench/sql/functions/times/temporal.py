@@ -26,12 +26,12 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
-from workbench.sql.binder.operators import as_text
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_arithmetic
-from workbench.sql.binder.times.intervals import add_interval, interval_parts
-from workbench.sql.binder.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.results import as_text
+from workbench.sql.functions.times import interval_arithmetic
+from workbench.sql.functions.times.intervals import add_interval, interval_parts
+from workbench.sql.functions.times.time_differences import difference, part_of_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -63,6 +63,7 @@ def _pattern(b: ExpressionBinder, node: exp.Expr, convert: Callable[[str], str])
         b.source.refuse(str(error), place, hint)
 
 
+@reads(exp.ToChar, parts="this format")
 def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
     """TO_CHAR of a date or timestamp under a format, or of an integer."""
     value = b.bind(node.this)
@@ -76,12 +77,15 @@ def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
     return as_text(b, value, node)
 
 
+@reads(exp.TimeToStr, parts="this format")
 def date_format(b: ExpressionBinder, node: exp.TimeToStr) -> Expression:
     """DATE_FORMAT and its like."""
     pattern = _pattern(b, node.args["format"], date_formats.from_strftime)
     return call("date_format", b.bind(unwrapped(node.this)), pattern)
 
 
+@reads(exp.StrToDate, exp.TsOrDsToDate, parts="this format")
+@reads(exp.Date)
 def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TO_DATE of text under a format; without one a cast."""
     value = b.bind(unwrapped(node.this))
@@ -95,6 +99,7 @@ def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
     return _parse(b, node, "to_timestamp" if timed else "to_date", value, format_)
 
 
+@reads(exp.StrToTime, parts="this format")
 def to_timestamp(b: ExpressionBinder, node: exp.StrToTime) -> Expression:
     """TO_TIMESTAMP of text under a format; without one a cast."""
     value, format_ = b.bind(node.this), node.args.get("format")
@@ -115,6 +120,7 @@ def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression
     return result
 
 
+@reads(exp.DateStrToDate)
 def date_literal(b: ExpressionBinder, node: exp.DateStrToDate) -> Expression:
     """DATE '2002-11-20'."""
     return cast_to_time(b, b.bind(node.this), DATE, node.this)
@@ -149,6 +155,7 @@ def instant_of(value: Expression) -> Expression:
     return call("instant_of_text", value) if value.type == STRING else cast(value, TIMESTAMP)
 
 
+@reads_name("try_to_timestamp")
 def try_to_timestamp(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TRY_TO_TIMESTAMP(x)."""
     if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
@@ -175,6 +182,7 @@ def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
     return lambda b, node: call(name, b.bind(unwrapped(node.this)))
 
 
+@reads(exp.Extract, parts="this expression")
 def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
     """EXTRACT(part FROM x)."""
     unit = node.name.upper()
@@ -211,6 +219,7 @@ def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     return cast(seconds, DOUBLE) if b.rules.epoch_is_double else seconds
 
 
+@reads(exp.DateTrunc, exp.TimestampTrunc, parts="this unit")
 def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc) -> Expression:
     """TRUNC(d, unit), whose result is a DATE, and DATE_TRUNC(unit, x), whose result is a TIMESTAMP."""
     unit = node.args["unit"].name
@@ -239,6 +248,7 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
     return value if name == "DAY" else call("trunc_date", value, Constant(name, STRING))
 
 
+@reads_name("trunc")
 def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TRUNC without a unit, of a date to its day or of a number to its digits: the type decides."""
     value = arguments[0]
@@ -252,6 +262,7 @@ def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 # ---- shifts and differences ------------------------------------------------------------------------------------------
 
 
+@reads(exp.TsOrDsAdd, exp.DateAdd, exp.DateSub, exp.TimestampAdd, parts="this expression unit")
 def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """DATE_ADD and DATE_SUB; a date plus days is the same expression however it was written."""
     value, amount = unwrapped(node.this), node.expression
@@ -273,6 +284,7 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
 
 
+@reads(exp.StrToUnix, parts="this format")
 def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
     """UNIX_TIMESTAMP of a time, or of a text under a format: whole seconds since 1970."""
     _refuse_elsewhere(b, node)
@@ -286,6 +298,7 @@ def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
     return call("unix_seconds", coercion.coerce(value, TIMESTAMP))
 
 
+@reads(exp.UnixToStr, parts="this format")
 def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     """FROM_UNIXTIME(seconds[, format]), a text."""
     _refuse_elsewhere(b, node)
@@ -296,12 +309,14 @@ def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     return call("date_format", call("timestamp_seconds", b.bind(node.this)), pattern)
 
 
+@reads(exp.DateFromUnixDate)
 def date_from_days(b: ExpressionBinder, node: exp.DateFromUnixDate) -> Expression:
     """DATE_FROM_UNIX_DATE(days since 1970)."""
     _refuse_elsewhere(b, node)
     return call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
 
 
+@reads(exp.MonthsBetween, parts="this expression roundoff")
 def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     """MONTHS_BETWEEN(later, earlier[, rounded to 8 digits]), by months of 31 days."""
     _refuse_elsewhere(b, node)
@@ -310,6 +325,7 @@ def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     return call("months_between", *(coercion.coerce(time, TIMESTAMP) for time in times), rounds)
 
 
+@reads(exp.ConvertTimezone, parts="source_tz target_tz timestamp")
 def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expression:
     """CONVERT_TIMEZONE(from, to, timestamp), both zones constants."""
     _refuse_elsewhere(b, node)
@@ -319,6 +335,7 @@ def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expressi
     return call("convert_timezone", *zones, coercion.coerce(b.bind(unwrapped(node.args["timestamp"])), TIMESTAMP))
 
 
+@reads(exp.AtTimeZone, exp.FromTimeZone, parts="this zone")
 def of_utc(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expression:
     """FROM_UTC_TIMESTAMP(t, zone) and TO_UTC_TIMESTAMP(t, zone), a constant."""
     called = (b.source.called(node) or "").lower()
@@ -343,6 +360,7 @@ def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
         b.source.refuse(f"{called} in {b.dialect}", node, "what it means there was not compared with Spark")
 
 
+@reads_name("date_part", "datepart")
 def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_PART('YEAR', x), as EXTRACT(YEAR FROM x)."""
     unit = arguments[0].value if arguments and isinstance(arguments[0], Constant) else None
@@ -352,6 +370,7 @@ def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return call(name, arguments[1])
 
 
+@reads(exp.AddMonths, parts="this expression")
 def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
     """ADD_MONTHS, which may move the last day of a month to the last day of a month."""
     value, months = _day(b, b.bind(node.this), node), b.bind(node.expression)
@@ -361,6 +380,7 @@ def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
     return call("case", call("=", value, call("last_day", value)), call("last_day", moved), moved)
 
 
+@reads(exp.LastDay)
 def last_day(b: ExpressionBinder, node: exp.LastDay) -> Expression:
     """The last day of a date's month."""
     return call("last_day", _day(b, b.bind(unwrapped(node.this)), node))
@@ -393,6 +413,19 @@ def name_of(function: str, part: str) -> Callable[[ExpressionBinder, exp.Expr], 
     return bind
 
 
+@reads(exp.ToNumber)
 def to_number(b: ExpressionBinder, node: exp.ToNumber) -> Expression:
     """TO_NUMBER of text."""
     return cast(b.bind(node.this), decimal(38, 10))
+
+
+_PARTS_OF_TIMES: dict[type[exp.Expr], str] = {
+    exp.Year: "year", exp.Quarter: "quarter", exp.Month: "month", exp.WeekOfYear: "week", exp.Day: "day",
+    exp.DayOfMonth: "day", exp.DayOfWeek: "dayofweek", exp.DayOfYear: "dayofyear", exp.Hour: "hour",
+    exp.Minute: "minute", exp.Second: "second",
+}  # fmt: skip
+for _node, _part in _PARTS_OF_TIMES.items():
+    reads(_node)(part(_part))
+reads(exp.Dayname)(name_of("dayname", "dayofweek"))
+reads(exp.Monthname)(name_of("monthname", "month"))
+reads(exp.Trunc, parts="this decimals")(lambda b, node: trunc(b, b.parts(node, "this", "decimals")))

@@ -15,17 +15,18 @@ from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
-from workbench.sql.binder.collation import is_order_of_bytes
-from workbench.sql.binder.numbers.results import computed
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times import interval_arithmetic
-from workbench.sql.binder.times.intervals import add_interval, interval_parts
 from workbench.sql.dialects import Quotient
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.collation import is_order_of_bytes
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.results import as_text, computed
+from workbench.sql.functions.times import interval_arithmetic
+from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
 
 
+@reads(exp.Add, exp.Sub, parts="this expression")
 def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
     """Sums and differences of numbers, dates, timestamps and intervals."""
     sign = 1 if isinstance(node, exp.Add) else -1
@@ -68,6 +69,7 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
     return bind
 
 
+@reads(exp.Div, parts="this expression")
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark).
 
@@ -109,6 +111,7 @@ def refuse_quotients(*values: Expression) -> None:
             raise TypeClash("a quotient of quotients has digits that depend on its values", value, hint)
 
 
+@reads(exp.Neg)
 def minus_sign(b: ExpressionBinder, node: exp.Neg) -> Expression:
     """A minus sign, part of the number before a constant."""
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
@@ -127,6 +130,7 @@ def function_of_number(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expr
     return bind
 
 
+@reads(exp.And, exp.Or, parts="this expression")
 def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:
     """AND and OR of any number of parts, without recursion down a long chain."""
     parts, rest, kind = [], [node], type(node)
@@ -141,6 +145,7 @@ def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:
     return call("and" if kind is exp.And else "or", *parts)
 
 
+@reads(exp.Is, parts="this expression negate")
 def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
     if isinstance(node.expression, exp.Null):
@@ -152,6 +157,7 @@ def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     return call("not", test) if node.args.get("negate") else test
 
 
+@reads(exp.Nullif, parts="this expression")
 def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
     """NULLIF, whose value is the first argument as it is, also where it is compared in a wider type."""
     value, other = b.parts(node, "this", "expression")
@@ -161,6 +167,7 @@ def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
     return call("nullif", value, other)
 
 
+@reads(exp.In, parts="this expressions query unnest field is_global")
 def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     """IN with a list."""
     if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):
@@ -194,6 +201,7 @@ def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.
     return call("and", *equal) if len(equal) > 1 else equal[0]
 
 
+@reads(exp.Between, parts="this low high symmetric")
 def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     """BETWEEN as two comparisons; SYMMETRIC also with its ends the other way round."""
     if node.args.get("symmetric"):
@@ -208,6 +216,8 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     return call("and", call(">=", value, low), call("<=", value, high))
 
 
+@reads(exp.Like, exp.ILike, parts="this expression negate")
+@reads(exp.RegexpLike, parts="this expression")
 def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escape: str | None = None) -> Expression:
     """LIKE, ILIKE and RLIKE with a constant pattern."""
     pattern = b.bind(node.expression)
@@ -242,6 +252,7 @@ def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: e
     return "".join(result)
 
 
+@reads(exp.Collate, parts="this expression")
 def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
     """A text before COLLATE "C", the order of bytes, in which all texts are here."""
     if b.dialect != "postgres":
@@ -255,6 +266,7 @@ def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
     return value
 
 
+@reads(exp.Escape, parts="this expression")
 def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     """LIKE ... ESCAPE."""
     inner, escape = node.this, node.expression
@@ -263,6 +275,8 @@ def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     return like(b, inner, escape.this)
 
 
+@reads(exp.DPipe, parts="this expression")
+@reads(exp.Concat, parts="expressions")
 def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expression:
     """|| and CONCAT of any number of texts or arrays, without recursion down a long chain.
 
@@ -298,25 +312,13 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
-def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expression:
-    """A value as text.
-
-    Raises:
-        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
-    """
-    if b.rules.times_by_setting and not coercion.is_null(value):
-        if value.type.temporal:
-            b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
-        if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
-            b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
-    return coercion.as_string(value)
-
-
+@reads(exp.Literal, parts="this is_string")
 def literal(b: ExpressionBinder, node: exp.Literal) -> Expression:
     """A number or a string."""
     return string_literal(b, node) if node.is_string else number_literal(node.this, b.source, node)
 
 
+@reads(exp.RawString, exp.National)
 def string_literal(b: ExpressionBinder, node: exp.Expr) -> Constant:
     """A string; the empty one is NULL in Oracle."""
     return Constant(None if b.rules.empty_text_is_null and not node.this else node.this, STRING)
@@ -336,3 +338,19 @@ def number_literal(digits: str, source: SourceText, node: exp.Expr) -> Constant:
     if len(significant) > 38 or scale > 38:
         raise source.error("a number has at most 38 digits", node)
     return Constant(value, decimal(max(len(significant), scale), scale))
+
+
+reads(exp.Paren)(lambda b, node: b.bind(node.this))
+reads(exp.Column, parts="this table join_mark db catalog")(lambda b, node: b.column(node))
+reads(exp.Identifier)(lambda b, node: b.variable(node))
+reads(exp.Null, parts="")(lambda b, node: Constant(None, STRING))
+reads(exp.Boolean)(lambda b, node: Constant(bool(node.this), BOOLEAN))
+reads(exp.Not)(lambda b, node: call("not", b.condition(node.this)))
+reads(exp.NullSafeNEQ, parts="this expression")(
+    lambda b, node: call("not", call("<=>", *b.parts(node, "this", "expression")))
+)
+reads(exp.Abs)(function_of_number("abs"))
+reads_name("isnull")(lambda b, arguments: call("is_null", *arguments))
+reads_name("isnotnull")(lambda b, arguments: call("not", call("is_null", *arguments)))
+for _node, _sign in ((exp.LT, "<"), (exp.LTE, "<="), (exp.GT, ">"), (exp.GTE, ">=")):
+    reads(_node, parts="this expression")(comparison(_sign))

@@ -18,9 +18,9 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import coerce
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.reading import ExpressionBinder
+from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.query_limits import MOST_ROWS
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 

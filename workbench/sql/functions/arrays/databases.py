@@ -14,10 +14,10 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
-from workbench.sql.binder.functions import refuse_elsewhere
-from workbench.sql.binder.protocols import QUERIES, ExpressionBinder
-from workbench.sql.functions.arrays import element_of
+from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.operators import comparison
+from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name, refuse_elsewhere
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _NULL = Constant(None, STRING)
@@ -25,13 +25,7 @@ _ZERO = Constant(0, INTEGER)
 Bind = Callable[[ExpressionBinder, exp.Binary], Expression]
 
 
-def element(b: ExpressionBinder, array: Expression, place: Expression, node: exp.Bracket) -> Expression:
-    """``n[1]``, whose place is a constant from 1 on; the parser has taken 1 from it."""
-    if not isinstance(place, Constant) or not isinstance(place.value, int) or place.value < 0:
-        b.source.refuse(f"this place of an array in {b.dialect}", node, "write a constant, 1 or more")
-    return call("get", array, place)
-
-
+@reads(exp.ArraySize, parts="this expression")
 def size(b: ExpressionBinder, node: exp.ArraySize) -> Expression:
     """The number of elements; ARRAY_LENGTH(n, 1) of none is NULL in postgres."""
     if b.dialect not in DATABASES:
@@ -49,6 +43,7 @@ def entries_of(value: Expression) -> Expression:
     return call("map_entries", value) if value.type.kind is Kind.MAP else value
 
 
+@reads_name("cardinality")
 def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """CARDINALITY(n): in postgres the elements of all arrays inside, so of plain elements only."""
     if b.dialect not in (*SPARK_FAMILY, *DATABASES):
@@ -59,6 +54,7 @@ def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return count
 
 
+@reads(exp.ArrayToString, parts="this expression null")
 def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     """ARRAY_TO_STRING(s, ','): NULLs are left out; where all are NULL it is NULL in duckdb."""
     if b.dialect not in DATABASES:
@@ -73,6 +69,7 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     return text
 
 
+@reads(exp.Split, exp.StringToArray, parts="this expression")
 def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
     """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
     if b.dialect != ("duckdb" if isinstance(node, exp.Split) else "postgres"):
@@ -89,6 +86,7 @@ def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expressio
     return call("case", is_other, split, is_empty, empty_array(split.type), Constant(None, split.type))
 
 
+@reads(exp.ArrayContains, parts="this expression")
 def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
     """ARRAY_CONTAINS(n, v); in duckdb NULLs among the elements are no other than values that are not looked for."""
     if b.dialect != "duckdb":
@@ -135,3 +133,7 @@ def _quantified(node: exp.Expr, word: str) -> exp.Expr | None:
 
 def _is(count: Expression, symbol: str) -> Expression:
     return call(symbol, count, _ZERO)
+
+
+for _node, _sign in ((exp.EQ, "="), (exp.NEQ, "<>")):
+    reads(_node, parts="this expression")(any_of(_sign, comparison(_sign)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -11,10 +12,10 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BINARY, STRING
-from workbench.sql.binder.functions import named as called
-from workbench.sql.binder.functions import refuse_elsewhere
-from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import COMPARED, function
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, refuse_elsewhere
+from workbench.sql.functions.reading import named as called
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
@@ -26,6 +27,7 @@ OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
 """Syntax node -> the function of a text, and that of bytes."""
 
 
+@reads(exp.HexString, parts="this is_integer")
 def constant(b: ExpressionBinder, node: exp.HexString) -> Expression:
     """X'0AFF'; in postgres it is a text of bits."""
     if b.dialect not in SPARK_FAMILY:
@@ -47,6 +49,7 @@ def of_bytes(of_text: str, of_bytes_: str) -> Callable[[ExpressionBinder, Any], 
     return bind
 
 
+@reads(exp.Hex)
 def hex_(b: ExpressionBinder, node: exp.Hex) -> Expression:
     """HEX of a whole number, or of the bytes of a text."""
     refuse_elsewhere(b, "hex", node)
@@ -74,3 +77,32 @@ def named(of_text: str, of_bytes_: str, b: ExpressionBinder, arguments: list[Exp
             raise TypeClash(f"{of_text.upper()} of bytes is read in spark only")
         return call(of_bytes_, *arguments)
     return called(of_text, b, arguments)
+
+
+for _node, _names in OF_TEXT_OR_BYTES.items():
+    reads(_node, parts="this length")(of_bytes(*_names))
+reads(exp.Encode, parts="this charset")(in_utf8("encode"))
+reads(exp.Decode, parts="this charset")(in_utf8("decode_bytes"))
+reads_name("octet_length")(partial(named, "octet_length", "length_of_bytes"))
+reads_name("crc32")(partial(named, "crc32", "crc32_of_bytes"))
+DECLARED = [
+    function("unhex(string): binary", nodes=[exp.Unhex], parts="this expression"),
+    function("unbase64(string): binary", "try_to_binary({0}, 'base64')", nodes=[exp.FromBase64]),
+    function("encode(string): binary", "encode({0}, 'UTF-8')"),
+    function("decode_bytes(binary): string", "try_validate_utf8(cast({0} as string))"),
+    function("concat_bytes(binary, binary): binary", "concat({0}, {1})"),
+    function("length_of_bytes(binary): integer", "cast(octet_length({0}) as bigint)"),
+    function("hex(integer): string"),
+    function("hex_of_text(string): string", "hex(cast({0} as binary))"),
+    function("hex_of_bytes(binary): string", "hex({0})"),
+    function("base64(string): string", "base64(cast({0} as binary))"),
+    function("base64_of_bytes(binary): string", "base64({0})"),
+    function("md5(string): string", "md5(cast({0} as binary))", dialects=COMPARED),
+    function("md5_of_bytes(binary): string", "md5({0})"),
+    function("sha1(string): string", "sha1(cast({0} as binary))"),
+    function("sha1_of_bytes(binary): string", "sha1({0})"),
+    function("sha2(string, integer): string", "sha2(cast({0} as binary), {int1})"),
+    function("sha2_of_bytes(binary, integer): string", "sha2({0}, {int1})"),
+    function("crc32(string): integer", "crc32(cast({0} as binary))"),
+    function("crc32_of_bytes(binary): integer", "crc32({0})"),
+]  # fmt: skip

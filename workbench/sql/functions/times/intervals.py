@@ -15,8 +15,8 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
-from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 UNITS = {

@@ -10,10 +10,9 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind, common_type, decimal
-from workbench.sql.binder.functions import refuse_elsewhere
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.functions.arrays import element_of
+from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, refuse_elsewhere
 
 _FIRST = Constant(1, INTEGER)
 
@@ -44,6 +43,7 @@ def _over_elements(function: str, b: ExpressionBinder, node: exp.Expr, parts: li
     return call(function, *arrays, b.function_body(parts[-1], *types))
 
 
+@reads(exp.Reduce, parts="this initial merge finish")
 def reduced(b: ExpressionBinder, node: exp.Reduce) -> Expression:
     """AGGREGATE(array, start, (sum, x) -> …[, sum -> …]); the sum takes the type that holds start and what is added."""
     refuse_elsewhere(b, "aggregate", node)
@@ -68,3 +68,9 @@ def reduced(b: ExpressionBinder, node: exp.Reduce) -> Expression:
         return total
     # The result as an array of one, so that the last lambda is one over elements.
     return call("element_at", call("transform", call("array", total), b.function_body(finish, total.type)), _FIRST)
+
+
+for _node, _function in ((exp.Transform, "transform"), (exp.ArrayFilter, "filter"), (exp.Exists, "exists")):
+    reads(_node, parts="this expression")(over_elements(_function))
+for _function in ("forall", "zip_with"):
+    reads_call(_function)(named(_function))

@@ -26,10 +26,9 @@ from sqlglot.tokenizer_core import TokenType
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
-from workbench.sql.binder.functions import refuse_elsewhere
-from workbench.sql.binder.protocols import ExpressionBinder
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.json_values import FIRST, JSON_AT
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import DATABASES
 
 Step = str | int
@@ -82,6 +81,9 @@ class Place:
         return call("||", self.before, Constant(_path_text(path), STRING)) if path else self.before
 
 
+@reads(exp.JSONExtractScalar, parts="this expression only_json_types json_type")
+@reads(exp.JSONBExtractScalar, parts="this expression")
+@reads_call("jsonb_extract_path_text")
 def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
     if b.dialect not in DATABASES and isinstance(node, exp.JSONExtractScalar):
@@ -98,6 +100,8 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
     return _below(b, node).call("json_text_in_duckdb" if b.dialect == "duckdb" else "json_text")
 
 
+@reads(exp.JSONExtract, exp.JSONBExtract, parts="this expression only_json_types")
+@reads_call("jsonb_extract_path")
 def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j->'a'`` as a value of its own: such values are equal by other rules than texts."""
     _refuse_elsewhere(b, node, read=DATABASES)
@@ -116,6 +120,7 @@ def named(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expressi
     return bind
 
 
+@reads(exp.JSONBContainsTopKey, parts="this expression")
 def has_key(b: ExpressionBinder, node: exp.JSONBContainsTopKey) -> Expression:
     """``j ? 'a'``: a key of an object, a text in an array, or the text itself."""
     _refuse_elsewhere(b, node)
@@ -152,6 +157,7 @@ def _has(b: ExpressionBinder, place: Place, key: str, node: exp.Expr) -> Express
     return call("or", *found)
 
 
+@reads(exp.ArrayContainsAll, exp.ArrayContainedBy, parts="this expression")
 def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j @> '{"a": 1}'``, of a constant, and ``'{"a": 1}' <@ j``."""
     _refuse_elsewhere(b, node)
@@ -226,6 +232,7 @@ def elements(b: ExpressionBinder, node: exp.Anonymous) -> tuple[Expression, Call
     return whole.call("json_elements"), element
 
 
+@reads_call(*ELEMENTS)
 def refuse_elements(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     """JSONB_ARRAY_ELEMENTS outside of FROM."""
     b.source.refuse(f"{node.name.upper()} there", node, "write FROM t, jsonb_array_elements(j->'a') AS x(v)")
@@ -361,3 +368,9 @@ def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr, *, read: Sequence[str
     if b.dialect not in read:
         hint = "write j->>'a' in duckdb" if b.dialect == "duckdb" else "write GET_JSON_OBJECT(s, '$.a') in spark"
         b.source.refuse(f"this function of JSON in {b.dialect}", node, hint)
+
+
+reads(exp.JSONBContainsAnyTopKeys, parts="this expression")(has_keys("or"))
+reads(exp.JSONBContainsAllTopKeys, parts="this expression")(has_keys("and"))
+reads_call("json_typeof", "jsonb_typeof")(named("json_type"))
+reads_call("jsonb_array_length")(named("json_length"))

@@ -16,10 +16,10 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
-from workbench.sql.binder.numbers.results import computed
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times.intervals import IntervalPart, interval_parts
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.functions.results import computed
+from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _SECOND = 1_000_000
@@ -31,6 +31,9 @@ _ROUNDED = ("avg", "median", "percentile")
 _MONTHS = "a month has no fixed length: add it to a date or a timestamp, or subtract it"
 
 
+@reads(exp.Interval, parts="this unit")
+@reads(exp.ToDays)
+@reads(exp.MakeInterval, parts="year month week day hour minute second")
 def literal(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """INTERVAL '5' MINUTE, and functions that make one, where they stand alone."""
     parts = interval_parts(b, node)
@@ -65,6 +68,7 @@ def plus_minus_parts(
     return interval_of(call("+" if sign == 1 else "-", micros_of(interval), micros_of(_value(b, parts, node))))
 
 
+@reads(exp.Mul, parts="this expression")
 def times(b: ExpressionBinder, node: exp.Mul) -> Expression:
     """A product, of numbers or of an interval and a whole number."""
     left, right = b.bind(node.this), b.bind(node.expression)
@@ -74,6 +78,7 @@ def times(b: ExpressionBinder, node: exp.Mul) -> Expression:
     return interval_of(call("*", micros_of(interval), _whole(b, factor, node)))
 
 
+@reads(exp.IntDiv, parts="this expression")
 def integer_division(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     """DIV of numbers, or of two intervals, toward zero."""
     sides = b.parts(node, "this", "expression")

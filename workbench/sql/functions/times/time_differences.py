@@ -15,9 +15,9 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
-from workbench.sql.binder.protocols import ExpressionBinder
-from workbench.sql.binder.times.intervals import interval_parts
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
+from workbench.sql.functions.times.intervals import interval_parts
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
@@ -28,6 +28,7 @@ _NEXT = {"HOUR": "DAY", "MINUTE": "HOUR"}
 _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 
 
+@reads(exp.TimestampDiff, parts="this expression unit")
 def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
     unit = unit_of(node)
@@ -37,6 +38,7 @@ def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     return _whole_units(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
 
 
+@reads(exp.DateBin, parts="this expression unit")
 def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     """TIME_BUCKET(width, t[, origin]) of duckdb, DATE_BIN(width, t, origin) of postgres: where a stretch begins.
 
@@ -64,6 +66,7 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     return call("timestamp_micros", call("-", call("unix_micros", time), call("pmod", since, micros)))
 
 
+@reads(exp.DateDiff, parts="this expression unit")
 def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     """DATEDIFF in days, or with a unit, as the dialect counts it."""
     unit = unit_of(node)
@@ -85,6 +88,7 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     return _whole_units(later, earlier, unit)
 
 
+@reads_name("date_sub", "datesub")
 def date_sub(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_SUB('minute', from, to) of DuckDB: whole units, toward zero."""
     unit = str(arguments[0].value).upper() if arguments and isinstance(arguments[0], Constant) else ""
@@ -129,6 +133,7 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
     return call("div", micros, Constant(_MICROS[unit], INTEGER))
 
 
+@reads(exp.TimeToUnix)
 def epoch(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
     """EPOCH(t) of DuckDB: seconds since 1970, a DOUBLE."""
     _only_duckdb(b, node)
@@ -136,6 +141,7 @@ def epoch(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
     return call("/", cast(micros, DOUBLE), Constant(1e6, DOUBLE))
 
 
+@reads(exp.UnixToTime, parts="this scale")
 def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     """EPOCH_MS(t) of DuckDB: milliseconds since 1970, rounded, or of an INTEGER, the time that is so long after."""
     _only_duckdb(b, node)
@@ -149,6 +155,7 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     return call("div", call("+", micros, half), Constant(1_000, INTEGER))
 
 
+@reads_name("epoch_us")
 def epoch_us(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """EPOCH_US(t) of DuckDB: microseconds since 1970."""
     if len(arguments) != 1 or b.dialect != "duckdb":
@@ -192,6 +199,7 @@ def _only_duckdb(b: ExpressionBinder, node: exp.Expr) -> None:
         b.source.refuse((b.source.called(node) or node.key).upper(), node, "EXTRACT(EPOCH FROM t)")
 
 
+@reads_call("age")
 def refuse_age(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
     """AGE(later, earlier), an interval of months and days.
 

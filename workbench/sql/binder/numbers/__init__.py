@@ -1,1 +1,0 @@
-"""Numbers of SQL text: the types that results have in its dialect."""
