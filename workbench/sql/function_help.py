@@ -1,18 +1,27 @@
 """What is known of the built-in functions of each dialect: how they are called, what they do, an example.
 
-The table ``function_help.jsonl`` is made by ``scripts/function_table.py``, which tries all functions on the binder.
+A function that is one for one with a name says it in its declaration (``functions``). The table ``function_help.jsonl``
+has what names mean otherwise, in one dialect or in all; ``scripts/function_table.py`` makes it by trying all names.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from workbench.sql.functions.calls import FUNCTIONS
+from workbench.sql.functions.declaration import Function
+
 TABLE = Path(__file__).with_name("function_help.jsonl")
+
+_COLUMNS = {"integer": "a", "double": "x", "string": "s", "date": "d", "timestamp": "ts", "boolean": "p"}
+"""Type of an argument -> the column of the trials that has it."""
+_HELP = re.compile(r"(\w+\(.*?\)) (.+)")
 
 Kind = Literal["function", "aggregate", "analytic"]
 """A function of one row, an aggregate, or a function that needs OVER."""
@@ -45,7 +54,18 @@ class FunctionHelp:
 def table() -> tuple[FunctionHelp, ...]:
     """All functions; a name is there once for each of its meanings."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
-    return tuple(FunctionHelp(**(row := json.loads(line)) | {"dialects": tuple(row["dialects"])}) for line in lines)
+    named = tuple(FunctionHelp(**(row := json.loads(line)) | {"dialects": tuple(row["dialects"])}) for line in lines)
+    return named + tuple(_declared(function) for function in FUNCTIONS.values() if function.help)
+
+
+def _declared(function: Function) -> FunctionHelp:
+    """What a declaration says of a function, whose arguments are of plain types."""
+    match = _HELP.fullmatch(function.help)
+    assert match is not None, function.help
+    signature, purpose = match.groups()
+    call = f"{function.name}({', '.join(_COLUMNS[parameter] for parameter in function.parameters)})"
+    dialects = tuple(sorted(function.dialects))
+    return FunctionHelp(function.name, "function", signature, purpose, function.example, call, dialects)
 
 
 @cache

@@ -55,6 +55,7 @@ class Function:
 
     Attributes:
         name: in expressions.
+        parameters: the words of its signature, which are types unless it has a rule.
         least: how many arguments it takes at least.
         most: how many at most.
         rule: gives the arguments as they are converted, and the type of the result.
@@ -64,9 +65,14 @@ class Function:
         names: those by which a text calls it, where the parser leaves it as a plain name.
         dialects: in which a text may call it so.
         is_inner: whether no text calls it, under any name.
+        is_costly: whether it reads a whole text, often several times.
+        has_kernel: whether the engine evaluates calls of it without Spark, where their types allow; tests compare.
+        help: how an analyst calls it, and what it does; empty where ``function_help`` has it by the names of dialects.
+        example: a query that calls it, with its answer; may be empty.
     """
 
     name: str
+    parameters: tuple[str, ...]
     least: int
     most: int
     rule: Rule
@@ -76,6 +82,10 @@ class Function:
     names: tuple[str, ...]
     dialects: frozenset[str]
     is_inner: bool
+    is_costly: bool
+    has_kernel: bool
+    help: str
+    example: str
 
 
 def function(
@@ -89,6 +99,10 @@ def function(
     names: str = "",
     dialects: frozenset[str] = SPARK,
     inner: bool = False,
+    costly: bool = False,
+    kernel: bool = False,
+    help: str = "",
+    example: str = "",
 ) -> Function:
     """Declare a function.
 
@@ -101,7 +115,9 @@ def function(
         parts: of these nodes, which are the arguments; the first ones unless they are said.
         names: see ``Function``.
         dialects: see ``Function``.
-        inner: see ``Function``.
+        inner, costly, kernel: see ``Function``.
+        help: the call, and a sentence: ``repeat(str, n) Returns …``.
+        example: ``SELECT repeat('ab', 2) → abab``.
 
     Example:
         >>> repeated = function("repeat(string, integer): string", "repeat({0}, {int1})")
@@ -120,6 +136,7 @@ def function(
     in_order = [tuple(parts.split()) or tuple(node.arg_types)[:count] for node in nodes]
     return Function(
         name=name,
+        parameters=tuple(parameters),
         least=len(_PARAMETER.findall(inside.partition("[")[0])),
         most=MANY if "..." in inside else count,
         rule=rule,
@@ -129,6 +146,10 @@ def function(
         names=tuple(names.split()),
         dialects=dialects,
         is_inner=inner,
+        is_costly=costly,
+        has_kernel=kernel,
+        help=help,
+        example=example,
     )
 
 

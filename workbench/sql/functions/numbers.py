@@ -293,7 +293,7 @@ NUMERIC_QUOTIENT = "numeric_quotient"
 """The quotient of exact numbers as PostgreSQL rounds it. Four digits are left for products with constants."""
 DECLARED = [
     *(function(f"{sign}(number, number)", arithmetic_operator(sign, f"try_{name}"), rule=_arithmetic(sign),
-               nodes=[node], dialects=EVERYWHERE)
+               nodes=[node], dialects=EVERYWHERE, kernel=True)
       for sign, name, node in (("+", "add", exp.SafeAdd), ("-", "subtract", exp.SafeSubtract),
                                ("*", "multiply", exp.SafeMultiply), ("/", "divide", exp.SafeDivide))),
     function("%(number, number)", arithmetic_operator("%", "try_mod"), rule=_arithmetic("%"), names="try_mod"),
@@ -307,9 +307,9 @@ DECLARED = [
     function("floor(number)", whole("floor"), rule=_numeric(_whole)),
     function("ceil(number)", whole("ceil"), rule=_numeric(_whole)),
     function("sign(number)", rule=_numeric(lambda first, rest: DOUBLE), nodes=[exp.Sign], dialects=EVERYWHERE),
-    function("average(total, count)", average, rule=_average, of_null=True),
+    function("average(total, count)", average, rule=_average, of_null=True, kernel=True),
     function(f"{NUMERIC_QUOTIENT}(number, number)", numeric_quotient, rule=_quotient, of_null=True),
-    *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True)
+    *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True, kernel=True)
       for name, samples, root in (("variance_samp", True, False), ("variance_pop", False, False),
                                   ("stddev_samp", True, True), ("stddev_pop", False, True))),
 ]  # fmt: skip

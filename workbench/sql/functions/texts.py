@@ -217,7 +217,7 @@ reads(exp.RegexpExtractAll, parts="this expression group")(regular_expression)
 DECLARED = [
     *of_nodes([exp.Upper, exp.Lower], "(string): string", EVERYWHERE),
     function("length(string): integer"),
-    function("substr(string, integer[, integer]): string", _with_int_arguments("substring")),
+    function("substr(string, integer[, integer]): string", _with_int_arguments("substring"), kernel=True),
     function("||(any, any)", "concat({0}, {1})", rule=typed([coercion.as_string], STRING)),
     *(function(f"{name}(string[, string]): string", _trim(side))
       for name, side in (("trim", "both"), ("ltrim", "leading"), ("rtrim", "trailing"))),
@@ -233,7 +233,7 @@ DECLARED = [
     function("right(string, integer): string", "right({0}, {int1})", nodes=[exp.Right], dialects=COMPARED),
     function("startswith(string, string): boolean", nodes=[exp.StartsWith], dialects=COMPARED),
     *of_nodes([exp.EndsWith, exp.Contains], "(string, string): boolean"),
-    function("levenshtein(string, string): integer", nodes=[exp.Levenshtein]),
+    function("levenshtein(string, string): integer", nodes=[exp.Levenshtein], costly=True),
     function("find_in_set(string, string): integer", names="find_in_set"),
     function("translate(string, string, string): string", nodes=[exp.Translate], dialects=COMPARED),
     function("substring_index(string, string, integer): string", "substring_index({0}, {1}, {int2})",
@@ -250,15 +250,21 @@ DECLARED = [
     *(function(f"{name}(string): string", names=name) for name in
       ("url_encode", "quote", "make_valid_utf8", "try_validate_utf8", "mask")),
     function("try_url_decode(string): string", names="try_url_decode url_decode"),
-    function("try_parse_url(string, string...): string"),
+    function("try_parse_url(string, string...): string", costly=True),
     *(function(f"{name}(string): boolean", names=name) for name in ("is_valid_utf8", "luhn_check")),
-    function("json_array_length(string): integer", names="json_array_length"),
-    function("get_json_object(string, string): string"),
+    function("json_array_length(string): integer", names="json_array_length", costly=True),
+    function("get_json_object(string, string): string", costly=True),
     function("xxhash64(string...): integer", called("xxhash64"), of_null=True, names="xxhash64"),
+    function("jaro_winkler_similarity(string, string): double", names="jaro_winkler_similarity", costly=True,
+             help="jaro_winkler_similarity(str1, str2) Returns how alike two texts are, from 0.0 to 1.0.",
+             example="SELECT jaro_winkler_similarity('MARTHA', 'MARHTA') → 0.9611111111111111"),
     # Patterns are constants, with a backslash as the escape.
-    *(function(f"{name}(string, string): boolean", f"({{0}} {name} {{1}})") for name in ("like", "ilike", "rlike")),
-    *each("regexp_count regexp_instr", "(string, string): integer"),
-    function("regexp_substr(string, string): string"),
-    function("regexp_replace(string, string, string): string"),
-    function("regexp_extract(string, string, integer): string", "regexp_extract({0}, {1}, {int2})"),
+    *(function(f"{name}(string, string): boolean", f"({{0}} {name} {{1}})", costly=name == "rlike",
+               kernel=name == "like")
+      for name in ("like", "ilike", "rlike")),
+    *each("regexp_count regexp_instr", "(string, string): integer", costly=True),
+    function("regexp_substr(string, string): string", costly=True),
+    function("regexp_replace(string, string, string): string", costly=True),
+    function("regexp_extract(string, string, integer): string", "regexp_extract({0}, {1}, {int2})",
+             costly=True),
 ]  # fmt: skip

@@ -15,14 +15,9 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from workbench.sql.algebra.expressions import calls
-from workbench.sql.functions.calls import calls_functions
+from workbench.sql.functions.calls import FUNCTIONS, calls_functions
 from workbench.sql.predicates.cnf import Literal, ORPred, PredSet, pred_set
 
-PATTERNS = frozenset({
-    "rlike", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_instr", "regexp_replace", "regexp_substr",
-    "get_json_object", "json_array_length", "json_object_keys", "levenshtein", "md5", "sha1", "sha2", "try_parse_url",
-})  # fmt: skip
-"""Functions of Spark that read a whole text, often several times."""
 MOST_ALTERNATIVES = 32
 """A guard of more alternatives would cost more than it spares."""
 
@@ -37,10 +32,10 @@ class CostClass(IntEnum):
 
 def cost_class(literal: Literal) -> CostClass:
     """What evaluating a literal costs: that of the most expensive function in it."""
-    called = {name for side in literal.expressions for name in calls(side)}
     if any(map(calls_functions, literal.expressions)):
         return CostClass.USER_FUNCTION
-    return CostClass.PATTERN if called & PATTERNS else CostClass.COMPARISON
+    called = (FUNCTIONS[name] for side in literal.expressions for name in calls(side))
+    return CostClass.PATTERN if any(function.is_costly for function in called) else CostClass.COMPARISON
 
 
 def guard_of(cost: CostClass, selections: Iterable[PredSet]) -> Sequence[PredSet] | None:

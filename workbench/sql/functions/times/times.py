@@ -11,7 +11,8 @@ _MANY_YEARS = "{1} between -120000 and 120000"
 """Ten thousand years each way, in months; Spark raises where a date leaves its range."""
 
 DECLARED = [
-    *each("year quarter month day dayofweek dayofyear hour minute second", "(time): integer"),
+    *each("year month", "(time): integer", kernel=True),
+    *each("quarter day dayofweek dayofyear hour minute second", "(time): integer"),
     function("week(time): integer", "cast(weekofyear({0}) as bigint)"),
     *each("monthname dayname", "(date): string"),
     function("weekday(date): integer", names="weekday"),
@@ -33,7 +34,7 @@ DECLARED = [
     function("add_seconds(timestamp, integer): timestamp",
              f"cast(timestamp_micros(try_add({_MICROS}, try_multiply({{1}}, 1000000L))) as timestamp_ntz)"),
     function("window_start(timestamp, integer): timestamp",
-             f"cast(timestamp_micros({_MICROS} - pmod({_MICROS}, {{1}} * 1000000L)) as timestamp_ntz)"),
+             f"cast(timestamp_micros({_MICROS} - pmod({_MICROS}, {{1}} * 1000000L)) as timestamp_ntz)", kernel=True),
     function("months_between(timestamp, timestamp, boolean): double",
              "months_between(cast({0} as timestamp), cast({1} as timestamp), {2})"),
     function("convert_timezone(string, string, timestamp): timestamp"),

@@ -1,0 +1,50 @@
+"""The declarations of functions say of which calls the engine evaluates some by itself, without Spark."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import suppress
+from decimal import Decimal
+from itertools import product
+
+from workbench.engine.physical.stored.values import computed_value
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
+from workbench.sql.functions import DECLARED
+from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.declaration import Function
+
+VALUES: list[Expression] = [
+    *(Column(str(type_), type_) for type_ in (BOOLEAN, INTEGER, DOUBLE, STRING, DATE, TIMESTAMP)),
+    *(Column(f"decimal{digits}", decimal(*digits)) for digits in ((15, 2), (20, 4), (38, 0))),
+    Constant(3, INTEGER),
+    Constant(Decimal("1.5"), decimal(2, 1)),
+    Constant("a%", STRING),
+    Constant(dt.date(2026, 1, 1), DATE),
+]
+COLUMNS = [value for value in VALUES if isinstance(value, Column)]
+
+
+def calls_of(function: Function) -> Iterator[Expression]:
+    """Calls with all pairs of values, and with some longer lists of arguments; those that are of the wrong types are no
+    calls."""
+    truth, integer, text, number = COLUMNS[0], COLUMNS[1], COLUMNS[3], COLUMNS[6]
+    longer = [(truth, integer, integer), (integer, number, COLUMNS[7]), (text, Constant(1, INTEGER), Constant(3, INTEGER))]
+    for arguments in [*((value,) for value in VALUES), *product(VALUES, repeat=2), *longer]:
+        with suppress(TypeClash, AssertionError, IndexError):
+            yield call(function.name, *arguments)
+    if function.name == "cast":
+        for value, other in product(COLUMNS, repeat=2):
+            with suppress(TypeClash):
+                yield cast(value, other.type)
+
+
+def test_the_functions_with_kernels_are_those_that_say_so() -> None:
+    evaluated = {
+        function.name
+        for function in DECLARED
+        if any(isinstance(c, Call) and c.function == function.name and computed_value(c) for c in calls_of(function))
+    }
+    assert evaluated == {function.name for function in DECLARED if function.has_kernel}
