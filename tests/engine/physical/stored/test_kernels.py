@@ -31,7 +31,8 @@ def calls_of(function: Function) -> Iterator[Expression]:
     """Calls with all pairs of values, and with some longer lists of arguments; those that are of the wrong types are no
     calls."""
     truth, integer, text, number = COLUMNS[0], COLUMNS[1], COLUMNS[3], COLUMNS[6]
-    longer = [(truth, integer, integer), (integer, number, COLUMNS[7]), (text, Constant(1, INTEGER), Constant(3, INTEGER))]
+    one, three = Constant(1, INTEGER), Constant(3, INTEGER)
+    longer = [(truth, integer, integer), (integer, number, COLUMNS[7]), (text, one, three)]
     for arguments in [*((value,) for value in VALUES), *product(VALUES, repeat=2), *longer]:
         with suppress(TypeClash, AssertionError, IndexError):
             yield call(function.name, *arguments)
