@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from workbench.engine.storage.relation import Relation
 
 
-EPOCH = dt.datetime(1970, 1, 1)
+_EPOCH = dt.datetime(1970, 1, 1)
 """When event times that are plain numbers of seconds begin."""
-LARGEST = int((dt.datetime.max - EPOCH).total_seconds()) // 2
+LARGEST = int((dt.datetime.max - _EPOCH).total_seconds()) // 2
 """Numbers beyond it are no seconds from then."""
 
 
@@ -50,7 +50,7 @@ class EventTimeClock:
 
     @property
     def latest(self) -> dt.datetime | None:
-        """The latest event time that any stream has brought; plain numbers count seconds from ``EPOCH``."""
+        """The latest event time that any stream has brought; plain numbers count seconds from ``_EPOCH``."""
         times = map(self.latest_of, self.times)
         return max((time for time in times if time is not None), default=None)
 
@@ -161,7 +161,7 @@ def _as_datetime(time: Value) -> dt.datetime | None:
         case dt.date():
             return dt.datetime.combine(time, dt.time())
         case int() if abs(time) <= LARGEST:
-            return EPOCH + dt.timedelta(seconds=time)
+            return _EPOCH + dt.timedelta(seconds=time)
     return None
 
 

@@ -43,7 +43,7 @@ EVALUATED = 20_000
 MOST_BYTES = 500_000_000
 """So much is fetched at most of what functions make of rows, estimated; all of it is in the JVM's heap at a time."""
 
-PLACE = "_place"
+_PLACE = "_place"
 """Column: which of the rows to be evaluated it is."""
 
 
@@ -276,10 +276,10 @@ class _Wanted:
         if not self.expressions:
             return rows
         spark, values = self.relation.spark, [name for name in self.columns if name in self.relation.layout.columns]
-        numbered = rows.select(values).append_column(PLACE, pa.array(np.arange(rows.num_rows)))
-        frame = spark.createDataFrame(pa.Table.from_batches([numbered]), self.relation.layout.ddl([*values, PLACE]))
-        evaluated = frame.selectExpr(PLACE, *(f"{over_rows(e)} AS `{name}`" for name, e in self.expressions.items()))
-        found = evaluated.toArrow().sort_by(PLACE)
+        numbered = rows.select(values).append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
+        frame = spark.createDataFrame(pa.Table.from_batches([numbered]), self.relation.layout.ddl([*values, _PLACE]))
+        evaluated = frame.selectExpr(_PLACE, *(f"{over_rows(e)} AS `{name}`" for name, e in self.expressions.items()))
+        found = evaluated.toArrow().sort_by(_PLACE)
         for name in self.expressions:
             rows = rows.append_column(name, found.column(name).combine_chunks())
         return rows

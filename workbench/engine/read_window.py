@@ -20,14 +20,14 @@ from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.relation import ROWS_A_TASK, Relation
 from workbench.engine.storage.segments import Segment, read_share
 
-Rows = Iterator[pa.RecordBatch]
+_Rows = Iterator[pa.RecordBatch]
 
 
 def rows_within(relation: Relation, names: Sequence[str], where: Extent) -> DataFrame:
     """Some columns of a relation's rows that are in a window."""
     schema, required = _schemas(relation, names, where)
 
-    def read(segment: Segment) -> Rows:
+    def read(segment: Segment) -> _Rows:
         for rows in rows_in(segment, where, schema):
             yield rows.select(required)
 
@@ -47,14 +47,14 @@ def changes_within(
     """
     schema, required = _schemas(relation, names, extents[0][1])
 
-    def read(segment: Segment) -> Rows:
+    def read(segment: Segment) -> _Rows:
         for rows in read_share([(segment.path, 0, segment.rows)], schema):
             yield from (change.select(required) for change in crossing(rows, extents, since))
 
     return _frame(relation, required, read)
 
 
-def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, Extent]], since: int | None) -> Rows:
+def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, Extent]], since: int | None) -> _Rows:
     """Those of some rows that a window lets in or out, batch by batch; arguments as those of ``changes_within``."""
     first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
     last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
@@ -84,12 +84,12 @@ def _schemas(relation: Relation, names: Sequence[str], where: Extent) -> tuple[p
     return only(relation.layout.arrow, list(dict.fromkeys([*required, *where, BATCH, WEIGHT]))), required
 
 
-def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], Rows]) -> DataFrame:
+def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], _Rows]) -> DataFrame:
     """What is read of every segment, whole segments to each task."""
     spark, segments = relation.spark, relation.segments
     tasks = 1 if relation.rows <= ROWS_A_TASK else max(1, min(len(segments), spark.sparkContext.defaultParallelism))
 
-    def run(task: int) -> Rows:
+    def run(task: int) -> _Rows:
         for segment in segments[task::tasks]:
             yield from read(segment)
 

@@ -31,7 +31,7 @@ MADE_BY = "_made_by"
 _LARGEST = 2**63 - 1
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
-MOST_BYTES = 255
+_MOST_BYTES = 255
 """Bytes of a name in UTF-8, as file systems allow."""
 
 _WORDS: Mapping[object, str] = {
@@ -178,15 +178,15 @@ def _check_text(parameter: str, text: str | bytes) -> None:
 def _check_name(parameter: str, name: str) -> None:
     if not name.strip():
         raise InputError(f"{parameter} is empty", hint="give a name")
-    if len(name.encode()) > MOST_BYTES:
-        raise InputError(f"{parameter} is {shown(name)}", hint=f"give a name of at most {MOST_BYTES} bytes")
+    if len(name.encode()) > _MOST_BYTES:
+        raise InputError(f"{parameter} is {shown(name)}", hint=f"give a name of at most {_MOST_BYTES} bytes")
     if not name.isprintable():
         raise InputError(f"{parameter} is {shown(name)}", hint="give a name without line breaks and the like")
 
 
 def _check_path(parameter: str, path: str) -> None:
-    if any(len(part.encode()) > MOST_BYTES for part in Path(path).parts):
-        raise InputError(f"{parameter} is {shown(path)}", hint=f"a name in a path has at most {MOST_BYTES} bytes")
+    if any(len(part.encode()) > _MOST_BYTES for part in Path(path).parts):
+        raise InputError(f"{parameter} is {shown(path)}", hint=f"a name in a path has at most {_MOST_BYTES} bytes")
 
 
 def _is_instance(value: object, annotation: Any) -> bool:

@@ -18,7 +18,7 @@ from workbench.experiments.study import Progress, Study, at_least_one, option
 from workbench.experiments.workload import BATCH, SETS, Workload, spread, workload
 from workbench.options import Options
 
-UNSHARED: Mapping[str, Options] = {"unshared": Options(sharing=False)}
+_UNSHARED: Mapping[str, Options] = {"unshared": Options(sharing=False)}
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Compared(OnQuerySets):
         configurations: Mapping[str, Options],
         progress: Progress,
         *,
-        unshared: Mapping[str, Options] = UNSHARED,
+        unshared: Mapping[str, Options] = _UNSHARED,
         steps: Sequence[int] | None = None,
         longest: float = float("inf"),
     ) -> Comparison:
@@ -166,7 +166,7 @@ class Growing(Compared):
         name: str,
         configurations: Mapping[str, Options],
         progress: Progress,
-        unshared: Mapping[str, Options] = UNSHARED,
+        unshared: Mapping[str, Options] = _UNSHARED,
     ) -> Comparison:
         """Compare a query set, with rows enough for all steps of its growth."""
         number = len(workload(name, batches=0, history=300, queries=self.queries).queries)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Series = Mapping[Any, float]
+_Series = Mapping[Any, float]
 """Values by number, drawn as a line, or by name, drawn as bars."""
 
 PANEL_INCHES = (5.2, 4.0)
@@ -42,7 +42,7 @@ class Chart:
     title: str
     x: str
     y: str
-    series: Mapping[str, Series]
+    series: Mapping[str, _Series]
     log_x: bool = False
     log_y: bool = True
 
@@ -89,7 +89,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
              50    1.23    15.9
             768     123       –
     """
-    cells = [list(columns), *([number(cell) for cell in row] for row in rows)]
+    cells = [list(columns), *([_number(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     left = [all(isinstance(row[i], str) for row in rows) for i in range(len(columns))]
     lines = (
@@ -99,11 +99,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def number(value: object) -> str:
+def _number(value: object) -> str:
     """A value to read: three digits of a float, thousands of an integer set apart.
 
     Example:
-        >>> number(0.01234), number(12.345), number(1234.5), number(1234), number(None)
+        >>> _number(0.01234), number(12.345), number(1234.5), number(1234), number(None)
         ('0.0123', '12.3', '1,234', '1,234', '–')
     """
     match value:
@@ -126,7 +126,12 @@ def timing_summary(seconds: Sequence[float]) -> dict[str, object]:
 
 
 def charts_beside(
-    name: str, x: str, y: str, ours: Mapping[str, Series], columns: Sequence[str], thesis: Mapping[int, Sequence[float]]
+    name: str,
+    x: str,
+    y: str,
+    ours: Mapping[str, _Series],
+    columns: Sequence[str],
+    thesis: Mapping[int, Sequence[float]],
 ) -> list[Chart]:
     """A chart of our figures, and one of the thesis's, by number in the order of ``columns``, where it has any."""
     charts = [Chart(f"{name}: ours", x, y, ours)]

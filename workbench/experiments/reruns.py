@@ -30,7 +30,7 @@ MEMORY = "6GB"
 PATIENCE = 60.0
 """Seconds for one query."""
 
-AGAIN = 0.2
+_AGAIN = 0.2
 """Seconds between two tries to interrupt a query."""
 _GROUP = "argus-rerun"
 """Names what is to be stopped in Spark."""
@@ -127,7 +127,7 @@ def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Ca
     def stop() -> None:
         stopped.set()
         # Again and again: a query that is still being planned has nothing yet that could be interrupted.
-        while not ended.wait(AGAIN):
+        while not ended.wait(_AGAIN):
             interrupt()
 
     timer = Timer(patience, stop)

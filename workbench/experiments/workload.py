@@ -18,7 +18,7 @@ BATCH = 4_000
 
 
 @dataclass(frozen=True)
-class Database:
+class _Database:
     """A data base of the thesis: the stream's name, its rows by their number, and its history (T10.1.1, Table 10.3)."""
 
     stream: str
@@ -26,8 +26,8 @@ class Database:
     history: int
 
 
-FED = Database("FedWireTrans", fed, 300_000)
-MED = Database("MHDCFY01A", med, 600_000)
+FED = _Database("FedWireTrans", fed, 300_000)
+MED = _Database("MHDCFY01A", med, 600_000)
 
 _EXAMPLES: Mapping[str, range] = {"examples-fed": range(1, 12), "examples-med": range(14, 22)}
 

@@ -25,7 +25,7 @@ from workbench.network.nodes import FIRST_IS_APART, NodeId
 
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
 """Query names shown in one result box, and in one where there are more than so many boxes."""
-LISTED = 20
+_LISTED = 20
 """Query names in a tooltip."""
 ROWS_HERE, TIME_HERE = "▁" * 16, "▂" * 7
 """Where a live drawing has the rows and the time of a node."""
@@ -177,7 +177,7 @@ class _Drawing:
         more = [f"and {len(names) - most} more"] if len(names) > most else []
         label = "\n".join([*common, *map(short, names[:most]), *more])
         names_read = (self.network.node(id_).name for id_ in read)
-        tooltip = f"results of {listed(names, LISTED)}" + (f"\nreads {' ∩ '.join(names_read)}" if common else "")
+        tooltip = f"results of {listed(names, _LISTED)}" + (f"\nreads {' ∩ '.join(names_read)}" if common else "")
         box = quote(" ".join(["result", *read]))
         line = {"color": FAINT if faint else RESULT_LINE, "penwidth": 2 if stressed else 1}
         fill, font = (PAPER, FAINT) if faint else (RESULT, INK)
@@ -199,7 +199,7 @@ class _Drawing:
             self._cost(node),
         ]
         # A live drawing names the queries beside it, when the node is chosen.
-        served = "" if self.live else f"\nserves {listed(node.queries, LISTED) or 'no query'}"
+        served = "" if self.live else f"\nserves {listed(node.queries, _LISTED) or 'no query'}"
         shared = len(node.queries) > 1
         self._add(
             quote(node.id),

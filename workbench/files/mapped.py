@@ -26,9 +26,9 @@ import pyarrow as pa
 
 from workbench.files.writing import make_like
 
-MOST = 4_096
+_MOST = 4_096
 """At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
-SMALL = 32 * 1024
+_SMALL = 32 * 1024
 """Bytes of a file that is read instead: that takes a third of the time, since a map is filled page by page when it is
 first used. Nearly all files of a batch of some thousand rows are smaller."""
 
@@ -47,7 +47,7 @@ class MappedFiles:
         most: at most so many files stay mapped; the least recently used ones are dropped.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._due = 0.0
         self._lock = threading.Lock()
@@ -108,7 +108,7 @@ class MappedFiles:
 
 def _rows(path: str) -> pa.RecordBatch:
     with open(path, "rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size <= SMALL:
+        if os.fstat(file.fileno()).st_size <= _SMALL:
             return pa.ipc.open_file(pa.py_buffer(file.readall())).get_batch(0)
     with pa.memory_map(path) as mapped:
         return pa.ipc.open_file(mapped).get_batch(0)

@@ -27,10 +27,10 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
 
-Nodes = Mapping[NodeId, Node]
+_Nodes = Mapping[NodeId, Node]
 
 
-def reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[NodeId]]) -> list[NodeId]:
+def _reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[NodeId]]) -> list[NodeId]:
     """The nodes given and all that their parents lead to: each once, parents before children.
 
     It does not recurse: selections that tighten one bound after another hang in chains as long as there are queries.
@@ -40,7 +40,7 @@ def reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[Nod
         parents: the ids that a node's traversal goes on to.
 
     Example:
-        >>> reachable(["d"], {"d": "bc", "c": "a", "b": "a", "a": ""}.__getitem__)
+        >>> _reachable(["d"], {"d": "bc", "c": "a", "b": "a", "a": ""}.__getitem__)
         ['a', 'b', 'c', 'd']
     """
     visited: dict[NodeId, None] = {}
@@ -54,17 +54,17 @@ def reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[Nod
     return list(visited)
 
 
-def ancestors(nodes: Nodes, ids: Iterable[NodeId]) -> list[NodeId]:
+def ancestors(nodes: _Nodes, ids: Iterable[NodeId]) -> list[NodeId]:
     """The nodes given and all they are evaluated from, parents before children."""
-    return reachable(ids, lambda id_: nodes[id_].parents)
+    return _reachable(ids, lambda id_: nodes[id_].parents)
 
 
-def roots_read(nodes: Nodes, roots: Iterable[NodeId]) -> list[NodeId]:
+def roots_read(nodes: _Nodes, roots: Iterable[NodeId]) -> list[NodeId]:
     """The roots given and all roots they read in their very original form, those that are read before their readers."""
-    return reachable(roots, lambda root: [read.root for read in nodes[root].reads])
+    return _reachable(roots, lambda root: [read.root for read in nodes[root].reads])
 
 
-def depths(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
+def depths(nodes: _Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
     """For these roots and all they read how many roots stand between each and a source, at most."""
     depth: dict[NodeId, int] = {}
     for root in roots_read(nodes, roots):
@@ -72,7 +72,7 @@ def depths(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
     return depth
 
 
-def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
+def monotone_roots(nodes: _Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
     """For these roots and all they read whether their rows are never retracted: append-only streams, and joins and
     UNION ALL of such (monotone queries, CALM)."""
     monotone: dict[NodeId, bool] = {}
@@ -81,7 +81,7 @@ def monotone_roots(nodes: Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, boo
     return monotone
 
 
-def root_of(nodes: Nodes, id_: NodeId) -> NodeId:
+def root_of(nodes: _Nodes, id_: NodeId) -> NodeId:
     """The root of a node's local tree: itself, unless it is a selection."""
     node = nodes[id_]
     return node.read.root if isinstance(node, Selection) else id_

@@ -47,7 +47,7 @@ INFIX = {
 """Operators written between their operands: how strongly they bind."""
 ASSOCIATIVE = {"or", "and", "||", "+", "*"}
 _INTEGERS = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
-EXACT = 1e15
+_EXACT = 1e15
 """Up to here a DOUBLE has all the digits that it is written with."""
 NOT, TEST, NEGATIVE = 3, 4, 8
 """How strongly NOT, IS NULL and IN, and a minus sign bind."""
@@ -265,10 +265,10 @@ def _constant_sql(constant: Constant) -> str:
     match constant.value:
         case None:
             return "NULL"
-        case float(value) if value.is_integer() and abs(value) < EXACT and str(value) != "-0.0":
+        case float(value) if value.is_integer() and abs(value) < _EXACT and str(value) != "-0.0":
             return str(int(value))
         case float(value):
-            return str(Decimal(repr(value)).normalize()) if abs(value) < EXACT else repr(value)
+            return str(Decimal(repr(value)).normalize()) if abs(value) < _EXACT else repr(value)
         case _:
             return text(constant)
 

@@ -32,7 +32,7 @@ from workbench.network.sql_text import (
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression
 
-LONGEST = 60
+_LONGEST = 60
 """Characters of what a node does, in the statement of another that reads it."""
 _NODE = re.compile(rf"\b[A-Z][0-9a-f]{{{ID_DIGITS}}}\b")
 
@@ -90,7 +90,7 @@ class Wording(Words):
         name = self.name(id_)
         if isinstance(self._nodes.get(id_), Source):
             return name
-        return f"«{name if len(name) <= LONGEST else name[: LONGEST - 1] + '…'}»"
+        return f"«{name if len(name) <= _LONGEST else name[: _LONGEST - 1] + '…'}»"
 
     def phrase(self, id_: NodeId) -> str:
         """A node in a sentence: by what it does."""

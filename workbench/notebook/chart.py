@@ -24,7 +24,7 @@ from workbench.notebook.display import Shown, table
 WIDTH, LINE_HEIGHT, BAR_HEIGHT = 720, 180, 20
 LABELS, VALUES = 200, 120
 """Pixels for the labels at the left of bars, and for the values at the right."""
-LONGEST = 28
+_LONGEST = 28
 """Characters of a label."""
 ADDED, REMOVED = "#4e79a7", "#d98b46"
 
@@ -168,7 +168,7 @@ def _number(value: float) -> str:
 def _label(value: Any) -> str:
     if isinstance(value, dt.datetime):
         return value.isoformat(" ", "seconds")
-    return "NULL" if pd.api.types.is_scalar(value) and pd.isna(value) else short(str(value), LONGEST)
+    return "NULL" if pd.api.types.is_scalar(value) and pd.isna(value) else short(str(value), _LONGEST)
 
 
 def _text_bars(names: Sequence[Any], numbers: Sequence[float]) -> list[list[str]]:

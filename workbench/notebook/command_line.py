@@ -98,7 +98,7 @@ class Command:
             MagicError: something is missing, unknown or of the wrong type.
         """
         parser = self._parser()
-        words = split(line)
+        words = _split(line)
         # argparse would take the word after an unknown option for an argument, so unknown options are refused first;
         # except where the rest of the line goes to another parser.
         takes_rest = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
@@ -176,7 +176,7 @@ class Word(str):
     typed: str
 
 
-def split(line: str) -> list[str]:
+def _split(line: str) -> list[str]:
     r"""The words of a line; quotes group, backslashes are kept since Windows paths have them.
 
     Each is a :class:`Word`.
@@ -185,7 +185,7 @@ def split(line: str) -> list[str]:
         MagicError: a quote is not closed.
 
     Example:
-        >>> split(r"stream fed 'my data\fed.parquet'")
+        >>> _split(r"stream fed 'my data\fed.parquet'")
         ['stream', 'fed', 'my data\\fed.parquet']
     """
     lexer = shlex.shlex(line, posix=True)
@@ -203,7 +203,7 @@ def sentence(words: Sequence[str]) -> str:
     """Words that together are one text, such as a condition: as typed, without quotes around all of it.
 
     Example:
-        >>> sentence(split("amount > 5")), sentence(split("'amount > 5'")), sentence(split("city = 'New  York'"))
+        >>> sentence(_split("amount > 5")), sentence(split("'amount > 5'")), sentence(split("city = 'New  York'"))
         ('amount > 5', 'amount > 5', "city = 'New  York'")
     """
     typed = [word.typed if isinstance(word, Word) else word for word in words]

@@ -40,7 +40,7 @@ OVERVIEW = (
 """The first highlight beside the others."""
 
 # A widget needs its manager too, so the page shows its static form.
-SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
+_SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]
 
 
 def execute(notebook: nbformat.NotebookNode, folder: Path) -> str | None:
@@ -96,7 +96,7 @@ def with_highlights(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def page(notebook: nbformat.NotebookNode, title: str) -> str:
     """The executed notebook as one HTML page that needs no network."""
     exporter = HTMLExporter(
-        config=Config({"NbConvertBase": {"display_data_priority": SHOWN}}),
+        config=Config({"NbConvertBase": {"display_data_priority": _SHOWN}}),
         extra_loaders=[jinja2.DictLoader({"offline.html.j2": OFFLINE_PAGE})],
         template_file="offline.html.j2",
         embed_images=True,

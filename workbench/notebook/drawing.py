@@ -18,11 +18,11 @@ from workbench.explain import dot
 from workbench.explain.describe import NetworkView
 from workbench.notebook.display import Shown
 
-PAGE = "var(--jp-layout-color1, #fff)"
+_PAGE = "var(--jp-layout-color1, #fff)"
 """The paper of JupyterLab's theme; what is behind the comma is for pages outside."""
-FRAME = f'<div style="overflow:auto; max-height:60em; background:{PAGE}">{{}}</div>'
-HOTTEST = f"var(--jp-warn-color1, #ef6c00) {{:.0f}}%, {PAGE}"
-LINES = {
+FRAME = f'<div style="overflow:auto; max-height:60em; background:{_PAGE}">{{}}</div>'
+HOTTEST = f"var(--jp-warn-color1, #ef6c00) {{:.0f}}%, {_PAGE}"
+_LINES = {
     dot.INK: "var(--jp-ui-font-color1, #26323d)",
     dot.FAINT: "var(--jp-border-color1, #b9c1c9)",
     dot.LINK: "var(--jp-ui-font-color2, #7b8894)",
@@ -30,18 +30,18 @@ LINES = {
     dot.RESULT_LINE: "var(--jp-success-color1, #3d8b57)",
 }
 """Colours of lines, and of what is filled like them."""
-LETTERS = LINES | {
+LETTERS = _LINES | {
     dot.FAINT: "var(--jp-ui-font-color2, #5f6872)",
     dot.LINK: "var(--jp-ui-font-color2, #5f6872)",
     dot.STRONG: "var(--jp-content-link-color, #0b5cad)",
 }
 """Colours of texts: those that are less important are still read."""
 PAPERS = {
-    "white": PAGE,
-    dot.PAPER: PAGE,
-    dot.SOURCE: f"color-mix(in srgb, var(--jp-brand-color1, #1976d2) 11%, {PAGE})",
-    dot.SHARED: f"color-mix(in srgb, #ffc94d 22%, {PAGE})",
-    dot.RESULT: f"color-mix(in srgb, var(--jp-success-color1, #3d8b57) 14%, {PAGE})",
+    "white": _PAGE,
+    dot.PAPER: _PAGE,
+    dot.SOURCE: f"color-mix(in srgb, var(--jp-brand-color1, #1976d2) 11%, {_PAGE})",
+    dot.SHARED: f"color-mix(in srgb, #ffc94d 22%, {_PAGE})",
+    dot.RESULT: f"color-mix(in srgb, var(--jp-success-color1, #3d8b57) 14%, {_PAGE})",
     dot.FRAME: "var(--jp-layout-color2, #f6f8fa)",
 }
 """Colours of boxes."""
@@ -75,7 +75,7 @@ def _themed(svg: str) -> str:
         element, part, fixed = match.groups()
         if element.startswith("<text"):
             return f'{element}{part}="{LETTERS.get(fixed, fixed)}"'
-        return f'{element}{part}="{LINES.get(fixed) or PAPERS.get(fixed) or _heat(fixed)}"'
+        return f'{element}{part}="{_LINES.get(fixed) or PAPERS.get(fixed) or _heat(fixed)}"'
 
     for part in ("fill", "stroke"):
         svg = re.sub(rf'(<\w+ [^>]*?)({part})="(#[0-9a-f]{{6}}|white)"', colour, svg)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.notebook.session import Session
     from workbench.session.session import Session as PlainSession
 
-STEP = 3.0
+_STEP = 3.0
 """Seconds that a step of ``settle`` may take."""
 
 current_context: NotebookContext | None = None
@@ -178,7 +178,7 @@ def settle(calm: Calm, spark: SparkSession) -> None:
 def stop_settling(calm: Calm, spark: SparkStart) -> None:
     """Let what ``settle`` does end, so that it leaves nothing behind."""
     calm.close()
-    spark.join(STEP)
+    spark.join(_STEP)
 
 
 def make_session(spark: SparkStart, notebook: str = "") -> Session:

@@ -27,7 +27,7 @@ MARK = "notebook.txt"
 """The file that names the notebook of a session."""
 KEPT_FOR = 7 * 86_400
 """Seconds after which a session that was left in a temporary folder, and that nobody has opened, is removed."""
-DAYS = KEPT_FOR // 86_400
+_DAYS = KEPT_FOR // 86_400
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def what_is_left(notebook: str, folder: Path | None = None) -> str:
 
 def _said(session: LeftSession, contents: str) -> str:
     """That a session is there, and how to go on with it."""
-    kept = "" if session.opened else f", and %argus save FOLDER then keeps it; after {DAYS} days it is removed"
+    kept = "" if session.opened else f", and %argus save FOLDER then keeps it; after {_DAYS} days it is removed"
     return f"this notebook's last session is still there: {contents}\n%argus open {session.path} goes on with it{kept}"
 
 

@@ -20,7 +20,7 @@ from workbench.session.player import Player
 
 LINES = 5
 """So many batches are shown, the newest first."""
-ROWS = 3
+_ROWS = 3
 """So many rows of each."""
 
 
@@ -125,7 +125,7 @@ def change_line(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
     new, gone = (int(changes["weight"].clip(0, None).sum()), -int(changes["weight"].clip(None, 0).sum()))
     counts = [f"{counted(new, 'row')} new"] if new else []
     counts += [f"{gone if new else counted(gone, 'row')} gone"] if gone else []
-    rows = changes[changes["weight"] > 0].drop(columns="weight").head(ROWS).itertuples(index=False, name=None)
+    rows = changes[changes["weight"] > 0].drop(columns="weight").head(_ROWS).itertuples(index=False, name=None)
     shown = [short(", ".join(map(str, row)), 60) for row in rows]
-    more = [] if new <= ROWS else ["…"]
+    more = [] if new <= _ROWS else ["…"]
     return " · ".join([f"{at:%H:%M:%S}  batch {batch}: {', '.join(counts)}", *shown, *more])

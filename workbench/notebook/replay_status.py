@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LATENCY = "1s"
 """What a batch of rows as they come may take."""
 FULL_SPEED = "max"
-UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 SPEEDS = ("1s", "1m", "1h", "1d", "7d")
 """Speeds that are offered: so much stream time in a second."""
 
@@ -38,7 +38,7 @@ def parse_speed(text: str) -> float | None:
         return None
     if (match := re.fullmatch(r"(\d+(?:\.\d+)?)x?([smhd]?)", text)) is None:
         raise MagicError(f"{text} is no speed", hint=f"{', '.join(SPEEDS)} of stream time in a second, or {FULL_SPEED}")
-    return float(match[1]) * UNITS[match[2]]
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def status_line(session: Session, position: Position) -> str:

@@ -14,13 +14,13 @@ from math import exp, log
 from workbench.network.nodes import Join, Node, NodeId, Read
 from workbench.optimizer.cardinality import Estimates
 
-OF_AN_OPERATOR = 0.3
+_OF_AN_OPERATOR = 0.3
 """Seconds that hydrating an operator takes, typically, whatever it reads."""
 OF_A_ROW = 2e-6
 """Seconds for each row that it reads, and each pair of rows that it looks at."""
 SEEN = 20
 """So many hydrations are remembered."""
-HALF_LIFE = 5
+_HALF_LIFE = 5
 """One counts half as much as one so many later: the cost of a row changes with what is read, and with the machine."""
 
 
@@ -39,7 +39,7 @@ class HydrationWork:
     @property
     def typical_seconds(self) -> float:
         """How long it takes where nothing better is known."""
-        return OF_AN_OPERATOR * self.operators + OF_A_ROW * self.rows
+        return _OF_AN_OPERATOR * self.operators + OF_A_ROW * self.rows
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def predicted_seconds(past: Sequence[PastHydration], work: HydrationWork) -> flo
     for age, each in enumerate(reversed(past[-SEEN:])):
         other = each.work.typical_seconds
         if min(typical, other, each.seconds) > 0:
-            weight = 0.5 ** (age / HALF_LIFE) * min(typical, other) / max(typical, other)
+            weight = 0.5 ** (age / _HALF_LIFE) * min(typical, other) / max(typical, other)
             weights += weight
             logs += weight * log(each.seconds / other)
     return typical * exp(logs / weights)

@@ -20,11 +20,11 @@ from workbench.network.nodes import (
 )
 from workbench.optimizer.cardinality import Estimates
 
-OF_AN_OPERATOR = 2_000.0
+_OF_AN_OPERATOR = 2_000.0
 """Rows that could be looked at while an operator is prepared, run and committed, whatever it does."""
 OF_A_SELECTION = 0.01
 """The part of a row's cost that one more selection of its tree adds: a grouped filter tests them together."""
-GROWTH = 0.01
+_GROWTH = 0.01
 """The fraction of its rows that a batch brings to a node of which nothing better is known."""
 
 
@@ -44,12 +44,12 @@ def _node_cost(estimates: Estimates, node: Node) -> float:
         case Selection():
             return OF_A_SELECTION * _arriving(estimates, Read(node.read.root))
         case Source():
-            return OF_AN_OPERATOR + _arriving(estimates, Read(node.id))
+            return _OF_AN_OPERATOR + _arriving(estimates, Read(node.id))
         case Join():
             found = max(f(node.roots, node.predicates) for f in (estimates.examined, estimates.joined))
-            return OF_AN_OPERATOR + found * _growth(estimates, node.id)
+            return _OF_AN_OPERATOR + found * _growth(estimates, node.id)
         case Aggregate() | SetOperation() | Window() | Analytic():
-            return OF_AN_OPERATOR + sum(_arriving(estimates, read) for read in node.reads)
+            return _OF_AN_OPERATOR + sum(_arriving(estimates, read) for read in node.reads)
 
 
 def _arriving(estimates: Estimates, read: Read) -> float:
@@ -62,4 +62,4 @@ def _arriving(estimates: Estimates, read: Read) -> float:
 
 def _growth(estimates: Estimates, root: NodeId) -> float:
     growth = estimates.observed.growth(root, estimates.nodes)
-    return GROWTH if growth is None else growth
+    return _GROWTH if growth is None else growth

@@ -14,7 +14,7 @@ from functools import cached_property
 from workbench.network.nodes import Join, Node, NodeId, Read, Selection, SetOperation, SetOperator, Source
 from workbench.sql.predicates.cnf import PredSet
 
-LEAST_ROWS = 0.1
+_LEAST_ROWS = 0.1
 """Rows a batch of a node to which none have come: the next batch may bring some."""
 
 
@@ -45,7 +45,7 @@ class Observed:
     def selections(self) -> Mapping[Read, float]:
         """Rows that a batch brings to what selections read."""
         seen = ((self.nodes.get(id_), rows) for id_, rows in self.changes.items())
-        return {node.read: max(rows, LEAST_ROWS) for node, rows in seen if isinstance(node, Selection)}
+        return {node.read: max(rows, _LEAST_ROWS) for node, rows in seen if isinstance(node, Selection)}
 
     @cached_property
     def joins(self) -> Mapping[tuple[NodeId, NodeId], list[tuple[PredSet, float]]]:
@@ -53,7 +53,7 @@ class Observed:
         joins: dict[tuple[NodeId, NodeId], list[tuple[PredSet, float]]] = {}
         for id_, rows in self.changes.items():
             if isinstance(node := self.nodes.get(id_), Join):
-                joins.setdefault(node.roots, []).append((node.predicates, max(rows, LEAST_ROWS)))
+                joins.setdefault(node.roots, []).append((node.predicates, max(rows, _LEAST_ROWS)))
         return joins
 
     def growth(self, root: NodeId, nodes: Mapping[NodeId, Node]) -> float | None:

@@ -29,7 +29,7 @@ _ORDERED = (Kind.STRING, Kind.BOOLEAN, Kind.TIMESTAMP)
 """Kinds without arithmetic whose order is total; DOUBLE, with NaN and rounding, is left out."""
 _ABOVE = (Operator.GT, Operator.GE)
 
-Value = Fraction | str | bool | dt.datetime
+_Value = Fraction | str | bool | dt.datetime
 
 
 # Tests and links are made by cached functions, so equal ones are one object and are looked up by their address.
@@ -41,7 +41,7 @@ class _Test:
 
     predicate: ORPred
     expression: Expression
-    choices: tuple[tuple[Operator, Value], ...]
+    choices: tuple[tuple[Operator, _Value], ...]
     through: frozenset[Literal] = frozenset()
 
 
@@ -133,7 +133,7 @@ def _test(predicate: ORPred, through: frozenset[Literal] = frozenset()) -> _Test
 
 
 @cached(50_000)
-def _choice(literal: Literal) -> tuple[Expression, Operator, Value] | None:
+def _choice(literal: Literal) -> tuple[Expression, Operator, _Value] | None:
     """A comparison of one expression with a constant."""
     if literal.right is None:
         return None
@@ -210,7 +210,7 @@ def _through_order(test: _Test, link: _Link) -> list[Literal | None]:
     return [_placed(link, value, strong if strict or link.operator is strong else weak)]
 
 
-def _end(test: _Test, upper: bool) -> tuple[Value, bool] | None:
+def _end(test: _Test, upper: bool) -> tuple[_Value, bool] | None:
     """The largest (or smallest) value a test lets through, and whether only what lies inside of it is let through."""
     strong, weak = (Operator.LT, Operator.LE) if upper else (Operator.GT, Operator.GE)
     if any(o not in (Operator.EQ, strong, weak) for o, _ in test.choices):
@@ -220,7 +220,7 @@ def _end(test: _Test, upper: bool) -> tuple[Value, bool] | None:
     return end, all(o is strong for o, value in test.choices if value == end)
 
 
-def _placed(link: _Link, value: Value, operator: Operator) -> Literal | None:
+def _placed(link: _Link, value: _Value, operator: Operator) -> Literal | None:
     """The link's comparison with ``operator``, its source replaced by a value."""
     if isinstance(value, Fraction):
         return comparison(linear_form([(link.target, link.other)], link.constant + link.factor * value), operator)

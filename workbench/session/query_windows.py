@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _ANSWER = "result() is the answer"
 
-COLUMNS = ("instant", "stream", "begin", "end")
+_COLUMNS = ("instant", "stream", "begin", "end")
 
 
 def windows_of(query: LogicalQuery, declared: Sequence[StreamWindow]) -> tuple[StreamWindow, ...]:
@@ -56,13 +56,13 @@ def _conditions_of(query: Block) -> Iterator[StreamWindow]:
 
 
 def instants_and_windows(windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int) -> pd.DataFrame:
-    """One row for each instant so far and each window: columns ``COLUMNS``; an open end is NULL."""
+    """One row for each instant so far and each window: columns ``_COLUMNS``; an open end is NULL."""
     rows = [
         (instant, w.stream, *(None if e is None else value_at(e, moment) for e in (w.left, w.right)))
         for instant, moment in instants(windows, clock, registered)
         for w in windows
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
 def instants(

@@ -14,7 +14,7 @@ from workbench.sql.algebra.expressions import digest
 from workbench.sql.predicates.cnf import PredSet, conjunction, rename_predicates
 from workbench.sql.predicates.implication import common_predicate, difference, implies
 
-LISTED = 5
+_LISTED = 5
 """Names of rerouted queries in a note."""
 
 
@@ -116,7 +116,7 @@ def _reroute(draft: Draft, weaker: Join) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:LISTED]) + ", …" * (len(names) > LISTED)
+    return ", ".join(names[:_LISTED]) + ", …" * (len(names) > _LISTED)
 
 
 def _leaves(draft: Draft, root: NodeId) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.catalog.codec import CONVERTER
 from workbench.network.nodes import NodeId
 
-NAMED = 20
+_NAMED = 20
 """So many of the queries that share a node are named in the catalog; all would be the square of their number."""
 
 NEAR_MISS = "near miss"
@@ -93,7 +93,7 @@ class Explanation:
 
         Of many queries that share a node the first are named.
         """
-        named = (replace(decision, shared_with=decision.shared_with[:NAMED]) for decision in self.decisions)
+        named = (replace(decision, shared_with=decision.shared_with[:_NAMED]) for decision in self.decisions)
         return [*map(CONVERTER.unstructure, named), {"notes": list(self.notes)}]
 
     @staticmethod

@@ -14,7 +14,7 @@ from workbench.sharing.draft import Draft
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.predicates.cnf import ORPred, predicate_columns
 
-COMPARED = 200
+_COMPARED = 200
 """With so many selections of the network a new one is compared, the latest; hundreds may read one stream."""
 NEAREST = 2
 """Near misses that are told of a new selection."""
@@ -56,7 +56,7 @@ def near_selections(draft: Draft, new: Selection, wording: Wording) -> Iterator[
     """
     read, wanted = new.read.root, set(new.read.required)
     found: list[tuple[NodeId, ORPred, ORPred | None]] = []
-    for id_ in reversed(draft.catalog.selections_of(read)[-COMPARED:]):
+    for id_ in reversed(draft.catalog.selections_of(read)[-_COMPARED:]):
         old = draft.before.nodes.get(id_)
         theirs = set(old.read.required) if isinstance(old, Selection) else wanted
         lacking, mine = theirs - wanted, wanted - theirs

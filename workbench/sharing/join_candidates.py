@@ -22,10 +22,10 @@ from workbench.sharing.join_parts import Pair
 from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.implication import common_predicate, difference, implies, implies_or_pred
 
-GROWTH = 4.0
+_GROWTH = 4.0
 """A common cover may look at so many times the pairs that the joins it replaces look at together."""
 
-FEW_PAIRS = 2e6
+_FEW_PAIRS = 2e6
 """So many pairs cost little: of 300,000 rows of history and a batch of 4,000 it is less than 60,000 a batch."""
 
 
@@ -176,4 +176,4 @@ def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
     if not all(map(draft.estimates.known, pair.roots)):
         return True
     apart = sum(draft.estimates.examined(pair.roots, p) for p in (join.predicates, pair.required))
-    return draft.estimates.examined(pair.roots, common) <= max(GROWTH * apart, FEW_PAIRS)
+    return draft.estimates.examined(pair.roots, common) <= max(_GROWTH * apart, _FEW_PAIRS)

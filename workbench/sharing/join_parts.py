@@ -40,7 +40,7 @@ def restricted(draft: Draft, read: Read, predicates: PredSet) -> Read:
 
 
 @dataclass(frozen=True)
-class Part:
+class _Part:
     """Inputs that are joined by now: what is read, and the positions of the inputs in it."""
 
     read: Read
@@ -77,18 +77,18 @@ class Parts:
         stated_rows: for each input an estimate of the rows that satisfy what the query's text says of it alone.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[_Part, ...]
     inputs: tuple[Input, ...]
     steps: tuple[tuple[tuple[Join, int], ...], ...]
     waiting: tuple[ORPred, ...]
     stated_rows: tuple[float, ...]
-    required: dict[tuple[Part, Part], PredSet] = field(default_factory=dict, compare=False, repr=False)
+    required: dict[tuple[_Part, _Part], PredSet] = field(default_factory=dict, compare=False, repr=False)
     """What is required of pairs that were looked at; most of them are there again after a join."""
 
     @staticmethod
     def of(inputs: Sequence[Input], waiting: Iterable[ORPred], stated_rows: Iterable[float]) -> Parts:
         """The parts before anything is joined: every input is one."""
-        parts = tuple(Part(item.read, frozenset([position])) for position, item in enumerate(inputs))
+        parts = tuple(_Part(item.read, frozenset([position])) for position, item in enumerate(inputs))
         return Parts(parts, tuple(inputs), ((),) * len(parts), tuple(waiting), tuple(stated_rows))
 
     def over_root(self, column: Column) -> Expression:
@@ -127,7 +127,7 @@ class Parts:
         """The parts after two of them have become one, read from a join."""
         left, right = self.parts[pair.left], self.parts[pair.right]
         required = over_join(join, pair.required, draft.options.canonicalize)
-        both = Part(Read(join.id, required), left.members | right.members)
+        both = _Part(Read(join.id, required), left.members | right.members)
         rest = [part for i, part in enumerate(self.parts) if i not in pair.key]
         steps = list(self.steps)
         for side, part in enumerate((left, right)):

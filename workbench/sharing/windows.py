@@ -35,7 +35,7 @@ from workbench.sql.windows.stream_time import ROW, as_number, is_session
 ROWS_A_SLICE = 4.0
 """So many rows should a slice of a group have, where a time is a number of which nothing else is known."""
 
-DAY = 86_400
+_DAY = 86_400
 _UNITS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600}
 _SECOND = 1_000_000
 
@@ -124,11 +124,11 @@ def multiple_of(end: Expression) -> int:
     match end:
         case Constant(value=dt.datetime() as value):
             seconds, rest = divmod(as_number(value) or 0, _SECOND)
-            return 0 if rest else math.gcd(seconds, DAY)
+            return 0 if rest else math.gcd(seconds, _DAY)
         case Call("trunc_timestamp", (_, Constant(value=unit))):
-            return _UNITS.get(str(unit), DAY)
+            return _UNITS.get(str(unit), _DAY)
         case Call("cast", (moment,)) if moment.type.kind is Kind.DATE:
-            return DAY
+            return _DAY
         case Call("add_seconds", (moment, Constant(value=int() as by))):
             length = multiple_of(moment)
             return math.gcd(length, by) if length else 0

@@ -9,7 +9,7 @@ from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.schema import Schema
 
-ANSWER = "answer"
+_ANSWER = "answer"
 """What the rows are called in errors, and may be called in the condition."""
 
 
@@ -31,7 +31,7 @@ def bind_condition(condition: str, dialect: str, columns: tuple[tuple[str, DataT
         'n > 5'
     """
     end = "\n)" if "--" in condition else ")"  # a comment would hide it
-    query = bind(f"SELECT * FROM {ANSWER} WHERE ({condition}{end}", dialect, Schema({ANSWER: columns})).query
+    query = bind(f"SELECT * FROM {_ANSWER} WHERE ({condition}{end}", dialect, Schema({_ANSWER: columns})).query
     if not isinstance(query, Block) or len(query.inputs) != 1 or not query.is_plain or query.window:
         hint = "compare its columns with constants; register a query of its own for more: SELECT … FROM the query"
         raise UnsupportedError("a condition on an answer reads one of its rows at a time", hint=hint)

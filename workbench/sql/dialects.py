@@ -176,7 +176,7 @@ class Dialect:
     interval_texts: bool = False
 
 
-SPARK = Dialect(
+_SPARK = Dialect(
     name="spark",
     exact=True,
     alias_in_select_list=True,
@@ -225,7 +225,7 @@ DUCKDB = Dialect(
     clock_in_intervals=True,
     interval_texts=True,
 )
-POSTGRES = Dialect(
+_POSTGRES = Dialect(
     name="postgres",
     exact=True,
     alias_in_order=Preferred.COLUMN,
@@ -284,10 +284,10 @@ TRINO = Dialect(name="trino", truth_texts=TruthTexts("", "t true 1", "f false 0"
 DIALECTS: Mapping[str, Dialect] = {
     record.name: record
     for record in (
-        SPARK,
-        *(replace(SPARK, name=name) for name in ("spark2", "databricks", "hive")),
+        _SPARK,
+        *(replace(_SPARK, name=name) for name in ("spark2", "databricks", "hive")),
         DUCKDB,
-        POSTGRES,
+        _POSTGRES,
         ORACLE,
         BIGQUERY,
         TRINO,

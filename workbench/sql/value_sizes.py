@@ -2,7 +2,7 @@
 
 A function bounds what it makes by itself, as ``repeat`` does. What is nested multiplies: an array of arrays, a text in
 which is replaced again, a lambda that doubles what it carries from element to element. A value of a stream counts as
-``STORED`` bytes, and its array as ``ELEMENTS`` of them. So the estimate says how much an expression makes values grow.
+``_STORED`` bytes, and its array as ``_ELEMENTS`` of them. The estimate says how much an expression makes values grow.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
 
-STORED = 1_000
+_STORED = 1_000
 """Bytes of a text of a stream."""
-ELEMENTS = 100
+_ELEMENTS = 100
 """Elements of an array that an expression does not say the size of, as that of a stream, or of a text that is split."""
 MADE = 100_000
 """Elements, or characters, that a function makes at most by itself."""
@@ -178,7 +178,8 @@ def _result_size(call: Call, sizes: Sequence[Size]) -> Size:
             return first.element
     if call.type.kind is Kind.ARRAY:
         return Size(
-            sum(size.bytes for size in sizes), max([size.elements for size in sizes if size.elements > 1] or [ELEMENTS])
+            sum(size.bytes for size in sizes),
+            max([size.elements for size in sizes if size.elements > 1] or [_ELEMENTS]),
         )
     return Size(sum(size.bytes for size in sizes)) if call.type.kind in _OF_OTHERS else _OF_NUMBER
 
@@ -188,8 +189,8 @@ _OF_OTHERS = (Kind.STRING, Kind.BINARY, Kind.STRUCT)
 
 def _stored(type_: DataType) -> Size:
     if type_.kind is Kind.ARRAY:
-        return Size(ELEMENTS * _stored(type_.element).bytes if type_.element is not None else STORED, ELEMENTS)
-    return Size(STORED) if type_.kind in _OF_OTHERS else _OF_NUMBER
+        return Size(_ELEMENTS * _stored(type_.element).bytes if type_.element is not None else _STORED, _ELEMENTS)
+    return Size(_STORED) if type_.kind in _OF_OTHERS else _OF_NUMBER
 
 
 def _length(expression: Expression, size: Size) -> float:

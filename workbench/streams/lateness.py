@@ -19,8 +19,8 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
 
-LEAST = np.iinfo(np.int64).min
-MOST = np.iinfo(np.int64).max
+_LEAST = np.iinfo(np.int64).min
+_MOST = np.iinfo(np.int64).max
 
 _SECOND = 1_000_000
 _DAY = 86_400
@@ -66,7 +66,7 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
     if time is None or type_ is None:
         raise StreamError("lateness without event times", hint="say which column has them: time=…")
     allowed = _number(given) if type_.kind is Kind.INTEGER else _microseconds(given)
-    if allowed is None or not 0 <= allowed <= MOST:
+    if allowed is None or not 0 <= allowed <= _MOST:
         raise StreamError(f"lateness is {given!r}", hint=_hint(type_))
     if type_.kind is Kind.DATE:
         allowed, rest = divmod(allowed, _DAY * _SECOND)
@@ -80,18 +80,18 @@ class LateRows:
 
     def __init__(self, lateness: Lateness) -> None:
         self._lateness = lateness
-        self._latest = LEAST
+        self._latest = _LEAST
 
     def among(self, rows: pa.Table) -> Mask:
         """Which of the next rows are late; a row without a time never is."""
         if not rows.num_rows:
             return np.zeros(0, dtype=bool)
         times, known = times_of(rows.column(self._lateness.time).combine_chunks())
-        reached = np.maximum.accumulate(np.append(self._latest, np.where(known, times, LEAST)))
+        reached = np.maximum.accumulate(np.append(self._latest, np.where(known, times, _LEAST)))
         self._latest = reached[-1]
         before = reached[:-1]
         # What is less than the least time stays there instead of going round.
-        least = np.where(before < LEAST + self._lateness.allowed, LEAST, before - self._lateness.allowed)
+        least = np.where(before < _LEAST + self._lateness.allowed, _LEAST, before - self._lateness.allowed)
         return np.asarray(known & (times < least))
 
     def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:

@@ -47,7 +47,7 @@ _HINT = "add the stream again; the folder may have been moved or cut short"
 
 
 @dataclass(frozen=True, slots=True)
-class LogFile:
+class _LogFile:
     """One Parquet file: the rows ``[start, start + rows)`` of its stream."""
 
     path: Path
@@ -75,7 +75,7 @@ class StreamLog:
     folder: Path
     schema: pa.Schema
     copied: int
-    files: tuple[LogFile, ...]
+    files: tuple[_LogFile, ...]
     quarantined_first: tuple[QuarantinedRow, ...]
     misfits_copied: int
     lateness: Lateness | None = None
@@ -161,7 +161,7 @@ class StreamLog:
         first, last = np.searchsorted(self.late, [start, stop])
         return self.late[first:last]
 
-    def _read_file(self, file: LogFile, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
+    def _read_file(self, file: _LogFile, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
         damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
         hint = "restore the session's folder, or add the stream again"
         try:
@@ -272,10 +272,10 @@ def log_schema(columns: Iterable[tuple[str, DataType]], corrected: bool = False)
     return pa.schema(fields + [pa.field(mark, pa.int64()) for mark in MARKS if corrected])
 
 
-def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[LogFile]:
+def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[_LogFile]:
     start = 0
     for name, rows in entries:
-        yield LogFile(path_inside(folder, name), start, rows)
+        yield _LogFile(path_inside(folder, name), start, rows)
         start += rows
 
 

@@ -13,7 +13,7 @@ from workbench.errors import QueryError
 Since = int | str | dt.date
 """A batch, or an event time: ``"yesterday"``, ``"today"``, ``"2026-01-02"``, ``"10:30"``, a date or datetime."""
 
-DAYS = {"today": 0, "yesterday": 1}
+_DAYS = {"today": 0, "yesterday": 1}
 """How many days before that of the latest event time a word means."""
 MOST_DIGITS = 18
 """Of the number of a batch."""
@@ -76,8 +76,8 @@ def _moment(since: str | dt.date, latest: dt.datetime) -> dt.datetime:
     if isinstance(since, dt.date):
         return dt.datetime.combine(since, dt.time())
     word = since_text(since).lower()
-    if word in DAYS:
-        return dt.datetime.combine(latest.date() - dt.timedelta(days=DAYS[word]), dt.time())
+    if word in _DAYS:
+        return dt.datetime.combine(latest.date() - dt.timedelta(days=_DAYS[word]), dt.time())
     try:
         if _is_time_of_day(word):
             return dt.datetime.combine(latest.date(), dt.time.fromisoformat(word))

@@ -20,7 +20,7 @@ from workbench.streams.log import log_schema
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource
 
-ROWS = 5
+_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SourcePreview:
         return [name for some in kinds for name, type_ in self.columns if type_.kind in some]
 
 
-def preview_source(source: object, rows: int = ROWS) -> SourcePreview:
+def preview_source(source: object, rows: int = _ROWS) -> SourcePreview:
     """Look at the first rows of a source without copying it.
 
     Of a live source it reads what is there; a socket does not send that again.

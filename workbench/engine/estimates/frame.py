@@ -9,11 +9,11 @@ from workbench.engine.estimates.horvitz_thompson import Totals
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.estimates import Estimable
 
-COLUMNS = ("column", "value", "low", "high")
+_COLUMNS = ("column", "value", "low", "high")
 
 
 def estimate_frame(asked: Estimable, totals: Totals) -> pd.DataFrame:
-    """The groups that the query shows, then ``COLUMNS``.
+    """The groups that the query shows, then ``_COLUMNS``.
 
     Args:
         asked: the query.
@@ -27,7 +27,7 @@ def estimate_frame(asked: Estimable, totals: Totals) -> pd.DataFrame:
         parts.append(pd.concat([groups, pd.DataFrame(values)], axis="columns"))
     frame = pd.concat(parts, ignore_index=True) if parts else groups
     names = [name for name, _ in asked.groups]
-    frame.columns = pd.Index(unique_names([*names, *COLUMNS] if parts else names), dtype=object)
+    frame.columns = pd.Index(unique_names([*names, *_COLUMNS] if parts else names), dtype=object)
     return frame
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 NORMAL_95 = 1.959963984540054
 """So many standard deviations on both sides of a normal value have 95 % of its distribution."""
 
-Numbers = NDArray[np.float64]
+_Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Estimate:
         low, high: where the true value lies with 95 %, as far as the estimate is normal: in many samples, 19 of 20.
     """
 
-    value: Numbers
-    low: Numbers
-    high: Numbers
+    value: _Numbers
+    low: _Numbers
+    high: _Numbers
 
 
 class Totals:
@@ -103,6 +103,6 @@ def scaled(sums: pa.Table, width: int, sampled: Mapping[int, float]) -> pa.Table
     return totals.select([*keys, *(f"{name}_sum" for name in numbers)]).rename_columns([*keys, *numbers])
 
 
-def _estimate(value: Numbers, variance: Numbers) -> Estimate:
+def _estimate(value: _Numbers, variance: _Numbers) -> Estimate:
     reach = NORMAL_95 * np.sqrt(variance)
     return Estimate(value, value - reach, value + reach)

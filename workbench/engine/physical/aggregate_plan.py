@@ -46,7 +46,7 @@ LIVE = "_rows"
 
 
 @dataclass(frozen=True)
-class Branch:
+class GroupedBranch:
     """One input of a grouped operator.
 
     Attributes:
@@ -62,10 +62,10 @@ class Branch:
     stored: tuple[Mapping[str, StoredValue], ...] = ()
 
     @staticmethod
-    def of(columns: Iterable[Column], groups: Mapping[str, Expression]) -> Branch:
+    def of(columns: Iterable[Column], groups: Mapping[str, Expression]) -> GroupedBranch:
         """An input whose rows are grouped by expressions over its columns, by the name of the group column."""
         stored = {name: value for name, group in groups.items() if (value := stored_value(group)) is not None}
-        return Branch(
+        return GroupedBranch(
             columns=tuple(sorted({column.name for column in columns})),
             groups={name: over_rows(group) for name, group in groups.items()},
             stored=(stored,) if len(stored) == len(groups) else (),
@@ -105,7 +105,7 @@ class GroupedPlan:
     """
 
     groups: Mapping[str, DataType]
-    branches: tuple[Branch, ...]
+    branches: tuple[GroupedBranch, ...]
     parts: tuple[Part, ...]
     finals: Mapping[str, Final]
     copies: SetOperator | None
@@ -241,7 +241,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
                 from_rows[name] = holistic(direct)
                 if direct.function in OVER_NOTHING:
                     over_nothing[name] = OVER_NOTHING[direct.function]
-    branch = Branch.of(node.direct_columns(produced), direct_groups)
+    branch = GroupedBranch.of(node.direct_columns(produced), direct_groups)
     row_keys = tuple(direct_groups.values()) if from_rows or sessions else ()
     return GroupedPlan(
         groups=groups,
@@ -320,7 +320,7 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
     columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
     by_grouping = [plan.branches[0].stored for plan, _ in plans]
     stored = tuple(chain.from_iterable(by_grouping)) if all(by_grouping) else ()
-    branch = Branch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()}, stored=stored)
+    branch = GroupedBranch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()}, stored=stored)
     sets = tuple(frozenset(members) for _, members in plans)
     called = any(plan.calls_functions for plan, _ in plans)
     return replace(first, groups=groups, branches=(branch,), sets=sets, calls_functions=called)
@@ -339,7 +339,9 @@ def _is_one_of(column: str, numbers: Iterable[int]) -> str:
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
     """The plan of a set operator other than UNION ALL."""
     groups = {f"c{i}": value.type for i, value in enumerate(node.branches[0].values, start=1)}
-    branches = tuple(Branch.of(columns_of(values), dict(zip(groups, values, strict=True))) for _, values in node.direct)
+    branches = tuple(
+        GroupedBranch.of(columns_of(values), dict(zip(groups, values, strict=True))) for _, values in node.direct
+    )
     parts = tuple(map(_rows_of_branch, range(len(branches))))
     called = any(calls_functions(value) for _, values in node.direct for value in values)
     return GroupedPlan(groups, branches, parts, {}, node.operator, {}, calls_functions=called)

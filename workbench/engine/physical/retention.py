@@ -31,10 +31,10 @@ from workbench.sql.windows.stream_time import TUMBLING, EventTimeVector
 CHANGES_KEPT = 4
 """For so many batches rows that have left a window are kept, to answer what the latest batches changed."""
 
-DAY = 86_400_000_000
+_DAY = 86_400_000_000
 """The microseconds of a day."""
 
-Times = Mapping[Expression, Interval]
+_Times = Mapping[Expression, Interval]
 """Between which values times of a row are; without any, all rows are meant."""
 
 
@@ -49,7 +49,7 @@ def retention_bounds(
         now: the event times.
         earlier: those ``CHANGES_KEPT`` batches ago.
     """
-    required: dict[NodeId, list[tuple[tuple[NodeId, ...], Times]]] = {root: [] for root in network.trees}
+    required: dict[NodeId, list[tuple[tuple[NodeId, ...], _Times]]] = {root: [] for root in network.trees}
     for plan in network.queries.values():
         required[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, earlier)))
     for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
@@ -83,8 +83,8 @@ def has_windows(network: Network) -> bool:
 
 
 def _of_inputs(
-    node: Node, required: Iterable[Times], now: EventTimeVector
-) -> Iterator[tuple[tuple[NodeId, ...], Times]]:
+    node: Node, required: Iterable[_Times], now: EventTimeVector
+) -> Iterator[tuple[tuple[NodeId, ...], _Times]]:
     """The times that are required of a root's inputs, where these are required of the root."""
     match node:
         case Window():
@@ -107,7 +107,7 @@ def _of_inputs(
                     yield (parent,), dict(_through(values, times))
 
 
-def _of_side(join: Join, side: int, times: Times) -> Iterator[tuple[Expression, Interval]]:
+def _of_side(join: Join, side: int, times: _Times) -> Iterator[tuple[Expression, Interval]]:
     """The times that are columns of one side alone, or must be equal to one."""
     equal = {ends[1 - side]: ends[side] for ends in join_keys(join.tested)}
     for time, interval in _of_columns(times):
@@ -118,7 +118,7 @@ def _of_side(join: Join, side: int, times: Times) -> Iterator[tuple[Expression, 
             yield known, interval
 
 
-def _through(values: Mapping[str, Expression], times: Times) -> Iterator[tuple[Expression, Interval]]:
+def _through(values: Mapping[str, Expression], times: _Times) -> Iterator[tuple[Expression, Interval]]:
     """Times of a computed row as times of its input rows: where they are columns there, or slices of one."""
     for time, interval in _of_columns(times):
         match values.get(time.name):
@@ -128,18 +128,18 @@ def _through(values: Mapping[str, Expression], times: Times) -> Iterator[tuple[E
                 yield column, Interval(interval.low, MOST)  # a slice begins before its rows
 
 
-def _of_columns(times: Times) -> Iterator[tuple[Column, Interval]]:
+def _of_columns(times: _Times) -> Iterator[tuple[Column, Interval]]:
     """The times that are columns, and days that are compared with timestamps."""
     for time, interval in times.items():
         match time:
             case Column():
                 yield time, interval
             case Call("cast", (Column(type=DataType(Kind.DATE)) as day,), DataType(Kind.TIMESTAMP)):
-                low = interval.low if interval.low == LEAST else interval.low // DAY
-                yield day, Interval(low, interval.high if interval.high == MOST else interval.high // DAY)
+                low = interval.low if interval.low == LEAST else interval.low // _DAY
+                yield day, Interval(low, interval.high if interval.high == MOST else interval.high // _DAY)
 
 
-def _stored(times: Times) -> tuple[tuple[str, Interval], ...]:
+def _stored(times: _Times) -> tuple[tuple[str, Interval], ...]:
     limits = {key_column(time): interval for time, interval in times.items() if interval != Interval()}
     return tuple(sorted(limits.items(), key=lambda item: item[0]))
 

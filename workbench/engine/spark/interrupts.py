@@ -21,7 +21,7 @@ from pyspark import SparkContext
 
 from workbench.errors import EngineError
 
-AGAIN = 0.05
+_AGAIN = 0.05
 """Seconds until jobs that have begun since are cancelled too: what is being planned has nothing to cancel yet."""
 
 
@@ -144,7 +144,7 @@ class Interrupts:
         while True:
             with suppress(*_GONE):
                 self._context.cancelJobsWithTag(self._tag)
-            if over.wait(AGAIN):
+            if over.wait(_AGAIN):
                 return
 
 

@@ -24,7 +24,7 @@ _LIMB = 32
 _LOW = np.int64((1 << _LIMB) - 1)
 _LARGEST_DECIMAL = 10**38 - 1
 
-Numbers = npt.NDArray[Any]
+_Numbers = npt.NDArray[Any]
 
 
 class Combine(StrEnum):
@@ -78,7 +78,7 @@ class Cells:
         numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         return pa.array(own._sum(numbers)[wanted], values.type, mask=missing)
 
-    def _sum(self, numbers: Numbers) -> Numbers:
+    def _sum(self, numbers: _Numbers) -> _Numbers:
         """Shape (readers, groups)."""
         # A product with 0 is the fastest way to leave a number out; infinity and NaN do not become 0 by it.
         chosen = self.read * numbers if numbers.dtype.kind == "i" else np.where(self.read, numbers, 0.0)

@@ -27,12 +27,12 @@ def distinct(codes: Codes) -> str:
     return f"{_stays(codes)}\nMINUS\n{_stays(codes, f't2.adate < t1.adate + {WINDOW}')}"
 
 
-def far(codes: Codes) -> str:
+def _far(codes: Codes) -> str:
     """Stays with an earlier case in the window, and none of these nearby (B.15)."""
     return f"{_stays(codes, f't2.adate < t1.adate + {WINDOW}')}\nHAVING min(zipdistance(t2.zip, t1.zip)) >= {RADIUS}"
 
 
-def near(codes: Codes) -> str:
+def _near(codes: Codes) -> str:
     """Stays with an earlier case nearby in the window (B.16), or one at the same ZIP code some time before.
 
     The thesis prints no query with UNION, the second branch is ours.
@@ -43,16 +43,16 @@ def near(codes: Codes) -> str:
     )
 
 
-CATEGORIES: Mapping[str, Callable[[Codes], str]] = {"distinct": distinct, "far": far, "near": near}
+_CATEGORIES: Mapping[str, Callable[[Codes], str]] = {"distinct": distinct, "far": _far, "near": _near}
 
 
 def aggregate_med(seed: int) -> list[GeneratedQuery]:
     """The set; the diseases of each category come in an order shuffled by ``seed``."""
     random = Random(f"aggregate-med:{seed}")
-    shuffled = {category: random.sample(CONTAGIOUS, len(CONTAGIOUS)) for category in CATEGORIES}
+    shuffled = {category: random.sample(CONTAGIOUS, len(CONTAGIOUS)) for category in _CATEGORIES}
     queries = []
     for category, name, codes in turns(shuffled):
-        sql = CATEGORIES[category](codes)
+        sql = _CATEGORIES[category](codes)
         for_duckdb = sql.replace("\nMINUS\n", "\nEXCEPT\n")
         queries.append(GeneratedQuery(name, sql, for_duckdb, category, asdict(codes)))
     return [*queries, *(replace(query, name=f"{query.name}_again") for query in queries[:REPEATED])]

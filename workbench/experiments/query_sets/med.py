@@ -95,12 +95,12 @@ def again(codes: Codes) -> str:
     return _outbreak(codes, f"AND    t1.zip = t2.zip\nAND    t2.adate >= t1.adate + {WINDOW}")
 
 
-def far(codes: Codes) -> str:
+def _far(codes: Codes) -> str:
     """A disease appears within the window in another area (B.15)."""
     return _outbreak(codes, f"AND    t2.adate < t1.adate + {WINDOW}\nAND    zipdistance(t2.zip, t1.zip) >= {RADIUS}")
 
 
-def near(codes: Codes) -> str:
+def _near(codes: Codes) -> str:
     """A disease appears within the window in the same area (B.16)."""
     return _outbreak(codes, f"AND    t2.adate < t1.adate + {WINDOW}\nAND    zipdistance(t2.zip, t1.zip) < {RADIUS}")
 
@@ -156,10 +156,10 @@ def transferred(codes: Codes) -> str:
     )
 
 
-CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = {
+_CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = {
     "again": (again, CONTAGIOUS),
-    "far": (far, CONTAGIOUS),
-    "near": (near, CONTAGIOUS),
+    "far": (_far, CONTAGIOUS),
+    "near": (_near, CONTAGIOUS),
     "children": (children, CHILDREN),
     "operated_twice": (operated_twice, OPERATIONS),
     "complications": (complications, BEFORE_COMPLICATIONS),
@@ -172,10 +172,10 @@ CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = {
 def med(seed: int) -> list[GeneratedQuery]:
     """The set; the ranges of each category come in an order shuffled by ``seed``."""
     random = Random(f"med:{seed}")
-    shuffled = {category: random.sample(codes, len(codes)) for category, (_, codes) in CATEGORIES.items()}
+    shuffled = {category: random.sample(codes, len(codes)) for category, (_, codes) in _CATEGORIES.items()}
     queries = []
     for category, name, codes in turns(shuffled):
-        sql = CATEGORIES[category][0](codes)
+        sql = _CATEGORIES[category][0](codes)
         queries.append(GeneratedQuery(name, sql, sql, category, asdict(codes)))
     return queries
 

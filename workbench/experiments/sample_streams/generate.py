@@ -25,7 +25,7 @@ GENERATORS: Mapping[str, Callable[..., pa.Table]] = {"fed": fed, "med": med, "pr
 """Every generator takes ``rows`` and ``seed`` and has a default for both."""
 
 
-def write(table: pa.Table, path: Path) -> None:
+def _write(table: pa.Table, path: Path) -> None:
     """Write ``table`` as Parquet or CSV, as the suffix of ``path`` says; in CSV a NULL is an empty field.
 
     Raises:
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = {name: value for name in ("rows", "seed") if (value := getattr(chosen, name)) is not None}
     try:
         table = GENERATORS[chosen.stream](**options)
-        write(table, chosen.output)
+        _write(table, chosen.output)
     except WorkbenchError as error:
         print(error, file=sys.stderr)
         return 2

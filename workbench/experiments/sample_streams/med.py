@@ -31,13 +31,13 @@ from workbench.experiments.sample_streams.people import (
 )
 from workbench.experiments.sample_streams.schemas import MED
 
-FULL_ROWS = 835_890
+_FULL_ROWS = 835_890
 """The number of records in the thesis."""
 
 FIRST_DAY = date(2000, 10, 1)
 """The first of the 365 days of fiscal year 2001."""
 
-LEAST_ROWS = 200
+_LEAST_ROWS = 200
 """Fewer rows have no room for the rare courses."""
 
 _START = int(np.datetime64(FIRST_DAY).astype("datetime64[D]").astype(np.int64))
@@ -46,7 +46,7 @@ _PATIENT_ORIGINS = np.array(["1", "2", "7", "9"])
 _IN_STATE, _OTHER_STATE = 0, 1
 
 
-def med(rows: int = FULL_ROWS, seed: int = 2001) -> pa.Table:
+def med(rows: int = _FULL_ROWS, seed: int = 2001) -> pa.Table:
     """Stays in hospital in order of ``adate``; the same ``rows`` and ``seed`` give the same table.
 
     Args:
@@ -65,8 +65,8 @@ def med(rows: int = FULL_ROWS, seed: int = 2001) -> pa.Table:
         >>> med(rows=1_000).num_rows
         1000
     """
-    if rows < LEAST_ROWS:
-        raise StreamError(f"{rows} rows are too few for MED", hint=f"ask for at least {LEAST_ROWS}")
+    if rows < _LEAST_ROWS:
+        raise StreamError(f"{rows} rows are too few for MED", hint=f"ask for at least {_LEAST_ROWS}")
     rng = np.random.default_rng(seed)
     newborns, births = _births(rng, rows // 10, 0)
     sick, course_stays = stories.courses(rng, rows, _START, len(newborns))

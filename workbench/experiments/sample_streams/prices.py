@@ -9,7 +9,7 @@ from workbench.errors import StreamError
 from workbench.experiments.sample_streams import columns
 from workbench.experiments.sample_streams.schemas import PRICES
 
-SYMBOLS = ("MSFT", "AAPL", "AMZN", "BA", "CAT", "DIS", "GE", "HPQ", "IBM", "INTC", "JNJ", "KO", "MCD", "MRK", "ORCL",
+_SYMBOLS = ("MSFT", "AAPL", "AMZN", "BA", "CAT", "DIS", "GE", "HPQ", "IBM", "INTC", "JNJ", "KO", "MCD", "MRK", "ORCL",
            "PFE", "PG", "SUNW", "T", "XOM")  # fmt: skip
 """Every symbol is traded on every day, Microsoft first, as the paper assumes."""
 
@@ -20,7 +20,7 @@ def prices(rows: int = 20_000, seed: int = 41) -> pa.Table:
     A price is a random walk around 50 dollars, in cents. Some are missing, since there was no trade.
 
     Args:
-        rows: how many, at least one; the last day may have fewer than ``SYMBOLS``.
+        rows: how many, at least one; the last day may have fewer than ``_SYMBOLS``.
         seed: of the random numbers.
 
     Returns:
@@ -36,22 +36,22 @@ def prices(rows: int = 20_000, seed: int = 41) -> pa.Table:
     if rows < 1:
         raise StreamError(f"{rows} rows are too few for prices", hint="ask for at least 1")
     rng = np.random.default_rng(seed)
-    days = -(-rows // len(SYMBOLS))
-    first = rng.uniform(30.0, 70.0, len(SYMBOLS))
-    steps = rng.normal(0.0, 0.012, (days, len(SYMBOLS)))
+    days = -(-rows // len(_SYMBOLS))
+    first = rng.uniform(30.0, 70.0, len(_SYMBOLS))
+    steps = rng.normal(0.0, 0.012, (days, len(_SYMBOLS)))
     # A walk that is drawn back to where it began does not leave the range of the examples.
-    walk = np.zeros(len(SYMBOLS))
+    walk = np.zeros(len(_SYMBOLS))
     logs = np.empty_like(steps)
     for day, step in enumerate(steps):
         walk = 0.995 * walk + step
         logs[day] = walk
     values = np.round(first * np.exp(logs), 2).reshape(-1)[:rows]
     missing = columns.some(rng, rows, 0.01)
-    day_of, symbol_of = np.divmod(np.arange(rows), len(SYMBOLS))
+    day_of, symbol_of = np.divmod(np.arange(rows), len(_SYMBOLS))
     return pa.Table.from_arrays(
         [
             pa.array(day_of + 1, pa.int64()),
-            columns.looked_up(SYMBOLS, symbol_of),
+            columns.looked_up(_SYMBOLS, symbol_of),
             pa.array(values, pa.float64(), mask=missing),
         ],
         schema=PRICES,

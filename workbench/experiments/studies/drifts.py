@@ -30,7 +30,7 @@ from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.options import Options
 from workbench.session.session import Session
 
-QUERY = "chain"
+_QUERY = "chain"
 SQL = """
 SELECT a.id AS click, b.id AS ordered, c.id AS refund
 FROM {}
@@ -39,7 +39,7 @@ WHERE a.person = b.person AND b.item = c.item AND a.chosen = 1 AND c.chosen = 1
 FIRST, SECOND = (SQL.format(inputs) for inputs in ("clicks a, orders b, refunds c", "refunds c, orders b, clicks a"))
 """The query, its inputs in the order that is good before rows have turned, and after."""
 NEVER, ADAPTIVE, BEST = "never", "adaptive", "by hand"
-OPTIONS: Mapping[str, Options] = {
+_OPTIONS: Mapping[str, Options] = {
     NEVER: Options(), ADAPTIVE: Options(adaptive=True), BEST: Options(join_order=False)
 }  # fmt: skip
 FEW, MOST = 0.01, 0.6
@@ -141,14 +141,14 @@ class Adaptive(Study):
         parts = turned(drift, self.batches)
         starts = phases(parts)
         rows = streams(self.history, self.batch, parts, self.keys)
-        taken = {name: Taken() for name in OPTIONS}
+        taken = {name: Taken() for name in _OPTIONS}
         checked = 0
         with ExitStack() as stack:
-            sessions = {name: stack.enter_context(Session(options=options)) for name, options in OPTIONS.items()}
+            sessions = {name: stack.enter_context(Session(options=options)) for name, options in _OPTIONS.items()}
             for session in sessions.values():
                 for name, table_ in rows.items():
                     session.add_stream(name, table_, history=self.history, batch=self.batch)
-                session.register(FIRST, name=QUERY)
+                session.register(FIRST, name=_QUERY)
             for batch in range(1, self.batches + 1):
                 for name, session in sessions.items():
                     anew = name == BEST and batch in starts
@@ -158,7 +158,7 @@ class Adaptive(Study):
                 if batch in (self.batches // 2, self.batches):
                     expected = _expected(rows, self.history + batch * self.batch)
                     for name, session in sessions.items():
-                        checked += check(f"{drift}, {name}", {QUERY: runs.digest(session.query(QUERY))}, expected)
+                        checked += check(f"{drift}, {name}", {_QUERY: runs.digest(session.query(_QUERY))}, expected)
         return Measured(starts, taken, checked)
 
 
@@ -229,9 +229,9 @@ def _run(session: Session, taken: Taken, anew: str | None) -> None:
     before, begun = set(session.network.edges), time.perf_counter()
     seconds = session.run(1)[0].seconds
     if anew is not None:
-        session.drop(QUERY)
+        session.drop(_QUERY)
         # Statistics are of old rows, whose persons and items are few: by them the join looks at too many pairs.
-        session.register(anew, name=QUERY, force=True)
+        session.register(anew, name=_QUERY, force=True)
     taken.batches.append(seconds)
     taken.between += time.perf_counter() - begun - seconds
     if set(session.network.edges) != before:
@@ -244,4 +244,4 @@ def _expected(rows: Mapping[str, pa.Table], arrived: int) -> dict[str, tuple[int
         for name, table_ in rows.items():
             database.register(name, table_.slice(0, arrived))
         database.execute(f"CREATE TABLE answer AS SELECT * FROM ({FIRST}) AS t(c0, c1, c2)")
-        return {QUERY: digest(database, "answer")}
+        return {_QUERY: digest(database, "answer")}

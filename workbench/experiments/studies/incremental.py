@@ -28,7 +28,7 @@ HISTORY, NEW, ALERTS = 300_000, 20_000, 6
 """Rows of T10.1.4: those before, those that are new, and those that Data1 has besides."""
 
 BATCH_SIZES = (1_000, 4_000, 8_000, 20_000)
-NAMES = tuple(f"Q{i}" for i in range(1, 8))
+_NAMES = tuple(f"Q{i}" for i in range(1, 8))
 
 THESIS_C1: Mapping[str, Mapping[str, Sequence[int]]] = {
     "Data1": {"Rete": (3, 1, 1, 16, 14, 1, 1), "SQL": (45, 14, 20, 20, 14, 6, 6)},
@@ -57,7 +57,7 @@ class Incremental(Study):
     name = "incremental"
     summary = "single queries kept up or run again; inference, materialization, batch sizes (T10.2)"
 
-    queries: tuple[str, ...] = option(NAMES, "queries of Appendix B", choices=NAMES)
+    queries: tuple[str, ...] = option(_NAMES, "queries of Appendix B", choices=_NAMES)
     history: int = option(HISTORY, "rows before the batch")
     new: int = option(NEW, "rows of the batch")
     repeats: int = option(3, "sessions for each figure of ours")

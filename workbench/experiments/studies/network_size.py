@@ -28,7 +28,7 @@ from workbench.sql.schema import Schema, UserFunction
 
 SAMPLE = 20_000
 """Rows of a stream from which is taken what is known of it."""
-STEP = 100
+_STEP = 100
 
 CONFIGURATIONS: Mapping[str, Options] = {
     "NonJoinS": Options(join_sharing=False, restructure=False),
@@ -39,9 +39,9 @@ CONFIGURATIONS: Mapping[str, Options] = {
 }
 """The configurations of T Table 10.6, old nodes being rerouted in all of them, and then restructuring."""
 
-PRINTED = ("NonJoinS", "NonCanon", "MatchPlan", "AllSharing")
+_PRINTED = ("NonJoinS", "NonCanon", "MatchPlan", "AllSharing")
 
-THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
+_THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
     "fed-manual": {
         100: (1650, 188, 116, 116), 200: (3434, 574, 332, 332), 300: (5914, 2435, 688, 637),
         400: (8524, 3955, 1122, 1003), 500: (11759, 4356, 1764, 1408), 600: (15200, 4764, 2412, 1813),
@@ -52,7 +52,7 @@ THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
         400: (9799, 5193, 4936, 4875), 500: (12403, 6295, 6064, 5961), 565: (14083, 7025, 6786, 6673),
     },
 }  # fmt: skip
-"""Tables C.7 and C.9, drawn in Figure 10.16: sizes under ``PRINTED`` at each number of queries."""
+"""Tables C.7 and C.9, drawn in Figure 10.16: sizes under ``_PRINTED`` at each number of queries."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def growth(name: str, options: Options, known: bool = True) -> Growth:
         planned = planner.register(network, query.name, logical, query.sql, query.dialect)
         network = planned.network
         rules.update(decision.rule for decision in planned.explanation.decisions)
-        if number % STEP == 0 or number == len(queries):
+        if number % _STEP == 0 or number == len(queries):
             seconds.append(time.perf_counter() - started)
             sizes[number] = NetworkView(network).weighted_size()
             started = time.perf_counter()
@@ -137,14 +137,14 @@ class NetworkSize(Study):
             texts.append("\n".join([name, sizes_table(name, grown), *rules]))
             figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
             sizes = {configuration: growth.sizes for configuration, growth in grown.items()}
-            charts += charts_beside(name, "queries", "weighted size", sizes, PRINTED, THESIS.get(name, {}))
+            charts += charts_beside(name, "queries", "weighted size", sizes, _PRINTED, _THESIS.get(name, {}))
         return "\n\n".join(texts), figures, charts
 
 
 def sizes_table(name: str, grown: Mapping[str, Growth]) -> str:
     """The sizes as a table, the thesis's beside ours where it has them."""
-    thesis = THESIS.get(name, {})
-    columns = ["queries", *grown, *(f"T {configuration}" for configuration in PRINTED if thesis)]
+    thesis = _THESIS.get(name, {})
+    columns = ["queries", *grown, *(f"T {configuration}" for configuration in _PRINTED if thesis)]
     return table(
         columns,
         [

@@ -24,13 +24,13 @@ from workbench.experiments.study import Findings, Progress, Study, option
 from workbench.options import Options
 from workbench.session.session import Session
 
-COLUMNS = "abcdefgh"
-VALUES = 256
-WINDOWS = (1_000, 10_000, 50_000, 100_000)
+_COLUMNS = "abcdefgh"
+_VALUES = 256
+_WINDOWS = (1_000, 10_000, 50_000, 100_000)
 JOINED = (100, 300, 1_000)
 """Rows of the windows of joins, whose pairs are a share of the square."""
 PREDICATES = (1, 2, 4)
-QUERIES = (10, 50, 200)
+_QUERIES = (10, 50, 200)
 ASKED = 5
 """Times that every answer is asked for; the median counts."""
 SYSTEMS = {"eager": "PSoup-C", "lazy": "PSoup-P", "off": "NoMat"}
@@ -45,9 +45,9 @@ class PSoup(Study):
 
     history: int = option(200_000, "rows that are there")
     batch: int = option(4_000, "rows that arrive at a time")
-    windows: tuple[int, ...] = option(WINDOWS, "rows of a window")
+    windows: tuple[int, ...] = option(_WINDOWS, "rows of a window")
     joined: tuple[int, ...] = option(JOINED, "rows of the windows of joins")
-    queries: tuple[int, ...] = option(QUERIES, "numbers of queries")
+    queries: tuple[int, ...] = option(_QUERIES, "numbers of queries")
 
     def run(self, progress: Progress) -> Findings:
         """Run it."""
@@ -55,7 +55,7 @@ class PSoup(Study):
         sizes = {f"{kind}, {n:,} rows": (n, kind, 1) for kind in ("equality", "interval") for n in self.windows}
         middle = self.windows[len(self.windows) // 2]
         several = {f"{n} intervals": (middle, "interval", n) for n in PREDICATES}
-        asked = {name: text(random.Random(7), *parameters) for name, parameters in {**sizes, **several}.items()}
+        asked = {name: _text(random.Random(7), *parameters) for name, parameters in {**sizes, **several}.items()}
         asked |= {f"join, {n:,} rows": join_text(random.Random(7), n) for n in self.joined}
         answers = self._answered(asked, rows, progress)
         rates = {kept: self._rates(kept, rows, progress) for kept in ("lazy", "eager")}
@@ -110,7 +110,7 @@ class PSoup(Study):
         rates = {}
         for number in (n for n in self.queries if at_most is None or n <= at_most):
             picked = random.Random(11)
-            texts = {f"q{i}": text(picked, min(self.windows), "interval", 1 + i % 4) for i in range(number)}
+            texts = {f"q{i}": _text(picked, min(self.windows), "interval", 1 + i % 4) for i in range(number)}
             with Session(options=options) as session:
                 session.add_stream("R", rows, history=self.history, batch=self.batch)
                 session.register_many(texts, results=kept)
@@ -123,22 +123,22 @@ class PSoup(Study):
 def stream(rows: int, seed: int = 1) -> pa.Table:
     """Rows of eight columns of whole numbers from 0 to 255."""
     rng = np.random.default_rng(seed)
-    return pa.table({name: pa.array(rng.integers(0, VALUES, rows)) for name in COLUMNS})
+    return pa.table({name: pa.array(rng.integers(0, _VALUES, rows)) for name in _COLUMNS})
 
 
-def text(chosen: random.Random, window: int, kind: str, predicates: int) -> str:
+def _text(chosen: random.Random, window: int, kind: str, predicates: int) -> str:
     """A query of PSoup's: boolean factors on different columns, over the last rows."""
     tests = []
-    for column in chosen.sample(COLUMNS, predicates):
-        value = 32 * chosen.randrange(8) if chosen.random() < 0.2 else chosen.randrange(VALUES)
-        width = chosen.randrange(1, VALUES)
+    for column in chosen.sample(_COLUMNS, predicates):
+        value = 32 * chosen.randrange(8) if chosen.random() < 0.2 else chosen.randrange(_VALUES)
+        width = chosen.randrange(1, _VALUES)
         tests.append(f"{column} = {value}" if kind == "equality" else f"{column} BETWEEN {value} AND {value + width}")
     return f"SELECT a, b FROM R WHERE {' AND '.join(tests)} BEGIN NOW - {window - 1} END NOW"
 
 
 def join_text(chosen: random.Random, window: int) -> str:
     """A join of PSoup's: one boolean factor between two streams, over the last rows of each."""
-    return f"SELECT R.a, S.b FROM R, S WHERE R.a > S.b + {chosen.randrange(VALUES)} BEGIN NOW - {window - 1} END NOW"
+    return f"SELECT R.a, S.b FROM R, S WHERE R.a > S.b + {chosen.randrange(_VALUES)} BEGIN NOW - {window - 1} END NOW"
 
 
 def _timed(ask: Callable[[], Sized]) -> tuple[float, int]:

@@ -13,7 +13,7 @@ from workbench.experiments.studies.network_size import CONFIGURATIONS
 from workbench.experiments.study import Findings, Progress, option
 from workbench.options import Options
 
-SETS = ("fed-manual", "med")
+_SETS = ("fed-manual", "med")
 STEP = 100
 
 ALL: Mapping[str, Options] = {
@@ -54,16 +54,16 @@ class Sharing(Growing):
         """Run it."""
         configurations = {name: ALL[name] for name in self.configurations or ALL}
         texts, figures, charts = [], {}, []
-        for name in self.sets or SETS:
+        for name in self.sets or _SETS:
             grown = self.grow(name, configurations, progress)
-            texts.append(lines(grown))
+            texts.append(_lines(grown))
             figures[name] = comparison.as_json(grown)
             thesis = THESIS.get(name, {})
             charts += charts_beside(name, "queries", "seconds of a batch", grown.seconds, PRINTED, thesis)
         return "\n\n".join(texts), figures, charts
 
 
-def lines(measured: Comparison) -> str:
+def _lines(measured: Comparison) -> str:
     """Table C.6 or C.8: ours, then the thesis's. A dash: not measured, since a batch took too long before."""
     seconds, thesis = measured.seconds, THESIS.get(measured.work.name, {})
     numbers = sorted({number for steps in seconds.values() for number in steps})

@@ -10,7 +10,7 @@ from workbench.experiments.report import Chart, table
 from workbench.experiments.study import Findings, Progress
 from workbench.options import Options
 
-SHARED = {"shared": Options()}
+_SHARED = {"shared": Options()}
 DEFAULT = ("fed-manual",)
 """The set that is run unless others are chosen."""
 
@@ -32,9 +32,9 @@ class Speed(Compared):
         texts, figures, bars = [], {}, {}
         for name in self.sets or DEFAULT:
             work = self.workload(name, runs.WARM_UP + self.batches)
-            compared = self.compare(work, SHARED, progress)
-            texts.append(lines(compared))
-            bars[name] = seconds_of(compared)
+            compared = self.compare(work, _SHARED, progress)
+            texts.append(_lines(compared))
+            bars[name] = _seconds_of(compared)
             figures[name] = as_json(compared) | {"seconds": bars[name]}
         who = list(dict.fromkeys(each for seconds in bars.values() for each in seconds))
         series = {each: {name: seconds[each] for name, seconds in bars.items() if each in seconds} for each in who}
@@ -42,17 +42,17 @@ class Speed(Compared):
         return "\n\n".join(texts), figures, (chart,)
 
 
-def seconds_of(measured: Comparison) -> dict[str, float]:
+def _seconds_of(measured: Comparison) -> dict[str, float]:
     """Seconds of a batch for the whole set, by competitor, ourselves first."""
     return {who: seconds[len(measured.work.queries)] for who, seconds in measured.seconds.items()}
 
 
-def lines(measured: Comparison) -> str:
+def _lines(measured: Comparison) -> str:
     """The comparison as text."""
     work, run = measured.work, measured.runs["shared"]
     step, low, high = run.last, min(run.last.batch_seconds), max(run.last.batch_seconds)
     rows: list[list[object]] = []
-    for who, seconds in seconds_of(measured).items():
+    for who, seconds in _seconds_of(measured).items():
         rows.append([who, seconds, seconds / step.seconds, measured.sampled.get(who, step.queries)])
     for rerun in measured.reruns:
         typical = rerun.typical(step.queries)

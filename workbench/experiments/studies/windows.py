@@ -24,7 +24,7 @@ from workbench.options import Options
 from workbench.session.session import Session
 from workbench.session.state import EAGER, LAZY
 
-DAY = dt.date(2002, 1, 1)
+_DAY = dt.date(2002, 1, 1)
 HISTORY_DAYS = 40
 """Days that are there from the start: more than the longest window of the mix has."""
 LATENESS = dt.timedelta(days=3)
@@ -33,26 +33,26 @@ ENDS = 50
 LOOKS = 50
 """How often memory and what is kept are looked at."""
 
-FROM = "FROM transfers WHERE"
-PAIRS = (
+_FROM = "FROM transfers WHERE"
+_PAIRS = (
     "SELECT a.id, b.id AS next FROM transfers a JOIN transfers b ON a.payee = b.payer AND a.amount < b.amount"
     " WHERE a.d > now() - 2 AND b.d > now() - 2"
 )
-LATELY = f"SELECT id, bank {FROM} amount > 950 AND d > now() - 2"
+LATELY = f"SELECT id, bank {_FROM} amount > 950 AND d > now() - 2"
 MIX = {
-    "large": f"SELECT id, amount {FROM} amount > 900 AND d > now() - 7",
-    "large, a month": f"SELECT id, amount {FROM} amount > 990 AND d > now() - 30",
-    "by bank": f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS a {FROM} d > now() - 7 GROUP BY bank",
-    "by bank, a month": f"SELECT bank, MIN(amount) AS l, MAX(amount) AS h {FROM} d > now() - 30 GROUP BY bank",
-    "medians": f"SELECT bank, MEDIAN(amount) AS m {FROM} d > now() - 2 GROUP BY bank",
-    "payees": f"SELECT DISTINCT payee {FROM} amount > 900 AND d BETWEEN now() - 10 AND now() - 3",
-    "pairs": PAIRS,
+    "large": f"SELECT id, amount {_FROM} amount > 900 AND d > now() - 7",
+    "large, a month": f"SELECT id, amount {_FROM} amount > 990 AND d > now() - 30",
+    "by bank": f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS a {_FROM} d > now() - 7 GROUP BY bank",
+    "by bank, a month": f"SELECT bank, MIN(amount) AS l, MAX(amount) AS h {_FROM} d > now() - 30 GROUP BY bank",
+    "medians": f"SELECT bank, MEDIAN(amount) AS m {_FROM} d > now() - 2 GROUP BY bank",
+    "payees": f"SELECT DISTINCT payee {_FROM} amount > 900 AND d BETWEEN now() - 10 AND now() - 3",
+    "pairs": _PAIRS,
 }
 """What is kept lazily; ``LATELY`` is kept eagerly, and ``WEEKS`` hops."""
 WEEKS = "SELECT COUNT(*) AS n, SUM(amount) AS s FROM transfers"
 HOPS = "for (t = ST; ; t += 7) { WindowIs(transfers, t - 6, t); }"
-SHARED = f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, MAX(amount) AS h {FROM} d > now() - {{}} GROUP BY bank"
-CONFIGURATIONS = {
+_SHARED = f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, MAX(amount) AS h {_FROM} d > now() - {{}} GROUP BY bank"
+_CONFIGURATIONS = {
     "shared": Options(), "without slices": Options(vertical_expansion=False), "separate": Options(sharing=False)
 }  # fmt: skip
 
@@ -91,14 +91,14 @@ class Windows(Study):
     def run(self, progress: Progress) -> Findings:
         """Run it."""
         long = self._long(progress)
-        by_configuration = {name: self._shared(name, progress) for name in CONFIGURATIONS}
+        by_configuration = {name: self._shared(name, progress) for name in _CONFIGURATIONS}
         seconds = {name: {n: median(run[0]) for n, run in runs.items()} for name, runs in by_configuration.items()}
         checked = long.checked + sum(run[1] for runs in by_configuration.values() for run in runs.values())
         ends = min(ENDS, len(long.seconds) // 2)
         columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
         rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
         ratios = [
-            [n, *(1e3 * seconds[name][n] for name in CONFIGURATIONS), seconds["separate"][n] / seconds["shared"][n]]
+            [n, *(1e3 * seconds[name][n] for name in _CONFIGURATIONS), seconds["separate"][n] / seconds["shared"][n]]
             for n in self.queries
         ]
         text = [
@@ -106,7 +106,7 @@ class Windows(Study):
             f" {long.late:,} late rows",
             table(columns, rows),
             "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
-            table(["queries", *CONFIGURATIONS, "separate / shared"], ratios),
+            table(["queries", *_CONFIGURATIONS, "separate / shared"], ratios),
             f"\n{checked} answers compared with DuckDB's",
         ]
         times, memory = dict(enumerate(long.seconds, start=1)), {b: size / 2**20 for b, size in long.memory.items()}
@@ -149,9 +149,9 @@ class Windows(Study):
         """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
         measured = {}
         for number in self.queries:
-            texts = {f"q{days}": SHARED.format(days) for days in range(1, number + 1)}
+            texts = {f"q{days}": _SHARED.format(days) for days in range(1, number + 1)}
             batches = runs.WARM_UP + self.measured
-            with Session(options=CONFIGURATIONS[name]) as session:
+            with Session(options=_CONFIGURATIONS[name]) as session:
                 _add(session, transfers(HISTORY_DAYS + batches, self.batch), self.batch)
                 session.register_many(texts)
                 seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
@@ -166,7 +166,7 @@ def transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
     rows = days * a_day
     late = np.where(rng.random(rows) < 0.05, rng.integers(1, 4, rows), 0)
     late = np.where(rng.random(rows) < 0.005, 7, late)
-    first = np.datetime64(DAY, "D").astype(np.int32)
+    first = np.datetime64(_DAY, "D").astype(np.int32)
     dates = np.maximum(first, first + np.arange(rows) // a_day - late).astype(np.int32)
     return pa.table(
         {

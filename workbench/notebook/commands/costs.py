@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.explain.describe import NetworkView
     from workbench.session.session import Session
 
-BAR = 20
+_BAR = 20
 """Characters of a bar that stands for all of the operators' time."""
 
 
@@ -39,7 +39,7 @@ def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
         [
             cost.query,
             milliseconds(cost.seconds),
-            "█" * round(BAR * cost.seconds / whole),
+            "█" * round(_BAR * cost.seconds / whole),
             f"{cost.nodes:,}",
             f"{len(cost.own_nodes):,}",
             f"{kept_rows(session, cost):,}",

@@ -218,7 +218,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         history=arguments.history,
         batch=arguments.batch,
         time=arguments.time,
-        columns=column_types(arguments.type),
+        columns=_column_types(arguments.type),
         lateness=arguments.lateness,
         key=arguments.key,
         changes=arguments.changes,
@@ -242,7 +242,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
     table = context.session.add_table(
-        arguments.name, find_source(arguments.source, context.user_variables), column_types(arguments.type)
+        arguments.name, find_source(arguments.source, context.user_variables), _column_types(arguments.type)
     )
     show(f"table {table.name}: {counted(table.rows, 'row')}\n" + describe_rows(table))
 
@@ -284,14 +284,14 @@ def event_time_hint(stream: Stream) -> str:
     return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
 
 
-def column_types(words: Sequence[str]) -> dict[str, str]:
+def _column_types(words: Sequence[str]) -> dict[str, str]:
     """The types of columns by their names, as ``--type`` gives them.
 
     Raises:
         MagicError: a word is no COLUMN=TYPE.
 
     Example:
-        >>> column_types(["zip=string", "fee=decimal(8, 2)"])
+        >>> _column_types(["zip=string", "fee=decimal(8, 2)"])
         {'zip': 'string', 'fee': 'decimal(8, 2)'}
     """
     pairs = {}

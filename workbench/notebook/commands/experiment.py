@@ -20,7 +20,7 @@ from workbench.notebook.display import ProgressLine, Shown, plain, show, table, 
 _GROUP = "argus_workbench.experiments"
 
 
-class Report(Protocol):
+class _Report(Protocol):
     """What an experiment found."""
 
     text: str
@@ -30,10 +30,10 @@ class Report(Protocol):
         """All charts as a figure of matplotlib."""
 
 
-class Run(Protocol):
+class _Run(Protocol):
     """An experiment with its options."""
 
-    def report(self, progress: Callable[[str], None]) -> Report:
+    def report(self, progress: Callable[[str], None]) -> _Report:
         """Run it; it tells how far it is."""
 
 
@@ -46,7 +46,7 @@ class Experiment(Protocol):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Give a parser its options."""
 
-    def of(self, chosen: argparse.Namespace) -> Run:
+    def of(self, chosen: argparse.Namespace) -> _Run:
         """One run of it, with what the parser read."""
 
 

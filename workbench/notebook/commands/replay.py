@@ -71,7 +71,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
         stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
         stopped = "interrupted"
-    line.update(summary(done, stopped))
+    line.update(_summary(done, stopped))
     show(news(done))
     if arguments.profile and done:
         show_timings(session, 1)
@@ -99,7 +99,7 @@ def batches_left(session: Session) -> int | None:
     return left
 
 
-def summary(reports: Sequence[BatchReport], stopped: str) -> str:
+def _summary(reports: Sequence[BatchReport], stopped: str) -> str:
     """One line on the batches that were completed."""
     if not reports:
         return f"no batch was run: {stopped}"
@@ -185,7 +185,7 @@ def follow(session: Session) -> None:
 def catch_up(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Let the rows arrive that were left out because others came too fast; the answers are exact again then."""
     reports = context.session.catch_up()
-    show(summary(reports, "") if reports else "no rows were left out")
+    show(_summary(reports, "") if reports else "no rows were left out")
     if reports:
         show(news(reports))
 

@@ -26,7 +26,7 @@ TRUST = argument(
     action="store_true",
     help="let act what others put there: functions (which runs their code), sinks and sources",
 )
-EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
+_EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
 
 
 @command("save", PATH, examples=("%argus save ~/fraud",))
@@ -72,7 +72,7 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
     show("\n".join(lines))
 
 
-@command("check", EMPTY, examples=("%argus check",))
+@command("check", _EMPTY, examples=("%argus check",))
 def check(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Read all files of the session's folder, and compare each with the checksum it was written with.
 

@@ -21,7 +21,7 @@ SLOWEST = 10
 """Operators listed in the timings."""
 GONE = "an operator that is gone"
 """What is said of a node that no query reads any more."""
-BAR = 20
+_BAR = 20
 """Characters of a bar that stands for all of a batch's time."""
 
 
@@ -158,4 +158,4 @@ def _caption(node: str, network: NetworkView) -> str:
 
 
 def _bar(part: float, whole: float) -> str:
-    return "█" * round(BAR * part / whole) if whole else ""
+    return "█" * round(_BAR * part / whole) if whole else ""

@@ -92,7 +92,7 @@ class AddStream:
         self.time_field.options = [("no event time", NO_TIME), *((name, name) for name in look.times)]
         self.time_field.value = look.event_time or NO_TIME
         if not self.name_field.value:
-            self.name_field.value = name_of(self.source_field.value)
+            self.name_field.value = _name_of(self.source_field.value)
         return _first_rows(look)
 
     def _source_named(self, source: str) -> None:
@@ -173,11 +173,11 @@ def files() -> list[str]:
     return [str(path) for path, _ in zip(found, range(MOST_FILES), strict=False)]
 
 
-def name_of(source: str) -> str:
+def _name_of(source: str) -> str:
     """A name for a stream from what it is read from.
 
     Example:
-        >>> name_of("data/2013 flights.csv.gz"), name_of("kafka://localhost:9092/trades?x=1"), name_of("in/*.csv")
+        >>> _name_of("data/2013 flights.csv.gz"), name_of("kafka://localhost:9092/trades?x=1"), name_of("in/*.csv")
         ('flights', 'trades', 'stream')
     """
     last = re.split(r"[?#]", source)[0].rstrip("/").rpartition("/")[2]

@@ -16,7 +16,7 @@ from workbench.notebook.drawing import picture, render_svg
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import NetworkWidget
 
-BATCHES = 60
+_BATCHES = 60
 """Batches in a node's charts."""
 
 
@@ -102,7 +102,7 @@ class PlanView(View):
 
     def _series(self) -> None:
         """The chosen node over the last batches."""
-        chosen, reports = self.widget.selected, self.session.reports[-BATCHES:]
+        chosen, reports = self.widget.selected, self.session.reports[-_BATCHES:]
         if chosen not in self.widget.nodes:
             return
         root = self.widget.nodes[chosen]["root"]

@@ -24,7 +24,7 @@ from workbench.sql.syntax.dialects import EXAMINED
 if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport
 
-BATCHES = 30
+_BATCHES = 30
 """Batches in a sparkline."""
 
 
@@ -140,4 +140,4 @@ class QueriesView(View):
 
 def _changes(name: str, reports: Sequence[BatchReport]) -> list[int]:
     """Changed rows of the last batches."""
-    return [report.changes.get(name, 0) for report in reports[-BATCHES:]]
+    return [report.changes.get(name, 0) for report in reports[-_BATCHES:]]

@@ -25,7 +25,7 @@ from workbench.notebook.replay_status import (
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.player import Position, State
 
-LIVE = "live"
+_LIVE = "live"
 """Among the speeds: batches of the rows that have come."""
 
 
@@ -42,7 +42,7 @@ class ReplayView(View):
         offered = [(f"{speed} in a second", speed) for speed in SPEEDS]
         self._speeds = [("as fast as it goes", FULL_SPEED), ("as it happened", "1"), *offered[1:]]
         self.speed_field = ipywidgets.Dropdown(
-            options=[*self._speeds, (f"as rows come, {LATENCY} a batch", LIVE)],
+            options=[*self._speeds, (f"as rows come, {LATENCY} a batch", _LIVE)],
             description="Speed",
             layout={"width": "260px"},
         )
@@ -107,7 +107,7 @@ class ReplayView(View):
             self._play_as_chosen()
 
     def _play_as_chosen(self) -> None:
-        self.player.play(latency=seconds_of(LATENCY, "latency") if self.speed_field.value == LIVE else None)
+        self.player.play(latency=seconds_of(LATENCY, "latency") if self.speed_field.value == _LIVE else None)
 
     def _to_end(self) -> None:
         self.speed_field.value = FULL_SPEED
@@ -118,7 +118,7 @@ class ReplayView(View):
 
     def _set_speed(self) -> None:
         """Play at the speed that was chosen, also what plays already."""
-        live = self.speed_field.value == LIVE
+        live = self.speed_field.value == _LIVE
         if not live:
             self.player.speed = parse_speed(self.speed_field.value)
         position = self.player.position
@@ -130,7 +130,7 @@ class ReplayView(View):
         if position.state is not State.PLAYING:
             return
         speeds = {parse_speed(given): given for _, given in self._speeds}
-        plays = speeds.get(self.player.speed) if position.latency is None else LIVE
+        plays = speeds.get(self.player.speed) if position.latency is None else _LIVE
         if plays is not None and plays != self.speed_field.value:
             self.speed_field.unobserve(self._speed_chosen, "value")
             self.speed_field.value = plays

@@ -16,11 +16,11 @@ from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
 from workbench.notebook.replay_status import running_batch
 
-LISTED = 12
+_LISTED = 12
 """Operators in the table."""
-BATCHES = 30
+_BATCHES = 30
 """Batches in the chart."""
-SHOWN = 6
+_SHOWN = 6
 """Operators with a colour of their own; the others are one."""
 COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#9aa3ab")
 """Told apart by their letters too."""
@@ -42,7 +42,7 @@ class TimingsView(View):
 
     def twin(self) -> Shown:
         """The charts, and the operators as text."""
-        reports = self.session.reports[-BATCHES:]
+        reports = self.session.reports[-_BATCHES:]
         if not reports:
             return Shown("no batch was run yet", "<p>no batch was run yet</p>")
         rows = [
@@ -61,7 +61,7 @@ class TimingsView(View):
         return f'<p class="argus-faint" role="status">{running}</p>'
 
     def _html(self) -> str:
-        reports = self.session.reports[-BATCHES:]
+        reports = self.session.reports[-_BATCHES:]
         if not reports:
             return "<p>No batch was run yet.</p>"
         totals = operator_totals(reports)
@@ -76,7 +76,7 @@ class TimingsView(View):
                 f"{total.share:.0%}",
                 sparkline([seconds * 1000 for seconds in total.series], "ms"),
             ]
-            for place, (total, name) in enumerate(self._named(totals[:LISTED]))
+            for place, (total, name) in enumerate(self._named(totals[:_LISTED]))
         ]
         headings = ["", "operator", "nodes", "rows kept", "time", "share", "by batch"]
         arrived = sparkline([report.rows for report in reports], "rows by batch", 160)
@@ -92,14 +92,14 @@ class TimingsView(View):
 def _stacked(reports: Sequence[BatchReport], totals: Sequence[OperatorTotals]) -> str:
     """Bars of stacked operators; trees overlap, so a bar may be longer than its batch took, which the line tells."""
     # The operators after those with a colour of their own are one part of a bar.
-    rest = [sum(others) for others in zip(*(total.series for total in totals[SHOWN:]), strict=True)]
-    parts = [*(total.series for total in totals[:SHOWN]), rest or [0.0] * len(reports)]
+    rest = [sum(others) for others in zip(*(total.series for total in totals[_SHOWN:]), strict=True)]
+    parts = [*(total.series for total in totals[:_SHOWN]), rest or [0.0] * len(reports)]
     most = max([*map(sum, zip(*parts, strict=True)), *(report.seconds for report in reports)]) or 1
-    each = WIDTH / BATCHES
+    each = WIDTH / _BATCHES
     marks = []
     for i, report in enumerate(reports):
         at = float(HEIGHT)
-        for place, series in zip([*range(len(parts) - 1), SHOWN], parts, strict=True):
+        for place, series in zip([*range(len(parts) - 1), _SHOWN], parts, strict=True):
             seconds = series[i]
             high = HEIGHT * seconds / most
             at -= high
@@ -131,8 +131,8 @@ def _stacked(reports: Sequence[BatchReport], totals: Sequence[OperatorTotals]) -
 
 
 def _letter(place: int) -> str:
-    return "ABCDEF…"[min(place, SHOWN)]
+    return "ABCDEF…"[min(place, _SHOWN)]
 
 
 def _colour(place: int) -> str:
-    return COLOURS[min(place, SHOWN)]
+    return COLOURS[min(place, _SHOWN)]

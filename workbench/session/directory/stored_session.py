@@ -89,7 +89,7 @@ class StoredStream:
 
 
 @dataclass(frozen=True)
-class View:
+class _View:
     """What a name in FROM stands for, as it was bound when the view or query was registered."""
 
     name: str
@@ -154,7 +154,7 @@ class StoredSession:
         self.functions = Records(database, "user_functions", StoredFunction)
         self.aggregates = Records(database, "user_aggregates", UserAggregate)
         self.manifest = Manifest(database, directory.path)
-        self._views = Records(database, "views", View)
+        self._views = Records(database, "views", _View)
         self._queries = Records(database, "registrations", QueryRecord, "explanation")
 
     def write(self, before: State, after: State) -> None:
@@ -248,8 +248,8 @@ def _stored_streams(state: State) -> Mapping[str, StoredStream]:
     return {name: StoredStream.of(stream) for name, stream in state.streams.items()}
 
 
-def _views(state: State) -> Mapping[str, View]:
-    return {name: View(name, logical) for name, logical in state.views.items()}
+def _views(state: State) -> Mapping[str, _View]:
+    return {name: _View(name, logical) for name, logical in state.views.items()}
 
 
 def _write_changes(records: Records[N], before: Mapping[str, N], after: Mapping[str, N]) -> None:

@@ -16,7 +16,7 @@ from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.state import State
 
-COLUMNS = ["node", "kind", "inputs", "predicted", "learnt", "actual", "q_predicted", "q_learnt", "seconds"]
+_COLUMNS = ["node", "kind", "inputs", "predicted", "learnt", "actual", "q_predicted", "q_learnt", "seconds"]
 
 
 @dataclass
@@ -80,7 +80,7 @@ def predictions(state: State) -> pd.DataFrame:
                 errors = q_error(predicted, actual), q_error(learned, actual)
                 inputs = _leaves(state.network, node.id)
                 rows.append([node.id, node.kind, inputs, predicted, learned, actual, *errors, seconds[operator.name]])
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def q_error(estimate: float, actual: float) -> float:

@@ -22,7 +22,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.checks import checks_of
 
-LISTED = 20
+_LISTED = 20
 """So many trees that come or go are listed."""
 
 
@@ -63,9 +63,9 @@ class Reoptimization:
             f"  weighted size: {self.size_before:,}, then {self.size_after:,}",
         ]
         for sign, trees in (("-", self.removed), ("+", self.added)):
-            lines += [f"  {sign} {short(sql, 100)}" for sql in [*trees.values()][:LISTED]]
-            if len(trees) > LISTED:
-                lines.append(f"  {sign} {len(trees) - LISTED} more")
+            lines += [f"  {sign} {short(sql, 100)}" for sql in [*trees.values()][:_LISTED]]
+            if len(trees) > _LISTED:
+                lines.append(f"  {sign} {len(trees) - _LISTED} more")
         if self.stayed:
             lines.append(f"  stayed, since their rows may be retracted: {listed(self.stayed)}")
         if not self.applied and not self.forecast.cheaper():

@@ -18,7 +18,7 @@ from workbench.options import STRATEGIES, Options
 from workbench.session.learning.replan import Asked
 from workbench.sharing.planner import Planner
 
-UNSHARED = "nothing shared"
+_UNSHARED = "nothing shared"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StrategyPlan:
     """A network as a strategy plans it.
 
     Attributes:
-        strategy: its name, or ``UNSHARED``.
+        strategy: its name, or ``_UNSHARED``.
         nodes: of the network, without streams.
         joins: of these.
         weighted_size: see T10.4.4.
@@ -50,7 +50,7 @@ def compare_strategies(planner: Planner, asked: Mapping[str, Asked]) -> list[Str
         asked: the queries by name, in the order of registration.
     """
     options = {name: replace(planner.options, strategy=name) for name in STRATEGIES}
-    options[UNSHARED] = replace(planner.options, sharing=False)
+    options[_UNSHARED] = replace(planner.options, sharing=False)
     return [_planned(name, each, planner, asked) for name, each in options.items()]
 
 

@@ -17,7 +17,7 @@ from workbench.session.state import ACTIVE, QueryRecord
 
 CALM = 5.0
 """Queries go on when no row has waited longer than the latency for so many times the latency."""
-LONGEST = 64
+_LONGEST = 64
 """The while is at most so many times as long."""
 
 
@@ -48,7 +48,7 @@ class Priorities:
             return []
         self._behind = 0
         if self._resumed:
-            self._times, self._resumed = min(LONGEST, 2 * self._times), False
+            self._times, self._resumed = min(_LONGEST, 2 * self._times), False
         lowest = min(query.priority for query in running)
         return [query.name for query in running if query.priority == lowest]
 

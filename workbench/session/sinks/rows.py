@@ -14,7 +14,7 @@ from workbench.errors import SessionError, nearest
 from workbench.sql.algebra.types import DataType
 
 Row = Mapping[str, object]
-Key = tuple[object, ...]
+_Key = tuple[object, ...]
 
 
 def numbered_changes(batch: int, changes: pa.Table) -> pa.Table:
@@ -45,9 +45,9 @@ class Upserts:
         added: rows of new keys.
     """
 
-    removed: Sequence[Key]
-    changed: Mapping[Key, Row]
-    added: Mapping[Key, Row]
+    removed: Sequence[_Key]
+    changed: Mapping[_Key, Row]
+    added: Mapping[_Key, Row]
 
 
 def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
@@ -73,7 +73,7 @@ def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
         if pa.types.is_nested(changes.column(name).type):
             kind = to_data_type(changes.column(name).type).kind
             raise SessionError(f"the {kind} {name} cannot be the key of a sink", hint="take a plain column as key=…")
-    before, after = set[Key](), dict[Key, Row]()
+    before, after = set[_Key](), dict[_Key, Row]()
     values = changes.select(names).to_pylist(maps_as_pydicts="strict")
     for row, weight in zip(values, changes.column("weight").to_pylist(), strict=True):
         # One object for all NaN, so that they are one key.

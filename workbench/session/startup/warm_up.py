@@ -24,7 +24,7 @@ QUERIES = (
 )
 """Of the usual kinds, the commonest first."""
 
-ROWS = 8
+_ROWS = 8
 
 
 def warm_up(spark: SparkSession, go_on: Callable[[], bool] = lambda: True) -> None:
@@ -35,7 +35,7 @@ def warm_up(spark: SparkSession, go_on: Callable[[], bool] = lambda: True) -> No
         go_on: asked between steps; after ``False`` the rest is left.
     """
     with Session(spark) as session:
-        session.add_stream("t", _rows(), history=ROWS // 2, batch=1, time="at")
+        session.add_stream("t", _rows(), history=_ROWS // 2, batch=1, time="at")
         for number, sql in enumerate(QUERIES):
             if not go_on():
                 return
@@ -45,7 +45,7 @@ def warm_up(spark: SparkSession, go_on: Callable[[], bool] = lambda: True) -> No
 
 
 def _rows() -> pa.Table:
-    numbers = range(ROWS)
+    numbers = range(_ROWS)
     columns = {
         "id": pa.array(numbers, pa.int64()),
         "name": pa.array([f"n{number % 2}" for number in numbers]),

@@ -16,7 +16,7 @@ from workbench.sql.dialects import Preferred
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
 
-NAMED = -3
+_NAMED = -3
 """Source of columns that are known by their names alone."""
 
 
@@ -86,7 +86,7 @@ class Scope:
         def known(place: str, name: str, expression: Expression) -> Expression:
             if isinstance(expression, Column) and times[expression] < 2:
                 return expression
-            column = Column(f"{place}.{name}", expression.type, NAMED)
+            column = Column(f"{place}.{name}", expression.type, _NAMED)
             computed[column] = expression
             return called.setdefault((name, expression), column) if place else called.get((name, expression), column)
 

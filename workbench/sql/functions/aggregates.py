@@ -32,7 +32,7 @@ GROUPED = -1
 
 
 @dataclass(frozen=True)
-class Rule:
+class _Rule:
     """A built-in algebraic aggregate: the statistics it needs of its argument, and the function that combines them."""
 
     statistics: tuple[str, ...]
@@ -40,11 +40,11 @@ class Rule:
 
 
 ALGEBRAIC = {
-    "avg": Rule(("sum", "count"), "average"),
-    "var_samp": Rule(("count", "sum", "sum of squares"), "variance_samp"),
-    "var_pop": Rule(("count", "sum", "sum of squares"), "variance_pop"),
-    "stddev_samp": Rule(("count", "sum", "sum of squares"), "stddev_samp"),
-    "stddev_pop": Rule(("count", "sum", "sum of squares"), "stddev_pop"),
+    "avg": _Rule(("sum", "count"), "average"),
+    "var_samp": _Rule(("count", "sum", "sum of squares"), "variance_samp"),
+    "var_pop": _Rule(("count", "sum", "sum of squares"), "variance_pop"),
+    "stddev_samp": _Rule(("count", "sum", "sum of squares"), "stddev_samp"),
+    "stddev_pop": _Rule(("count", "sum", "sum of squares"), "stddev_pop"),
 }
 HOLISTIC = ("median", "percentile", "mode")
 STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEBRAIC, *HOLISTIC_CALLS})

@@ -36,7 +36,7 @@ Rule = Callable[[Arguments], tuple[Arguments, DataType]]
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the Spark SQL of a call from the call and the texts of its arguments."""
 
-SPARK = SPARK_FAMILY
+_SPARK = SPARK_FAMILY
 """Dialects of a function that was compared with no database."""
 COMPARED = SPARK_FAMILY.union(DATABASES)
 """Dialects of a function that is the same in postgres and duckdb."""
@@ -97,7 +97,7 @@ def function(
     nodes: Iterable[type[exp.Expr]] = (),
     parts: str = "",
     names: str = "",
-    dialects: frozenset[str] = SPARK,
+    dialects: frozenset[str] = _SPARK,
     inner: bool = False,
     costly: bool = False,
     kernel: bool = False,
@@ -163,7 +163,7 @@ def each(names: str, signature: str, **declared: object) -> list[Function]:
     return [function(name + signature, **declared) for name in names.split()]  # type: ignore[arg-type]
 
 
-def of_nodes(nodes: Iterable[type[exp.Expr]], signature: str, dialects: frozenset[str] = SPARK) -> list[Function]:
+def of_nodes(nodes: Iterable[type[exp.Expr]], signature: str, dialects: frozenset[str] = _SPARK) -> list[Function]:
     """Functions that are called as their syntax nodes are, and declared alike.
 
     Example:

@@ -31,7 +31,7 @@ from workbench.sql.functions.json_values import FIRST, JSON_AT
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import DATABASES
 
-Step = str | int
+_Step = str | int
 ELEMENTS = ("jsonb_array_elements", "jsonb_array_elements_text")
 """Functions that give a row for each element of an array."""
 _MOST_PATHS = 8
@@ -41,7 +41,7 @@ _HINT = "write a constant key or place: j->'a', j->0, j#>'{a,0}'"
 
 
 @dataclass(frozen=True)
-class Place:
+class _Place:
     """Where in texts of JSON a value is: the text, and the paths, of which it has one at most.
 
     Attributes:
@@ -49,10 +49,10 @@ class Place:
     """
 
     text: Expression
-    paths: tuple[tuple[Step, ...], ...] = ((),)
+    paths: tuple[tuple[_Step, ...], ...] = ((),)
     before: Expression | None = None
 
-    def then(self, *steps: Sequence[Step]) -> Place:
+    def then(self, *steps: Sequence[_Step]) -> _Place:
         """What is at one of some steps in it."""
         paths = tuple((*path, *more) for path in self.paths for more in itertools.product(*steps))
         return replace(self, paths=paths)
@@ -75,7 +75,7 @@ class Place:
         """The first of its paths."""
         return self._path(self.paths[0])
 
-    def _path(self, path: tuple[Step, ...]) -> Expression:
+    def _path(self, path: tuple[_Step, ...]) -> Expression:
         if self.before is None:
             return Constant(f"${_path_text(path)}", STRING)
         return call("||", self.before, Constant(_path_text(path), STRING)) if path else self.before
@@ -149,7 +149,7 @@ def has_keys(function: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
     return bind
 
 
-def _has(b: ExpressionBinder, place: Place, key: str, node: exp.Expr) -> Expression:
+def _has(b: ExpressionBinder, place: _Place, key: str, node: exp.Expr) -> Expression:
     """Whether what is at a place has a key, or a text as an element, or is the text."""
     as_json = Constant(json.dumps(key, ensure_ascii=False), STRING)
     found = [place.then([_checked(b, key, node)]).holds("json_has")]
@@ -176,7 +176,7 @@ def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
     return _where_there(place, reduce(lambda x, y: call("and", x, y), conditions))
 
 
-def _contained(b: ExpressionBinder, place: Place, wanted: Any, node: exp.Expr) -> Iterable[Expression]:
+def _contained(b: ExpressionBinder, place: _Place, wanted: Any, node: exp.Expr) -> Iterable[Expression]:
     """What must hold for a constant to be contained in what is at a place."""
     if not isinstance(wanted, (dict, list)):
         yield place.holds("json_is", _constant(wanted))
@@ -194,7 +194,7 @@ def _contained(b: ExpressionBinder, place: Place, wanted: Any, node: exp.Expr) -
         yield place.holds("json_has_element", _constant(element))
 
 
-def _where_there(place: Place, condition: Expression) -> Expression:
+def _where_there(place: _Place, condition: Expression) -> Expression:
     """A condition on what is at a place, NULL where nothing is."""
     return call("case", call("is_null", place.call("json_type")), Constant(None, STRING), condition)
 
@@ -241,7 +241,7 @@ def refuse_elements(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 # ---- places ----------------------------------------------------------------------------------------------------------
 
 
-def _place(b: ExpressionBinder, node: exp.Expr) -> Place:
+def _place(b: ExpressionBinder, node: exp.Expr) -> _Place:
     """What a chain of arrows means; any text is JSON itself."""
     node = node.unnest()
     if _is_jsonb(node) and _is_arrow(node.this.unnest()):
@@ -252,11 +252,11 @@ def _place(b: ExpressionBinder, node: exp.Expr) -> Place:
     if read.type != STRING:
         raise b.source.error(f"JSON is a text here, not {read.type}", node, "a struct has fields, s.x")
     if isinstance(read, Call) and read.function == JSON_AT:
-        return Place(read.arguments[0], before=read.arguments[1])
-    return Place(read)
+        return _Place(read.arguments[0], before=read.arguments[1])
+    return _Place(read)
 
 
-def _jsonb_place(b: ExpressionBinder, node: exp.Expr) -> Place:
+def _jsonb_place(b: ExpressionBinder, node: exp.Expr) -> _Place:
     """A place for an operator that the type json has not."""
     cast_ = next((part for part in node.walk() if _is_jsonb(part) and part.args["to"].this == exp.DType.JSON), None)
     if cast_ is not None:
@@ -269,7 +269,7 @@ def _is_arrow(node: exp.Expr) -> bool:
     return isinstance(node, (exp.JSONExtract, exp.JSONBExtract)) or node.name.lower() == "jsonb_extract_path"
 
 
-def _below(b: ExpressionBinder, node: exp.Expr) -> Place:
+def _below(b: ExpressionBinder, node: exp.Expr) -> _Place:
     """What an arrow, or a function with a path, points to in the value before it."""
     _refuse_elsewhere(b, node, read=("postgres",) if isinstance(node, exp.Anonymous) else DATABASES)
     if isinstance(node, exp.Anonymous):
@@ -284,7 +284,7 @@ def _below(b: ExpressionBinder, node: exp.Expr) -> Place:
     return place
 
 
-def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[Step]]:
+def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[_Step]]:
     """The steps of an arrow, each with what it may mean."""
     path = node.expression
     if isinstance(node, (exp.JSONBExtract, exp.JSONBExtractScalar)):
@@ -294,7 +294,7 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[Step]]:
     if not isinstance(path, exp.JSONPath):
         b.source.refuse("this path of JSON", path, _HINT)
     ambiguous = not node.args.get("only_json_types") and b.dialect == "postgres"  # JSON_EXTRACT_PATH(j, '0')
-    steps: list[list[Step]] = []
+    steps: list[list[_Step]] = []
     for part in path.expressions[1:]:
         if not isinstance(part, (exp.JSONPathKey, exp.JSONPathSubscript)) or not isinstance(part.this, (str, int)):
             b.source.refuse("this path of JSON", node, _HINT)
@@ -341,7 +341,7 @@ def _in_braces(b: ExpressionBinder, node: exp.Expr) -> list[str]:
     return [each.strip('"') for each in elements]
 
 
-def _either(b: ExpressionBinder, element: str, node: exp.Expr) -> list[Step]:
+def _either(b: ExpressionBinder, element: str, node: exp.Expr) -> list[_Step]:
     """What an element of a path in braces may mean."""
     if re.fullmatch(r"-\d+", element):
         b.source.refuse("a place of JSON from the end", node, "places count from 0")
@@ -355,7 +355,7 @@ def _checked(b: ExpressionBinder, key: str, node: exp.Expr) -> str:
     return key
 
 
-def _path_text(path: Iterable[Step]) -> str:
+def _path_text(path: Iterable[_Step]) -> str:
     return "".join(step if step == FIRST else f"['{step}']" if isinstance(step, str) else f"[{step}]" for step in path)
 
 

@@ -22,7 +22,7 @@ _REGULAR: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
-MOST = 100_000
+_MOST = 100_000
 """Characters of a text that ``repeat`` or ``space`` makes."""
 
 
@@ -241,9 +241,9 @@ DECLARED = [
     function("split_part(string, string, integer): string",
              "(case when {2} <> 0 then split_part({0}, {1}, {int2}) end)", nodes=[exp.SplitPart], dialects=COMPARED),
     function("repeat(string, integer): string",
-             f"(case when try_multiply({{1}}, length({{0}})) <= {MOST} then repeat({{0}}, {{int1}}) end)",
+             f"(case when try_multiply({{1}}, length({{0}})) <= {_MOST} then repeat({{0}}, {{int1}}) end)",
              nodes=[exp.Repeat], dialects=COMPARED),
-    function("space(integer): string", f"(case when {{0}} <= {MOST} then space({{int0}}) end)", nodes=[exp.Space]),
+    function("space(integer): string", f"(case when {{0}} <= {_MOST} then space({{int0}}) end)", nodes=[exp.Space]),
     function("overlay(string, string, integer, integer): string",
              "overlay({0} placing {1} from {int2} for {int3})"),
     function("elt(integer, string...): string", _choice, of_null=True, nodes=[exp.Elt]),

@@ -16,7 +16,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DATE, INTEGER, MAX_PRECISION, DataType, Kind, as_decimal
 
-EPOCH = Constant(dt.date(1970, 1, 1), DATE)
+_EPOCH = Constant(dt.date(1970, 1, 1), DATE)
 _FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
 MAX_SHIFT = 4_000_000
 """Days a date may be moved by as a date, more than ten thousand years: far from the 32 bits of Spark's dates."""
@@ -165,7 +165,7 @@ def days(expression: Expression) -> Expression:
     if isinstance(expression, Constant):
         exact = exact_value(expression.value)
         return Constant(None if exact is None else int(exact), INTEGER)
-    return Call("-", (expression, EPOCH), INTEGER)
+    return Call("-", (expression, _EPOCH), INTEGER)
 
 
 def exact_call(operator: str, left: Expression, right: Expression) -> Expression | None:

@@ -27,7 +27,7 @@ _CACHED = 2**16
 _STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike", "unix_micros", "add_seconds"))
 """Functions that give NULL when an argument is NULL."""
 
-Sets = Mapping[Subject, ValueSet]
+_Sets = Mapping[Subject, ValueSet]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Facts:
         combined: the sums among what has known values, from which more follows.
     """
 
-    sets: Sets
+    sets: _Sets
     derived: frozenset[Subject]
-    alternatives: tuple[Sets, ...]
+    alternatives: tuple[_Sets, ...]
     satisfiable: bool = True
     combined: Combinations = ()
 
@@ -67,7 +67,7 @@ def facts(predicates: PredSet) -> Facts:
     A disjunction loses the branches that contradict what else is known; when one is left, it is a fact itself.
     """
     stated: dict[Subject, ValueSet] = {}
-    alternatives: list[Sets] = [_branches(p) for p in predicates]
+    alternatives: list[_Sets] = [_branches(p) for p in predicates]
     while True:
         known = _with_derived(stated)
         if not all(known.sets.values()):
@@ -88,7 +88,7 @@ def facts(predicates: PredSet) -> Facts:
 
 
 @cached(_CACHED)
-def _branches(predicate: ORPred) -> Sets:
+def _branches(predicate: ORPred) -> _Sets:
     """For each expression an ORPred tests, the values that satisfy it."""
     sets: dict[Subject, ValueSet] = {}
     for subject, values in map(subject_and_values, predicate.literals):
@@ -96,7 +96,7 @@ def _branches(predicate: ORPred) -> Sets:
     return {subject: values for subject, values in sets.items() if values}
 
 
-def _with_derived(stated: Sets) -> Facts:
+def _with_derived(stated: _Sets) -> Facts:
     """The stated facts, and what is not NULL because something computed from it is not."""
     derived = frozenset(part for subject, values in stated.items() if not values.null for part in _all_parts(subject))
     sets = {s: values.intersect(NOT_NULL) if s in derived else values for s, values in stated.items()}
@@ -120,17 +120,17 @@ def _all_parts(subject: Subject) -> frozenset[Subject]:
     return frozenset(parts).union(*map(_all_parts, parts))
 
 
-def _follows(known: Facts, branches: Sets) -> bool:
+def _follows(known: Facts, branches: _Sets) -> bool:
     """Whether one branch of a disjunction is satisfied in any case."""
     return any(values.contains(known.known(subject)) for subject, values in branches.items())
 
 
-def _within(branches: Sets, others: Sets) -> bool:
+def _within(branches: _Sets, others: _Sets) -> bool:
     """Whether each branch lies within one of another disjunction (the condition of Algorithm 6.3)."""
     return all(others.get(subject, EMPTY).contains(values) for subject, values in branches.items())
 
 
-def _strongest(alternatives: Sequence[Sets]) -> tuple[Sets, ...]:
+def _strongest(alternatives: Sequence[_Sets]) -> tuple[_Sets, ...]:
     """The disjunctions that no other one implies."""
     distinct = [a for i, a in enumerate(alternatives) if a not in alternatives[:i]]
     return tuple(a for a in distinct if not any(b is not a and _within(b, a) for b in distinct))
@@ -196,7 +196,7 @@ def _or_preds(subject: Subject, values: ValueSet) -> tuple[ORPred, ...]:
     return tuple(to_or_preds(subject, values))
 
 
-def _disjunction(branches: Sets) -> ORPred:
+def _disjunction(branches: _Sets) -> ORPred:
     return or_pred(literal for subject, values in branches.items() for literal in to_literals(subject, values) or ())
 
 

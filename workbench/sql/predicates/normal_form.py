@@ -16,8 +16,8 @@ MAX_LITERALS = 512
 
 _COMPARISONS = {str(operator): operator for operator in NEGATED if "null" not in operator}
 
-Clause = frozenset[Literal]
-Clauses = list[Clause]
+_Clause = frozenset[Literal]
+Clauses = list[_Clause]
 
 
 class _TooLarge(Exception):

@@ -20,7 +20,7 @@ from workbench.sql.functions.conditions import comparison_sides
 from workbench.sql.functions.stored_values import from_stored, to_stored
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred
 
-MAX_CHARACTERS = 4_000_000
+_MAX_CHARACTERS = 4_000_000
 """Characters of an expression in Spark's SQL."""
 
 Naming = Callable[[Column], str]
@@ -76,7 +76,7 @@ def value_to_spark(expression: Expression, column: Naming, wanted: str | None = 
             return _constant(value, type_)
         case Call(name, arguments):
             rendered = [value_to_spark(a, column, wanted) for a in arguments]
-            if sum(map(len, rendered)) > MAX_CHARACTERS:
+            if sum(map(len, rendered)) > _MAX_CHARACTERS:
                 what = "an expression that is too long when it is written for Spark is not supported"
                 raise UnsupportedError(what, hint="compute a part of it in a view with GROUP BY")
             function = FUNCTIONS.get(name)

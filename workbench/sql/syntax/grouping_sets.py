@@ -14,19 +14,19 @@ from sqlglot import exp
 
 from workbench.sql.syntax.source_text import SourceText
 
-Nodes = tuple[exp.Expr, ...]
+_Nodes = tuple[exp.Expr, ...]
 
-MOST = 256
+_MOST = 256
 """Groupings of one GROUP BY: a CUBE of eight expressions."""
 
 
-def grouping_sets(group: exp.Group, source: SourceText) -> tuple[Nodes, list[Nodes]]:
+def grouping_sets(group: exp.Group, source: SourceText) -> tuple[_Nodes, list[_Nodes]]:
     """The expressions of a GROUP BY in order, each once, and its groupings; a plain GROUP BY is one grouping of all.
 
     Elements side by side are multiplied: ``a, ROLLUP(b)`` groups by (a, b) and by (a).
 
     Raises:
-        UnsupportedError: there are more than ``MOST`` groupings.
+        UnsupportedError: there are more than ``_MOST`` groupings.
 
     Example:
         >>> import sqlglot
@@ -46,8 +46,8 @@ def grouping_sets(group: exp.Group, source: SourceText) -> tuple[Nodes, list[Nod
     else:
         sets = [_sets(node) for node in elements]
     count = prod(map(len, sets))
-    if count > MOST:
-        hint = f"at most {MOST}: name those you need by GROUPING SETS"
+    if count > _MOST:
+        hint = f"at most {_MOST}: name those you need by GROUPING SETS"
         source.refuse(f"a GROUP BY of {count:,} groupings", group, hint)
     groupings = [_joined(choice) for choice in product(*sets)]
     if group.args.get("all") is False:  # GROUP BY DISTINCT
@@ -58,15 +58,15 @@ def grouping_sets(group: exp.Group, source: SourceText) -> tuple[Nodes, list[Nod
 _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
-def _mentioned(elements: Iterable[exp.Expr]) -> list[Nodes]:
+def _mentioned(elements: Iterable[exp.Expr]) -> list[_Nodes]:
     """The expressions as they stand in the text, in order."""
-    found: list[Nodes] = []
+    found: list[_Nodes] = []
     for node in elements:
         found += _mentioned(node.expressions) if isinstance(node, _SETS) else [_list(node)]
     return found
 
 
-def _sets(node: exp.Expr) -> list[Nodes]:
+def _sets(node: exp.Expr) -> list[_Nodes]:
     """The groupings that an element stands for: one for an expression or a list in parentheses."""
     match node:
         case exp.Rollup():
@@ -79,21 +79,21 @@ def _sets(node: exp.Expr) -> list[Nodes]:
             return [_list(node)]
 
 
-def _list(node: exp.Expr) -> Nodes:
+def _list(node: exp.Expr) -> _Nodes:
     nodes = node.expressions if isinstance(node, exp.Tuple) else [node]
     return tuple(part.unnest() for part in nodes)
 
 
-def _prefixes(parts: Sequence[Nodes]) -> list[Nodes]:
+def _prefixes(parts: Sequence[_Nodes]) -> list[_Nodes]:
     """ROLLUP: all parts, then without the last one, and so on to none."""
     return [_joined(parts[:length]) for length in range(len(parts), -1, -1)]
 
 
-def _subsets(parts: Sequence[Nodes]) -> list[Nodes]:
+def _subsets(parts: Sequence[_Nodes]) -> list[_Nodes]:
     """CUBE: all subsets, the parts in their order."""
     kept = product(*([(True, False)] * len(parts)))
     return [_joined(part for part, keeps in zip(parts, choice, strict=True) if keeps) for choice in kept]
 
 
-def _joined(parts: Iterable[Nodes]) -> Nodes:
+def _joined(parts: Iterable[_Nodes]) -> _Nodes:
     return tuple(dict.fromkeys(group for part in parts for group in part))

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 from workbench.errors import UnsupportedError
 from workbench.sql.syntax.source_text import SourceText
 
-MAX_CHARACTERS = 500_000
+_MAX_CHARACTERS = 500_000
 """Characters of a text."""
 MAX_NESTED = 200
 """Parentheses, subqueries, CASE and NOT inside one another."""
@@ -37,9 +37,9 @@ def refuse_nesting(source: SourceText) -> None:
     Raises:
         UnsupportedError: at the first token that is too deep.
     """
-    if len(source.sql) > MAX_CHARACTERS:
+    if len(source.sql) > _MAX_CHARACTERS:
         what = f"a text of {len(source.sql):,} characters is not supported"
-        raise UnsupportedError(what, hint=f"at most {MAX_CHARACTERS:,}")
+        raise UnsupportedError(what, hint=f"at most {_MAX_CHARACTERS:,}")
     nested = prefixes = 0
     for token in source.tokens:
         prefixes = prefixes + 1 if token.token_type in _PREFIXES else 0

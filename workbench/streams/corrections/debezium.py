@@ -65,18 +65,18 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
 
 
 _MEMBERS = ("op", "before", "after")
-Row = dict[str, object]
+_Row = dict[str, object]
 
 
 def _steps(
-    op: str | None, before: Row | None, after: Row | None, corrections: Corrections
-) -> list[tuple[int, Row]] | str:
+    op: str | None, before: _Row | None, after: _Row | None, corrections: Corrections
+) -> list[tuple[int, _Row]] | str:
     """The rows that an envelope takes back and puts there; or why it cannot be followed."""
     if op is None and before is None and after is None:
         return []  # the tombstone that follows a deletion, for the broker
     if op not in _PUTS | _TAKES:
         return f"op is {op!r}, and is followed where it is c, r, u or d"
-    steps: list[tuple[int, Row]] = []
+    steps: list[tuple[int, _Row]] = []
     if op in _TAKES:
         if before is None and (op == "d" or not corrections.key):
             return f"op is {op}, and there is no before that says which row is meant"
@@ -91,6 +91,6 @@ def _steps(
     return steps
 
 
-def _key(row: Row | None, corrections: Corrections) -> list[object]:
+def _key(row: _Row | None, corrections: Corrections) -> list[object]:
     values = {stored_name(name): value for name, value in (row or {}).items()}
     return [values.get(name) for name in corrections.key]

@@ -187,7 +187,7 @@ def _misfit(record: Record, schema: pa.Schema, within: str = "") -> str:
     for field in schema:
         value = record.get(field.name)
         try:
-            column_of([value], field.type)
+            _column_of([value], field.type)
         except Exception:
             if pa.types.is_struct(field.type) and isinstance(value, Mapping):
                 return _misfit(value, pa.schema(list(field.type)), f"{within}{field.name}.")
@@ -230,11 +230,11 @@ def _text(source: object) -> str:
 
 
 def _rows(records: Sequence[Record], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [column_of([record.get(field.name) for record in records], field.type) for field in schema]
+    columns = [_column_of([record.get(field.name) for record in records], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
+def _column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
     """Python's values as a column, none of them changed.
 
     Raises:
@@ -242,7 +242,7 @@ def column_of(values: Sequence[object], type_: pa.DataType) -> pa.Array:
             and true for a number, which it makes 1.
 
     Example:
-        >>> column_of([1, 2.0, None], pa.int64()).to_pylist()
+        >>> _column_of([1, 2.0, None], pa.int64()).to_pylist()
         [1, 2, None]
     """
     _check_values(values, type_)

@@ -22,7 +22,7 @@ from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 MARKS = "@#"
 """What offsets begin with that are none of the source."""
-LINES = "#"
+_LINES = "#"
 """The offset that counts the records of the source, for the lines of quarantined ones."""
 
 
@@ -58,9 +58,9 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     fetched = reader.fetch({place: at for place, at in offsets.items() if place[:1] not in MARKS or not place}, most)
     if not fetched.offsets:
         return fetched
-    before = int(offsets.get(LINES, "0"))
+    before = int(offsets.get(_LINES, "0"))
     lines = np.arange(before + 1, before + 1 + fetched.rows.num_rows)
-    after = {**fetched.offsets, LINES: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
+    after = {**fetched.offsets, _LINES: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
     rows, lines, quarantined = _fitting(log, Chunk(fetched.rows, lines))
     corrections = log.corrections
     with log.tail.transaction() as database:

@@ -148,11 +148,11 @@ def compile_filter(
     return CompiledFilter(grouped, tests, frozenset(name for _, operands in evaluated.values() for name in operands))
 
 
-Asked = Mapping[str, tuple[Literal, Sequence[PredSet]]]
+_Asked = Mapping[str, tuple[Literal, Sequence[PredSet]]]
 """By what Spark evaluates for a test: a literal that has it, and the selections that ask for it."""
 
 
-def _asked_by(compiled: Mapping[ORPred, Sequence[Test]], selections: Mapping[ORPred, Sequence[PredSet]]) -> Asked:
+def _asked_by(compiled: Mapping[ORPred, Sequence[Test]], selections: Mapping[ORPred, Sequence[PredSet]]) -> _Asked:
     asked: dict[str, tuple[Literal, list[PredSet]]] = {}
     for predicate, tests in compiled.items():
         for literal, test in zip(predicate.literals, tests, strict=True):

@@ -26,7 +26,7 @@ _OPERATORS = {
     ">=": Operator.GE,
 }
 _CHOSEN = COMPARED | {Kind.DOUBLE}
-MOST = 50
+_MOST = 50
 """Values of an IN that are compared one by one; Spark has a table for more."""
 
 
@@ -42,7 +42,7 @@ Parts = Callable[[Expression], Value | None]
 
 
 @dataclass(frozen=True)
-class Compared:
+class _Compared:
     """Whether two values of one kind and scale compare so."""
 
     operator: Operator
@@ -89,7 +89,7 @@ class Combined:
         return reduce(combine, (condition.values(rows) for condition in self.conditions))
 
 
-Condition = Combined | Compared | Like | Missing | Negated
+Condition = Combined | _Compared | Like | Missing | Negated
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def stored_condition(expression: Expression, part: Parts) -> Condition | None:
         case Call("is_null", (argument,)):
             value = part(argument)
             return None if value is None else Missing(value)
-        case Call("in", (first, *others)) if len(others) <= MOST:
+        case Call("in", (first, *others)) if len(others) <= _MOST:
             equal = tuple(Call("=", (first, other), BOOLEAN) for other in others)
             return stored_condition(Call("or", equal, BOOLEAN), part)
         case Call(function, (left, right)) if function in _OPERATORS:
@@ -155,14 +155,14 @@ def _all(expressions: Sequence[Expression], part: Parts) -> tuple[Value, ...] | 
     return known if len(known) == len(values) else None
 
 
-def _compared(operator: Operator, left: Expression, right: Expression, part: Parts) -> Compared | None:
+def _compared(operator: Operator, left: Expression, right: Expression, part: Parts) -> _Compared | None:
     """A comparison of two values, a constant brought to the scale of what it is compared with."""
     left, right = _of_scale(left, right.type), _of_scale(right, left.type)
     alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
     if not alike or left.type.kind not in COMPARED:
         return None
     values = part(left), part(right)
-    return None if values[0] is None or values[1] is None else Compared(operator, values[0], values[1])
+    return None if values[0] is None or values[1] is None else _Compared(operator, values[0], values[1])
 
 
 def _of_scale(expression: Expression, other: DataType) -> Expression:

@@ -38,7 +38,7 @@ class AsDouble:
 
 
 @dataclass(frozen=True)
-class Quotient:
+class _Quotient:
     """A DOUBLE divided by another; NULL by zero."""
 
     number: Value
@@ -50,7 +50,7 @@ class Quotient:
         Example:
             >>> from workbench.engine.physical.stored.values import StoredColumn
             >>> rows = pa.RecordBatch.from_pydict({"a": [1.0, 1.0, None], "b": [4.0, 0.0, 1.0]})
-            >>> Quotient(StoredColumn("a"), StoredColumn("b")).values(rows).to_pylist()
+            >>> _Quotient(StoredColumn("a"), StoredColumn("b")).values(rows).to_pylist()
             [0.25, None, None]
         """
         (number, missing), (divisor, unknown) = map(
@@ -123,7 +123,7 @@ class AsInteger:
         )
 
 
-StoredNumber = AsDouble | AsInteger | DecimalAverage | DoubleArithmetic | Quotient
+StoredNumber = AsDouble | AsInteger | DecimalAverage | DoubleArithmetic | _Quotient
 
 
 def stored_number(expression: Expression, part: Parts) -> StoredNumber | None:
@@ -177,8 +177,8 @@ def _as_double(number: Expression, part: Parts) -> AsDouble | None:
     return None if value is None else AsDouble(value)
 
 
-def _quotient(number: Value | None, divisor: Value | None) -> Quotient | None:
-    return None if number is None or divisor is None else Quotient(number, divisor)
+def _quotient(number: Value | None, divisor: Value | None) -> _Quotient | None:
+    return None if number is None or divisor is None else _Quotient(number, divisor)
 
 
 def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

@@ -34,7 +34,7 @@ LOADING = 60.0
 """Seconds a function may take to be loaded, with the modules that it imports."""
 ENDING = 1.0
 """Seconds after which a process is ended that has closed its socket, but goes on."""
-MOST = 1_000_000
+_MOST = 1_000_000
 """The largest limit, in seconds or megabytes; a larger number would be no limit."""
 
 _NO_ANSWER = "disturbed its process: what came from it is no answer"
@@ -58,8 +58,8 @@ class Limits:
     def __post_init__(self) -> None:
         numbers = {"seconds": (self.seconds, float), "memory": (self.memory, int)}
         for name, (value, type_) in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int | type_) or not 0 < value <= MOST:
-                hint = f"give a number above 0, at most {MOST:,}" + " without a fraction" * (type_ is int)
+            if isinstance(value, bool) or not isinstance(value, int | type_) or not 0 < value <= _MOST:
+                hint = f"give a number above 0, at most {_MOST:,}" + " without a fraction" * (type_ is int)
                 raise SessionError(f"{name} cannot be {short_repr(value)}", hint=hint)
 
 

@@ -35,7 +35,7 @@ Keys = npt.NDArray[np.bytes_]
 HASH, NUMBER, TEXT = 8, 8, 16
 """Bytes of a hash, of a number, and of the begin of a text."""
 
-COLUMNS = 6
+_COLUMNS = 6
 """So many columns make a key at most: peers seldom need more to be told apart."""
 
 DIGITS = 18
@@ -169,7 +169,7 @@ class OrderIndex:
         columns: list[tuple[str, Direction]] = []
         for name, direction in (*self.order.keys, *((tie, ASCENDING) for tie in self.order.ties)):
             type_ = self.schema.field(name).type
-            if len(columns) == COLUMNS or not _size(type_):
+            if len(columns) == _COLUMNS or not _size(type_):
                 break
             columns.append((name, direction))
             if _size(type_) == TEXT:

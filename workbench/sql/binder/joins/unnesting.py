@@ -67,7 +67,7 @@ from workbench.sql.predicates.cnf import (
 from workbench.sql.predicates.normal_form import expression_of, normal_form
 from workbench.sql.predicates.null_safe import equal
 
-Change = Callable[[Column], Expression]
+_Change = Callable[[Column], Expression]
 
 
 def lifted(expression: Expression) -> Expression:
@@ -127,7 +127,7 @@ def _own_free(part: Input) -> frozenset[Column]:
     return frozenset(c for e in part.expressions() for c in columns(e) if c.source >= OUTER)
 
 
-def with_free(query: Input, change: Change) -> Input:
+def with_free(query: Input, change: _Change) -> Input:
     """A query with what it reads of the queries around it replaced."""
 
     def with_own(part: Input) -> Input:
@@ -200,7 +200,7 @@ def by_equalities(block: Block) -> Correlated | None:
     if any(c.source < 2 * OUTER for c in free_columns(inner)):
         return None
     names = _free_names(block, len(keys))
-    query = with_keys(inner, names, [own for own, _ in keys])
+    query = _with_keys(inner, names, [own for own, _ in keys])
     return Correlated(lowered_query(query), names, tuple(lowered(outer) for _, outer in keys), False)
 
 
@@ -216,7 +216,7 @@ def _key(predicate: ORPred) -> tuple[Expression, Expression] | None:
     return None
 
 
-def with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) -> Block:
+def _with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) -> Block:
     """The block for each value of some expressions over its inputs, which it also gives."""
     if block.grouping is None:
         more = tuple(Output(name, key) for name, key in zip(names, keys, strict=True))
@@ -326,7 +326,7 @@ class _ForEach:
         groupless = for_nothing and block.grouping is not None and not block.grouping.groups
         if groupless and each.having:
             each = replace(each, outputs=(*each.outputs, Output(_KEPT, expression_of(each.having))), having=TRUE)
-        each = _analyzed_for_each(with_keys(each, self.names, values), values)
+        each = _analyzed_for_each(_with_keys(each, self.names, values), values)
         return self._with_rows_for_nothing(each, block) if groupless else each
 
     def _with_rows_for_nothing(self, each: Block, block: Block) -> Block:

@@ -21,7 +21,7 @@ from workbench.sql.syntax.source_text import SourceText
 
 Named = tuple[str, Expression]
 
-HIDDEN = "order"
+_HIDDEN = "order"
 """What an output that an answer is ordered by and does not show is called."""
 
 
@@ -68,7 +68,7 @@ def hidden_outputs(items: Sequence[Named], keys: Sequence[SortKey]) -> list[Name
     """A select list with what it is ordered by and does not show, after what it shows; names are unique."""
     shown = {expression for _, expression in items}
     hidden = dict.fromkeys(k.expression for k in keys if k.expression not in shown)
-    names = unique_names([*(name for name, _ in items), *(HIDDEN for _ in hidden)])
+    names = unique_names([*(name for name, _ in items), *(_HIDDEN for _ in hidden)])
     return list(zip(names, [*(expression for _, expression in items), *hidden], strict=True))
 
 

@@ -19,7 +19,7 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
-UNITS = {
+_UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
     "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60), "SECOND": ("seconds", 1),
 }  # fmt: skip
@@ -29,7 +29,7 @@ _OF_UNIT = re.compile(r"([+-]?[0-9]{1,10})\s*([a-z]+)(?:\s+|$)", re.IGNORECASE)
 _OF_CLOCK = re.compile(r"([+-]?)([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9]))?(?:\s+|$)")
 """Parts of the text of an interval: ``2 hours``, ``01:30:00``."""
 _OF_SPARK = {"make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"), "make_ym_interval": ("YEAR", "MONTH")}
-_OF_DUCKDB = {f"to_{unit.lower()}s": (unit,) for unit in UNITS}
+_OF_DUCKDB = {f"to_{unit.lower()}s": (unit,) for unit in _UNITS}
 """Functions that make intervals -> the units of their arguments."""
 
 
@@ -69,7 +69,7 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
                 factor = _integer(b, many)
                 return [part.times(factor) for part in interval_parts(b, interval) or ()]
     if isinstance(node, exp.MakeInterval):
-        return [_part(b, unit, _value(node.args[unit.lower()])) for unit in UNITS if node.args.get(unit.lower())]
+        return [_part(b, unit, _value(node.args[unit.lower()])) for unit in _UNITS if node.args.get(unit.lower())]
     if isinstance(node, exp.ToDays) and b.dialect == "duckdb":
         return [_part(b, "DAY", node.this)]
     named = _OF_DUCKDB if b.dialect == "duckdb" else _OF_SPARK if b.dialect in SPARK_FAMILY else {}
@@ -114,7 +114,7 @@ def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> 
     while rest and (found := _OF_UNIT.match(rest) or (b.rules.clock_in_intervals and _OF_CLOCK.match(rest))):
         if found.re is _OF_UNIT:
             number, unit = found.groups()
-            sizes = [(int(number), UNITS.get(unit.upper().removesuffix("S"), ("", 0)))]
+            sizes = [(int(number), _UNITS.get(unit.upper().removesuffix("S"), ("", 0)))]
         else:
             sign, *digits = found.groups("0")
             sizes = [
@@ -135,17 +135,17 @@ def _literal(b: ExpressionBinder, interval: exp.Interval) -> IntervalPart:
     b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
     unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
     amount = interval.this
-    if unit in UNITS and amount is not None and not isinstance(_positive(amount), exp.Literal):
+    if unit in _UNITS and amount is not None and not isinstance(_positive(amount), exp.Literal):
         return _part(b, unit, amount)
     digits = "" if amount is None else _positive(amount).name
-    if unit not in UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
+    if unit not in _UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
         b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
-    counts, factor = UNITS[unit]
+    counts, factor = _UNITS[unit]
     return IntervalPart(counts, Constant(int(digits) * factor * (-1 if isinstance(amount, exp.Neg) else 1), INTEGER))
 
 
 def _part(b: ExpressionBinder, unit: str, many: exp.Expr) -> IntervalPart:
-    counts, factor = UNITS[unit]
+    counts, factor = _UNITS[unit]
     return IntervalPart(counts, Constant(factor, INTEGER)).times(_integer(b, many))
 
 

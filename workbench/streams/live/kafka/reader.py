@@ -23,7 +23,7 @@ from workbench.streams.source import QuarantinedRow
 
 ANSWER = 3.0
 """Seconds that a broker has to answer."""
-PAUSE = 5.0
+_PAUSE = 5.0
 """Seconds after which a broker that did not answer is asked again: batches in between do not wait for it."""
 _SILENCE = 1.0
 """Seconds without a message after which the rest is left for the next batch."""
@@ -198,7 +198,7 @@ class TopicReader(TypedReader):
         except kafka_client().KafkaException as error:
             self._questions.poll(0)  # the client's own words for it come to the callback
             problem = self._errors.unreachable(self._where, error)
-            self._down = (time.monotonic() + PAUSE, problem)
+            self._down = (time.monotonic() + _PAUSE, problem)
             self._positions = {}
             raise problem from error
         self._errors.forget()
