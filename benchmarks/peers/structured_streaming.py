@@ -27,7 +27,7 @@ def structured_streaming(work: Workload, installed: Path) -> Outcome:
     """
     (query,) = work.queries
     with folder_of(work) as folder, Session() as session, tempfile.TemporaryDirectory() as place:
-        spark = session.parts.spark
+        spark = session.spark
         write(folder, work.table.slice(work.history), "rows")
         schema = spark.read.parquet(str(folder)).schema
         rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", FILES).parquet(str(folder))

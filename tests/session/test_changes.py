@@ -53,9 +53,9 @@ class Engine:
 
 
 class Spark:
-    given = False
+    given, number = False, 0
 
-    def lost(self, problem: object = None) -> None:
+    def lost(self, number: int, problem: object = None) -> None:
         return None
 
 

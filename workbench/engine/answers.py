@@ -69,14 +69,12 @@ class Answers:
         plan, tree: where its rows are.
         registered: the batch after which the query was registered.
         clock: the event times after every batch.
-        spark: the analyst's Spark session; the engine has one of its own.
     """
 
     plan: QueryPlan
     tree: Tree
     registered: int
     clock: EventTimeClock
-    spark: SparkSession
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says, in the query's order.
@@ -104,16 +102,17 @@ class Answers:
             rows = rows.orderBy(by, *order[1:])
         return rows
 
-    def taken(self) -> DataFrame:
+    def taken(self, spark: SparkSession) -> DataFrame:
         """The answer over all data so far in the analyst's Spark session, kept by Spark's executors as it is now.
 
-        Its rows do not pass through the driver, and it needs no file of this session any more.
+        Its rows do not pass through the driver, and it needs no file of this session any more. The engine has a Spark
+        session of its own.
         """
         dates = {n for n, o in zip(self._names, self.plan.outputs, strict=True) if o.type.kind is Kind.DATE}
         # Between sessions rows are Java's objects, and its dates have the Julian calendar before 1582-10-15: days that
         # are counted from 1970 have none.
         rows = self.result().selectExpr(*(f"unix_date({n}) AS {n}" if n in dates else n for n in self._names))._jdf
-        theirs = DataFrame(self.spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema()), self.spark)
+        theirs = DataFrame(spark._jsparkSession.createDataFrame(rows.javaRDD(), rows.schema()), spark)
         columns = [
             F.expr(_as_shown(name, output.type)).alias(name)
             for name, output in zip(self._names, self.plan.outputs, strict=True)

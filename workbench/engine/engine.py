@@ -17,7 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
@@ -32,7 +31,8 @@ from workbench.engine.reports import BatchReport, Counts, Places
 from workbench.engine.schedule import Meter, Progress, passed_over, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
-from workbench.engine.spark.local_session import RECORDS_PER_BATCH, ROWS_TOGETHER
+from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.spark.local_session import ROWS_TOGETHER
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.relation import Delta, Relation
@@ -54,7 +54,7 @@ class Engine:
     """Runs one network on Spark.
 
     Args:
-        spark: the Spark session to use.
+        jobs: runs its jobs.
         folder: where rows are kept; every worker must reach it.
         collector: removes files that nobody needs any more.
         durable: whether rows must survive that the machine loses its power.
@@ -64,21 +64,21 @@ class Engine:
 
     def __init__(
         self,
-        spark: SparkSession,
+        jobs: JobRunner,
         folder: Path,
         collector: FileCollector,
         durable: bool = True,
         incremental_aggregates: bool = True,
         functions: Functions = MappingProxyType({}),
     ) -> None:
-        self.spark = spark
+        self.jobs = jobs
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
         self._collector = collector
         self._durable = durable
-        self.runner = Runner(spark, folder, functions)
-        at_a_time = min(OPERATORS_AT_A_TIME, max(1, spark.sparkContext.defaultParallelism))
-        self.interrupts = Interrupts(spark.sparkContext)
+        self.runner = Runner(jobs, folder, functions)
+        at_a_time = min(OPERATORS_AT_A_TIME, jobs.cores)
+        self.interrupts = Interrupts(jobs)
         self._pool = ThreadPoolExecutor(at_a_time, "argus-tree", initializer=self.interrupts.tag_thread)
         self._meter = Meter()
         self._expiration = Expiration()
@@ -194,7 +194,7 @@ class Engine:
             StreamError: a column has a name the engine uses itself.
         """
         before = self.state
-        empty = empty_stream(self.spark, columns, self.runner.folder(f"stream-{len(before.arrived)}"))
+        empty = empty_stream(self.jobs, columns, self.runner.folder(f"stream-{len(before.arrived)}"))
         clock = before.clock if time is None else before.clock.with_stream(name, time)
         deltas = []
         with translate_errors("read the history"):
@@ -225,6 +225,11 @@ class Engine:
         self.replace_state(before)
         self._freed.clear()
         self._collector.collect(unknown_files(self.folder, before.files))
+
+    def start_anew(self) -> None:
+        """Forget what hung on a Spark that has died."""
+        self.runner.forget()
+        self._room_for = None
 
     def settle(self, before: EngineState) -> None:
         """The state is committed now: remove the files that only ``before`` needed, and those whose rows were freed."""
@@ -259,7 +264,7 @@ class Engine:
         """
         with self._folder_aside() as folder:
             functions = self.runner.functions
-            other = Engine(self.spark, folder, self._collector, False, self.incremental_aggregates, functions)
+            other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions)
             other.state = EngineState({}, arrived, clock)
             try:
                 with other.interrupts.stoppable():
@@ -286,7 +291,7 @@ class Engine:
         """Let as many rows come together to a worker as it has room for, where functions make them large."""
         if network is not self._room_for:
             rows = min(ROWS_TOGETHER, max(1, int(BYTES_TOGETHER / max(1.0, largest_values(network)))))
-            self.spark.conf.set(RECORDS_PER_BATCH, str(rows))
+            self.jobs.set_rows_together(rows)
             self._room_for = network
 
     def _hydration(self, network: Network, batch: int, suspended: Collection[str]) -> Hydration:

@@ -275,9 +275,10 @@ class _Wanted:
             return None
         if not self.expressions:
             return rows
-        spark, values = self.relation.spark, [name for name in self.columns if name in self.relation.layout.columns]
+        spark, layout = self.relation.jobs.session, self.relation.layout
+        values = [name for name in self.columns if name in layout.columns]
         numbered = rows.select(values).append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
-        frame = spark.createDataFrame(pa.Table.from_batches([numbered]), self.relation.layout.ddl([*values, _PLACE]))
+        frame = spark.createDataFrame(pa.Table.from_batches([numbered]), layout.ddl([*values, _PLACE]))
         evaluated = frame.selectExpr(_PLACE, *(f"{over_rows(e)} AS `{name}`" for name, e in self.expressions.items()))
         found = evaluated.toArrow().sort_by(_PLACE)
         for name in self.expressions:

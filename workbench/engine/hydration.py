@@ -114,7 +114,7 @@ class Hydration:
         delta = self.runner.filtered_again(plan, old.relation, known) if there else None
         if delta is None:
             return None
-        empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
         state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
         whole = ChangelogEntry(self.batch, delta, whole=True)
         log = (*_changelog_for(plan, old, empty), whole) if plan.has_changelog else ()
@@ -127,7 +127,7 @@ class Hydration:
         if old is None:
             # Fused roots may have left another operator together.
             old = next(filter(None, map(self.state.by_root.get, plan.roots)), None)
-        empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
         stood = old is not None and old.stands_at is not None and old.plan.has_changelog and plan.has_changelog
         if old is not None and stood:
             old = replace(old, log=(*old.log, taken_back(old.relation, self.batch)))
@@ -142,7 +142,7 @@ class Hydration:
 
     def _extended(self, plan: TreePlan, old: Tree, added: AggregatePlan) -> Tree:
         """A tree with the rows of the fused roots that are new; those of the others stay as they are."""
-        empty = empty_tree(self.runner.spark, plan, self.runner.folder(plan.name))
+        empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
         delta, state_delta = self._from_nothing(added, None)
         relation = replace(empty.relation, runs=old.relation.runs)
         state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from workbench.catalog.codec import decode, encode
 from workbench.catalog.database import Database
 from workbench.engine.physical.plans import TreePlan
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import EngineState, empty_stream, empty_tree
 from workbench.engine.storage.changelog import Changelog, ChangelogEntry
 from workbench.engine.storage.relation import Delta, Relation
@@ -79,7 +78,7 @@ class Manifest:
             path = str(path_inside(self._directory, file))
             yield StoredSegment(owner, part, run, Segment(path, rows, checksum), size)
 
-    def trees(self, spark: SparkSession, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
+    def trees(self, jobs: JobRunner, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
         """The trees of some plans, whose rows are below the folder ``state``."""
         runs = self._runs()
         retained = {
@@ -96,7 +95,7 @@ class Manifest:
         trees = {}
         for name, plan in plans.items():
             rows, log = runs.get((name, ROWS), {}), tuple(logs.get(name, ()))
-            empty = empty_tree(spark, _over_files(plan, rows, log), path_inside(state, name))
+            empty = empty_tree(jobs, _over_files(plan, rows, log), path_inside(state, name))
             trees[name] = replace(
                 empty,
                 relation=_filled(empty.relation, rows),
@@ -107,12 +106,12 @@ class Manifest:
             )
         return trees
 
-    def arrived(self, spark: SparkSession, state: Path, streams: Mapping[str, Columns]) -> dict[str, Relation]:
+    def arrived(self, jobs: JobRunner, state: Path, streams: Mapping[str, Columns]) -> dict[str, Relation]:
         """The rows of streams that have arrived."""
         runs = self._runs()
         return {
             name: _filled(
-                empty_stream(spark, columns, state / f"stream-{position}"),
+                empty_stream(jobs, columns, state / f"stream-{position}"),
                 runs.get((name, ARRIVED)),
             )
             for position, (name, columns) in enumerate(streams.items())

@@ -17,7 +17,7 @@ from workbench.engine.operators.window import rows_in
 from workbench.engine.spark.arrow_tasks import run_tasks
 from workbench.engine.storage.indexes.sorted_index import Extent, within
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
-from workbench.engine.storage.relation import ROWS_A_TASK, Relation
+from workbench.engine.storage.relation import Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share
 
 _Rows = Iterator[pa.RecordBatch]
@@ -86,11 +86,11 @@ def _schemas(relation: Relation, names: Sequence[str], where: Extent) -> tuple[p
 
 def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], _Rows]) -> DataFrame:
     """What is read of every segment, whole segments to each task."""
-    spark, segments = relation.spark, relation.segments
-    tasks = 1 if relation.rows <= ROWS_A_TASK else max(1, min(len(segments), spark.sparkContext.defaultParallelism))
+    segments = relation.segments
+    tasks = max(1, min(len(segments), tasks_for(relation.rows, relation.jobs)))
 
     def run(task: int) -> _Rows:
         for segment in segments[task::tasks]:
             yield from read(segment)
 
-    return run_tasks(spark, tasks, run, relation.layout.ddl(names))
+    return run_tasks(relation.jobs.session, tasks, run, relation.layout.ddl(names))

@@ -8,11 +8,11 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.grouped.fragments import merged_state, of_members
 from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
 from workbench.engine.tree import Tree
@@ -59,20 +59,20 @@ class EngineState:
         return frozenset(files)
 
 
-def empty_stream(spark: SparkSession, columns: Columns, folder: Path) -> Relation:
+def empty_stream(jobs: JobRunner, columns: Columns, folder: Path) -> Relation:
     """A stream without rows. Its rows are stored with their numbers, from 1."""
-    return Relation(spark, Layout({**columns, ROW.name: ROW.type}), folder)
+    return Relation(jobs, Layout({**columns, ROW.name: ROW.type}), folder)
 
 
-def empty_tree(spark: SparkSession, plan: TreePlan, folder: Path) -> Tree:
+def empty_tree(jobs: JobRunner, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
     merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored))
     state: Relation | None = None
     if isinstance(plan, AggregatePlan):
         layout = Layout(plan.grouped.state_columns)
         merge_state = Merge("state", partial(merged_state, plan.grouped), tuple(plan.grouped.keys))
-        state = Relation(spark, layout, folder, merge=merge_state)
-    return Tree(plan, Relation(spark, plan.layout, folder, merge=merge), state)
+        state = Relation(jobs, layout, folder, merge=merge_state)
+    return Tree(plan, Relation(jobs, plan.layout, folder, merge=merge), state)
 
 
 def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
@@ -80,7 +80,7 @@ def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
 
     Where the first query reads it, its changelog begins with this batch.
     """
-    empty = empty_tree(tree.relation.spark, plan, tree.relation.folder)
+    empty = empty_tree(tree.relation.jobs, plan, tree.relation.folder)
     other_roots = tree.plan.roots != plan.roots
     relation, state = tree.relation, tree.state
     if other_roots or relation.layout != empty.relation.layout:

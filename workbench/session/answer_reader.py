@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import pandas as pd
-from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
@@ -19,8 +19,9 @@ from workbench.engine.estimates.sampled_sums import sampled_sums
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.fetching import fetch_count, fetch_results, to_pandas
 from workbench.engine.physical.retention import query_bound
-from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.failures import SparkDied, translate_errors
 from workbench.engine.spark.interrupts import stoppable_reading
+from workbench.engine.spark.jobs import JobRunner
 from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan, check_number
 from workbench.session.changes import StateStore
@@ -39,6 +40,8 @@ from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.cut import sampled_by
 from workbench.streams.since import Since, batch_before
 
+R = TypeVar("R")
+
 CLOSED = "the session is closed"
 
 
@@ -49,17 +52,17 @@ class AnswerReader:
         store: the session's state; what is read is what was committed last.
         runtime: plans and computes what is not kept.
         failures: disables a query whose functions raise while it is read.
-        spark: the analyst's Spark session.
+        jobs: of the session.
         cache: of planning.
     """
 
     def __init__(
-        self, store: StateStore, runtime: Runtime, failures: FunctionFailures, spark: SparkSession, cache: PlanningCache
+        self, store: StateStore, runtime: Runtime, failures: FunctionFailures, jobs: JobRunner, cache: PlanningCache
     ) -> None:
         self._store = store
         self._runtime = runtime
         self._failures = failures
-        self._spark = spark
+        self.jobs = jobs
         self._cache = cache
 
     def left_out(self, query: QueryRecord) -> dict[str, int]:
@@ -107,9 +110,41 @@ class AnswerReader:
 
     def results(self, queries: Mapping[str, QueryRecord]) -> dict[str, pd.DataFrame]:
         """The answers of some queries, all of one commit, each by what it is asked for; errors as in ``answers``."""
-        with self._all_answers([*queries.values()]) as answers, translate_errors("read the results"):
-            results = zip(queries, answers, fetch_results(answers), strict=True)
-            return {name: to_pandas(rows, answer.plan) for name, answer, rows in results}
+
+        def fetched() -> dict[str, pd.DataFrame]:
+            with self._all_answers([*queries.values()]) as answers, translate_errors("read the results"):
+                results = zip(queries, answers, fetch_results(answers), strict=True)
+                return {name: to_pandas(rows, answer.plan) for name, answer, rows in results}
+
+        return self._store.once_more(fetched)
+
+    def read(
+        self,
+        query: QueryRecord,
+        doing: str,
+        read: Callable[[Answers], R],
+        at: object | None = None,
+        after: int | None = None,
+    ) -> R:
+        """What is read of the answers of a query, which Spark may compute; errors and arguments as in ``answers``.
+
+        A query whose answer kills Spark's JVM when it is read, and again when it is read once more, is disabled.
+
+        Args:
+            doing: what is done, for messages.
+            read: reads them; it may be called a second time.
+        """
+
+        def done() -> R:
+            with self.answers(query, at, after) as answers, translate_errors(doing):
+                return read(answers)
+
+        try:
+            return self._store.once_more(done)
+        except SparkDied:
+            self._failures.disable_named({query.name: f"Spark's JVM died twice to {doing}"})
+            self.check_active(query)
+            raise
 
     def estimate(self, query: QueryRecord) -> pd.DataFrame:
         """What the answer of a query would be with the rows that were left out; see ``Query.estimate``.
@@ -168,7 +203,7 @@ class AnswerReader:
         """The last commit, whose files stay meanwhile."""
         with self._cache.active():
             self._failures.disable()
-            stoppable = stoppable_reading(self._spark.sparkContext)
+            stoppable = stoppable_reading(self.jobs)
             with self._store.using_spark(), stoppable, self._store.pinned() as state:
                 yield state
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
@@ -188,7 +223,7 @@ class AnswerReader:
         moment = clock.now if after is None else clock.after_batch(after)
         plan = state.network.queries.get(query.name)
         if at is None and plan is not None and _keeps(state, plan, moment):
-            yield Answers(plan, state.engine.by_root[plan.read.root], query.registered, clock, self._spark)
+            yield Answers(plan, state.engine.by_root[plan.read.root], query.registered, clock)
         else:
             # From the rows of the streams as they are, so that of a suspended query this is newer than what it has.
             clock = clock if at is not None else state.engine.clock
@@ -206,11 +241,11 @@ class AnswerReader:
         plan = network.queries[query.name]
         with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
             for name, check in network.queries.items():
-                of_check = Answers(check, rows.by_root[check.read.root], registered, clock, self._spark)
+                of_check = Answers(check, rows.by_root[check.read.root], registered, clock)
                 if name != query.name and fetch_count(of_check):
                     failed = checks_of(query.logical)[check_number(name) - 1]
                     raise QueryError(f"query {query.name} has no answer: {failed.reason}", hint=failed.hint)
-            yield Answers(plan, rows.by_root[plan.read.root], registered, clock, self._spark)
+            yield Answers(plan, rows.by_root[plan.read.root], registered, clock)
 
 
 def _check_status(query: QueryRecord, status: str) -> None:

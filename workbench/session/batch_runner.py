@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from workbench.engine.operators.join import TooManyPairs
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.session import transitions
@@ -102,28 +101,20 @@ class BatchRunner:
         last = self._parts.store.state.batch
         if not 0 <= batch <= last:
             raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {last}")
-        with self._parts.store.changing() as change:
-            change.state = transitions.seek(self._parts.runtime, change.state, batch, on_report)
-            change.state = self._parts.failures.without_failed(change.state)
+
+        def sought() -> None:
+            with self._parts.store.changing(f"it went back to batch {batch}") as change:
+                change.state = transitions.seek(self._parts.runtime, change.state, batch, on_report)
+                change.state = self._parts.failures.without_failed(change.state)
+
+        self._parts.store.once_more(sought)
         self._parts.failures.disable()
 
     def _run_batch(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
-        while True:
-            try:
-                report = self._computed(sizes, profile)
-                break
-            except TooManyPairs as problem:  # each time fewer queries are left
-                self._parts.failures.disable_readers(problem.root, problem.reason)
-        self._parts.failures.disable()
+        runtime = self._parts.runtime
+        report = self._parts.batches.commit(lambda state: transitions.run(runtime, state, sizes, profile))
         with self._parts.lock:
             self._parts.integrity.after_batch()
         log_batch(report)
         self.reoptimizer.after_batch(report.seconds)
-        return report
-
-    def _computed(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
-        number = self._parts.store.last.batch + 1
-        with self._parts.exclusively(), self._parts.store.changing(f"batch {number} was being computed") as change:
-            change.state, report = transitions.run(self._parts.runtime, change.state, sizes, profile)
-            change.state = self._parts.failures.without_failed(change.state)
         return report

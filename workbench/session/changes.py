@@ -12,14 +12,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
-from workbench.engine.spark.failures import SparkMonitor, translate_errors
+from workbench.engine.spark.failures import JVM_DIED, SparkDied, translate_errors
+from workbench.engine.spark.handle import SparkHandle
 from workbench.errors import EnvironmentProblem
 from workbench.files.durable import force_to_disk
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
+
+R = TypeVar("R")
 
 
 @dataclass
@@ -35,7 +39,7 @@ class StateStore:
     Args:
         directory: of the session.
         runtime: what transitions work with.
-        spark: whether the engine's Spark still runs.
+        jobs: the session's Spark.
 
     Attributes:
         refresh: reads what another process has committed since, in a session that follows one.
@@ -43,13 +47,13 @@ class StateStore:
         last: the state that was committed last, as far as this process knows; also when the session is closed.
     """
 
-    def __init__(self, directory: SessionDirectory, runtime: Runtime, spark: SparkMonitor) -> None:
+    def __init__(self, directory: SessionDirectory, runtime: Runtime, jobs: SparkHandle) -> None:
         self.directory = directory
         self.refresh: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] = lambda: None
         self.last = State()
         self._runtime = runtime
-        self._spark = spark
+        self._jobs = jobs
 
     @property
     def state(self) -> State:
@@ -72,7 +76,8 @@ class StateStore:
 
         Raises:
             SessionError: this session may only read, or is closed.
-            EnvironmentProblem: its Spark does not run any more.
+            EnvironmentProblem: its Spark does not run any more, and is not the session's to start.
+            SparkDied: Spark's JVM died meanwhile, and was started again.
             CatalogError, EngineError: it cannot be committed.
         """
         # Prepare: nothing is begun that could not be committed.
@@ -150,29 +155,51 @@ class StateStore:
     def using_spark(self, doing: str = "") -> Iterator[None]:
         """Whatever needs Spark is done within; where that fails since Spark is gone or the session closed, it says so.
 
+        A JVM that has died is replaced: one that died before at once, one that dies meanwhile for what comes next.
+
         Raises:
             SessionError: the session is closed.
-            EnvironmentProblem: its Spark does not run any more.
+            SparkDied: its JVM died meanwhile.
+            EnvironmentProblem: Spark does not run any more, and is not the session's to start, or did not start.
         """
-        self._check_spark()
+        self._check_spark(self._jobs.number)
+        number = self._jobs.number
         try:
             yield
         except Exception as problem:
-            self._check_spark(problem, doing)
+            self._check_spark(number, problem, doing)
             raise
 
-    def _check_spark(self, problem: Exception | None = None, doing: str = "") -> None:
+    def once_more(self, work: Callable[[], R]) -> R:
+        """Do some work, and do it again if Spark's JVM dies meanwhile: what killed it may have come from elsewhere.
+
+        Raises:
+            SparkDied: it died again.
+        """
+        try:
+            return work()
+        except SparkDied:
+            return work()
+
+    def _check_spark(self, number: int, problem: Exception | None = None, doing: str = "") -> None:
         self.directory.check_open()
-        if why := self._spark.lost(problem):
-            keep, path = "close() the session", repr(str(self.directory.path))
-            if self.directory.temporary:
-                keep, path = "save(path) keeps the session, whose folder is temporary", "path"
-            then = f"Session.open({path}) goes on from there with a new Spark"
-            if self._spark.given:
-                then = f"restart the kernel, whose Spark it was, and Session.open({path}, spark) goes on from there"
-            message = f"{why}; the session is whole in {self.directory.path}, as it was committed last"
-            message += f"; {doing}" if doing else ""
-            raise EnvironmentProblem(message, hint=f"{keep}; {then}") from problem
+        if not (why := self._jobs.lost(number, problem)):
+            return
+        if why == JVM_DIED and not self._jobs.given:
+            self._jobs.start_again(number)
+            if problem is not None:
+                died = f"{why} while {doing or 'Spark was used'}; nothing has changed, and Spark was started again"
+                raise SparkDied(died, hint="try it again; it may need too much memory") from problem
+            return
+        keep, path = "close() the session", repr(str(self.directory.path))
+        if self.directory.temporary:
+            keep, path = "save(path) keeps the session, whose folder is temporary", "path"
+        then = f"Session.open({path}) goes on from there with a new Spark"
+        if self._jobs.given:
+            then = f"restart the kernel, whose Spark it was, and Session.open({path}, spark) goes on from there"
+        message = f"{why}; the session is whole in {self.directory.path}, as it was committed last"
+        message += f"; {doing}" if doing else ""
+        raise EnvironmentProblem(message, hint=f"{keep}; {then}") from problem
 
     def _force_new_logs(self, before: State, after: State) -> None:
         if not self.directory.temporary:

@@ -11,17 +11,15 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
 from workbench.engine.spark.cluster import prepare_workers
-from workbench.engine.spark.failures import SparkMonitor
-from workbench.engine.spark.local_session import engine_session, local_spark
+from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.engine.spark.worker_start import start_workers
-from workbench.errors import EnvironmentProblem
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.gate import Gate
 from workbench.session.directory.opening import Opening
+from workbench.session.failures.batches import Batches
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
 from workbench.session.live.sources import LiveSources
@@ -55,30 +53,25 @@ class Parts:
         self.directory = directory
         self.lock = threading.RLock()
         self.cache = PlanningCache()
-        self.spark = spark or local_spark()
-        life = SparkMonitor(self.spark, given=spark is not None)
-        if why := life.lost():
-            hint = "restart the kernel, or leave the Spark out: the session then starts one of its own"
-            raise EnvironmentProblem(f"{why}: the one that was given to the session", hint=hint)
-        prepare_workers(self.spark, directory.path, directory.read_only is None)
-        engine_spark, durable = engine_session(self.spark), not directory.temporary
-        if spark is None:
-            start_workers(engine_spark)
-        self.functions = UserFunctions(engine_spark)
+        self.jobs = SparkHandle(spark)
+        prepare_workers(self.jobs.analyst, directory.path, directory.read_only is None)
+        self.functions = UserFunctions(self.jobs)
         self.engine = Engine(
-            engine_spark,
+            self.jobs,
             directory.state,
             directory.collector,
-            durable,
+            not directory.temporary,
             options.incremental_aggregates,
             self.functions.called,
         )
+        self.jobs.on_start = (self.functions.register, self.engine.start_anew)
         self.planner = Planner(options, catalog)
         self.runtime = Runtime(self.planner, self.engine)
-        self.store = StateStore(directory, self.runtime, life)
+        self.store = StateStore(directory, self.runtime, self.jobs)
         self.opening = Opening(self.store, self.runtime, self.functions)
         self.failures = FunctionFailures(self.store, self.runtime, self.functions, self.lock)
-        self.answers = AnswerReader(self.store, self.runtime, self.failures, self.spark, self.cache)
+        self.batches = Batches(self.store, self.runtime, self.failures, self.exclusively)
+        self.answers = AnswerReader(self.store, self.runtime, self.failures, self.jobs, self.cache)
         self.gate = Gate(lambda: self.planner.catalog.identity)
         self.live = LiveSources(self.gate)
         self.integrity = IntegrityChecks(self.store, self.opening, self.lock)

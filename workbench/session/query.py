@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +22,6 @@ from workbench.engine.fetching import (
     to_pandas,
     to_shown_table,
 )
-from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from workbench.engine.answers import Answers
+
+R = TypeVar("R")
 
 
 @public_api
@@ -226,8 +227,7 @@ class Query:
             >>> q.dataframe().createOrReplaceTempView("big")  # doctest: +SKIP
             >>> session.spark.sql("SELECT COUNT(*) FROM big").show()  # doctest: +SKIP
         """
-        with self.answers() as answers, translate_errors(f"read the result of {self.name}"):
-            return answers.taken()
+        return self._read(f"read the result of {self.name}", lambda answers: answers.taken(self._reader.jobs.analyst))
 
     def save(self, path: str | Path) -> int:
         """Write the answer over all data so far to a file, Parquet or CSV by the end of its name; how many rows it has.
@@ -242,9 +242,12 @@ class Query:
         writer = WRITERS.get(path.suffix.lower())
         if writer is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
-        saving = translate_errors(f"save the result of {self.name}")
-        with saving, whole_file(path) as part, self.answers() as answers:
-            return save_rows(answers.result(), self.columns, writer, part, answers.tree.relation.folder)
+
+        def saved(answers: Answers) -> int:
+            with whole_file(path) as part:
+                return save_rows(answers.result(), self.columns, writer, part, answers.tree.relation.folder)
+
+        return self._read(f"save the result of {self.name}", saved)
 
     def count(self, *, at: object | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them.
@@ -254,8 +257,7 @@ class Query:
             where: only of those that satisfy a condition, as in ``head``.
         """
         refinement = self._refinement(where)
-        with self.answers(at) as answers, translate_errors(f"count the rows of {self.name}"):
-            return fetch_count(answers, refinement)
+        return self._read(f"count the rows of {self.name}", lambda answers: fetch_count(answers, refinement), at)
 
     def batch_before(self, since: Since) -> int | None:
         """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
@@ -296,8 +298,11 @@ class Query:
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
         batch = None if since is None else self.batch_before(since)
         after = self.registered if batch is None else max(batch, self.registered)
-        with self.answers(None, after) as answers, translate_errors(f"read the changes of {self.name}"):
-            rows = to_shown_table(fetch_changes(answers, batch), answers.plan, ("batch", "weight"))
+
+        def read(answers: Answers) -> pa.Table:
+            return to_shown_table(fetch_changes(answers, batch), answers.plan, ("batch", "weight"))
+
+        rows = self._read(f"read the changes of {self.name}", read, after=after)
         return rows.take(pc.sort_indices(rows.column("batch")))
 
     def explain(self) -> ExplanationView:
@@ -337,5 +342,7 @@ class Query:
         return Refinement(condition, None if sort is None else places[sort.lower()], descending)
 
     def _fetched(self, what: str, fetch: Callable[[Answers], pa.Table], at: object | None = None) -> pd.DataFrame:
-        with self.answers(at) as answers, translate_errors(f"read the {what} of {self.name}"):
-            return to_pandas(fetch(answers), answers.plan)
+        return self._read(f"read the {what} of {self.name}", lambda answers: to_pandas(fetch(answers), answers.plan), at)
+
+    def _read(self, doing: str, read: Callable[[Answers], R], at: object | None = None, after: int | None = None) -> R:
+        return self._reader.read(self._registered, doing, read, at, after)

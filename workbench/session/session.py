@@ -18,8 +18,9 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
+from workbench.engine.spark.failures import OutOfMemory, SparkDied
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.errors import QueryError, SessionError
+from workbench.errors import EngineError, QueryError, SessionError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -185,7 +186,6 @@ class Session(SessionContents):
         self.path = directory.path
         self.last_error: BaseException | None = None
         self.parts = Parts(directory, catalog, spark, options)
-        self.spark = self.parts.spark
         sinks = self.path / SINKS, self._source_of, lambda: self.parts.store.last.batch, self.parts.gate
         self.parts.sinks = Sinks(*sinks)
         self.parts.store.on_commit = self.parts.sinks.notify
@@ -238,6 +238,11 @@ class Session(SessionContents):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that queries' DataFrames belong to; another one after its JVM has died."""
+        return self.parts.jobs.analyst
 
     # -- streams, tables, functions ------------------------------------------------------------------------------
 
@@ -790,9 +795,17 @@ class Session(SessionContents):
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         names = ", ".join(list(texts)[:LISTED]) + (", …" if len(texts) > LISTED else "")
-        with self.parts.store.changing(f"{names} was being computed, and may need too much memory") as change:
-            registered = transitions.register(self.parts.runtime, change.state, texts, force)
-            change.state = replace(self.parts.failures.without_failed(registered), named=named)
+
+        def committed() -> None:
+            with self.parts.store.changing(f"{names} was being computed") as change:
+                registered = transitions.register(self.parts.runtime, change.state, texts, force)
+                change.state = replace(self.parts.failures.without_failed(registered), named=named)
+
+        try:
+            self.parts.store.once_more(committed)
+        except (OutOfMemory, SparkDied) as problem:
+            message = f"{names} cannot be registered, since it needs too much memory: {problem.message}"
+            raise EngineError(message, hint=problem.hint) from problem
         queries = {name: self._handle(self._state.queries[name]) for name in texts}
         self.parts.failures.disable()
         return queries

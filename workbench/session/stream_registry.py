@@ -98,13 +98,9 @@ class StreamRegistry:
         self._parts.directory.check_writable()
         log = stream.log.growing(self._durable)
         update(log, rows, delete)
-        with self._parts.store.changing() as change:
-            grown = replace(stream, log=log)
-            state = change.state.with_stream(grown)
-            change.state, report = transitions.run(self._parts.runtime, state, {stream.name: grown.waiting})
-            change.state = self._parts.failures.without_failed(change.state)
-        self._parts.failures.disable()
-        return report
+        grown, runtime = replace(stream, log=log), self._parts.runtime
+        sizes = {stream.name: grown.waiting}
+        return self._parts.batches.commit(lambda state: transitions.run(runtime, state.with_stream(grown), sizes))
 
     def drop(self, name: str) -> None:
         """Forget a stream or table that nothing reads, and its rows; see ``Session.drop_stream``."""

@@ -194,11 +194,16 @@ def reoptimize(runtime: Runtime, state: State, accept: Accept) -> tuple[State, R
 
 def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State:
     """Take queries out of the network that cannot go on, and remember why."""
-    network = runtime.planner.drop(state.network, with_checks(state.network, reasons))
     log_problem("queries disabled", reasons=dict(reasons))
+    state = without(runtime, state.disabled(reasons), reasons)
     for name in reasons:  # how a query was shared is of interest also when it does not run
         runtime.planner.catalog.put_decisions(name, state.queries[name].explanation.rows())
-    return _release(runtime, state.disabled(reasons), network)
+    return state
+
+
+def without(runtime: Runtime, state: State, names: Iterable[str]) -> State:
+    """Take queries out of the network, with what only they need."""
+    return _release(runtime, state, runtime.planner.drop(state.network, with_checks(state.network, names)))
 
 
 def run(

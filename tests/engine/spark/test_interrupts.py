@@ -21,13 +21,13 @@ class Context:
         self.tags: set[str] = set()
         self.cancelled = threading.Event()
 
-    def addJobTag(self, tag: str) -> None:
+    def add_tag(self, tag: str) -> None:
         self.tags.add(tag)
 
-    def removeJobTag(self, tag: str) -> None:
+    def remove_tag(self, tag: str) -> None:
         self.tags.remove(tag)
 
-    def cancelJobsWithTag(self, tag: str) -> None:
+    def cancel(self, tag: str) -> None:
         assert {tag} == self.tags
         self.cancelled.set()
 
@@ -40,7 +40,7 @@ def context() -> Context:
 @pytest.fixture
 def interrupts(context: Context) -> Iterator[Interrupts]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield Interrupts(context)  # type: ignore[arg-type]
+    yield Interrupts(context)
     assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 

@@ -13,7 +13,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import Batches, run_tasks
-from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob, balanced
+from workbench.engine.spark.jobs import Job, PlanJob, SparkJobs, StepJob, balanced
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.spark.python_steps import ANSWER, StepFile
 
@@ -36,7 +36,7 @@ class Jobs:
     """Makes jobs and runs them."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self._spark, self._folder, self._runner = spark, folder, JobRunner(spark)
+        self._spark, self._folder, self._runner = spark, folder, SparkJobs(spark)
 
     def plan(self, number: int, tasks: int = 1) -> Job:
         return PlanJob(run_tasks(self._spark, tasks, saying(number), ANSWER))
@@ -48,7 +48,7 @@ class Jobs:
         return self.step(number, tasks) if number % 3 else self.plan(number, tasks)
 
     def run(self, jobs: list[Job], expected: list[float]) -> list[Ran]:
-        rows = [row.answer.split() for row in self._runner.run(jobs, expected)]
+        rows = [answer.split() for answer in self._runner.run(jobs, expected)]
         return [(int(number), int(task), int(ran)) for number, task, ran in rows]
 
 
@@ -111,12 +111,12 @@ def test_steps_run_in_the_python_workers_of_plans(spark: SparkSession, tmp_path:
         yield pa.RecordBatch.from_pydict({"answer": [str(os.getpid())]})
 
     session = engine_session(spark)
-    runner, tasks = JobRunner(session), session.sparkContext.defaultParallelism
+    runner, tasks = SparkJobs(session), session.sparkContext.defaultParallelism
     made: list[Job] = [
         PlanJob(run_tasks(session, tasks, worker, ANSWER)),
         StepJob(StepFile.write(tmp_path / "worker.step", worker), tasks),
     ]
-    of_plans, of_steps = ({row.answer for _ in range(5) for row in runner.run([job], [1.0])} for job in made)
+    of_plans, of_steps = ({answer for _ in range(5) for answer in runner.run([job], [1.0])} for job in made)
     assert of_plans & of_steps
 
 

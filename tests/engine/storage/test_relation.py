@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.fragments import merged_state
 from workbench.engine.physical.aggregate_plan import plan_aggregate
+from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.storage import relation as relation_module
 from workbench.engine.storage import segments as segments_module
 from workbench.engine.storage.layout import MEMBER, Layout, conform
@@ -61,7 +62,7 @@ def test_rows_are_the_same_wherever_they_are_kept(
 ) -> None:
     monkeypatch.setattr(relation_module, "RUNS", segments)
     monkeypatch.setattr(relation_module, "MERGED_HERE", small)
-    relation = Relation(spark, LAYOUT, tmp_path)
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path)
     before: list[tuple[Relation, list[Row]]] = []
     expected: list[Row] = []
     for rows in batches(5, 6):
@@ -75,7 +76,7 @@ def test_rows_are_the_same_wherever_they_are_kept(
 
 
 def test_segments_stay_few_and_rows_are_seldom_written_again(spark: SparkSession, tmp_path: Path) -> None:
-    relation = Relation(spark, LAYOUT, tmp_path)
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path)
     written = 0
     for batch in range(300):
         known = relation.files
@@ -92,7 +93,7 @@ def test_merging_keeps_the_sum_of_weights(
 ) -> None:
     monkeypatch.setattr(relation_module, "MERGED_HERE", small)
     monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):
         relation = relation.append(delta(tmp_path, rows))
@@ -111,7 +112,7 @@ def test_rows_that_cancel_go_however_many_there_are(
     monkeypatch.setattr(segments_module, "SEGMENT_ROWS", 10)
     monkeypatch.setattr(relation_module, "SEGMENT_ROWS", 10)
     monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(spark, LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
     for batch in range(9):
         old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
         relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))
@@ -150,7 +151,7 @@ def test_consolidated_rows_are_in_normal_form() -> None:
 
 
 def test_an_empty_relation_and_an_empty_delta(spark: SparkSession, tmp_path: Path) -> None:
-    relation = Relation(spark, LAYOUT, tmp_path)
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path)
     assert relation.append(NO_CHANGE) is relation
     assert rows_of(relation) == []
     assert relation.dataframe.columns == LAYOUT.arrow.names
@@ -159,14 +160,14 @@ def test_an_empty_relation_and_an_empty_delta(spark: SparkSession, tmp_path: Pat
 
 def test_narrowing_drops_columns_and_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     first, second = batches(2, 6)
-    relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, first))
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path).append(delta(tmp_path, first))
     narrow = replace(relation, layout=Layout({"s": STRING}, words=1)).append(delta(tmp_path, second))
     assert narrow.dataframe.columns == ["s", "_batch", "_weight", "_bits0"]
     assert rows_of(narrow) == sorted((row[1:] for row in (*first, *second)), key=repr)
 
 
 def test_a_part_of_the_columns(spark: SparkSession, tmp_path: Path) -> None:
-    relation = Relation(spark, LAYOUT, tmp_path).append(delta(tmp_path, [(1, "x", 0, 1, 1)]))
+    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path).append(delta(tmp_path, [(1, "x", 0, 1, 1)]))
     assert [tuple(row) for row in relation.frame(["_weight", "s"]).collect()] == [(1, "x")]
 
 

@@ -113,7 +113,7 @@ def test_so_do_its_queries(closed: Query, method: str, tmp_path: Path, monkeypat
 
 def test_no_method_is_left_out() -> None:
     public = {name for name in dir(Session) if not name.startswith("_")}
-    plain = {"open", "close", "closed", "temporary", "read_only", "progress", "stop_playing", "interrupt"}
+    plain = {"open", "close", "closed", "temporary", "read_only", "progress", "stop_playing", "interrupt", "spark"}
     shown = {name for name in public if name.endswith("_view")} | {"panel"}  # all begin with the player
     assert public - plain - shown == set(OF_A_SESSION)
     asked = {name for name in vars(Query) if callable(getattr(Query, name)) and not name.startswith("_")}

@@ -73,12 +73,12 @@ def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | N
     if rows is None:
         return None
     read = sum(side.relation.rows + side.changed_rows for side in operator.parents)
-    return runner.sql_job(rows, plan, tasks_for(read, runner.spark))
+    return runner.sql_job(rows, plan, tasks_for(read, runner.jobs))
 
 
 def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
     """The job of a join whose pairs are found by key; ``None`` where Spark finds them better."""
-    spark, (left, right) = runner.spark, operator.parents
+    left, right = operator.parents
     if not plan.access_paths and not plan.semijoins:
         compared = _pairs_compared(left, right)
         if operator.relation is not None:  # hydration was asked for, knowing what it costs
@@ -88,22 +88,22 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         plan = replace(plan, access_paths=(EVERY_PAIR,))
     pairs = index_join_of(plan, left, right)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
-    tasks, many = tasks_for(operator.changed_rows, spark), operator.changed_rows > ROWS_A_TASK
+    tasks, many = tasks_for(operator.changed_rows, runner.jobs), operator.changed_rows > ROWS_A_TASK
     # Pairs that Spark need not see are made by their keys as fast, however many they are.
     if many and pairs.tests is None:
-        count = pairs.count(spark, job_input, tasks)
+        count = pairs.count(runner.spark, job_input, tasks)
         if operator.relation is not None:
             refuse_pairs(plan, count)
         if count > PAIRS_A_ROW * operator.changed_rows:
             return None
     if not many and operator.relation is None:
         # Rows that are few may have so many pairs that all cores have work.
-        tasks = tasks_for(pairs.count_here(job_input.read()), spark)
+        tasks = tasks_for(pairs.count_here(job_input.read()), runner.jobs)
 
     def make() -> Job:
         if pairs.tests is not None:
             return _of_stored_values(runner, plan, pairs, job_input, tasks)
-        view = runner.bind(plan, "pairs", pairs.frame(spark, job_input, tasks))
+        view = runner.bind(plan, "pairs", pairs.frame(runner.spark, job_input, tasks))
         return runner.sql_job(tested_pairs(plan.join, view, plan.produced), plan)
 
     return runner.cached(plan, "rows", (pairs, tasks), make)

@@ -35,20 +35,24 @@ class Runner:
     """Makes the plans of trees and runs them.
 
     Args:
-        spark: the Spark session to use.
+        jobs: runs them.
         folder: where rows are kept; every worker must reach it.
         functions: the analyst's, which may become more.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, functions: Functions) -> None:
-        self.spark = spark
+    def __init__(self, jobs: JobRunner, folder: Path, functions: Functions) -> None:
+        self.jobs = jobs
         self.functions = functions
-        self.views = Views(spark)
+        self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()
-        self._jobs = JobRunner(spark)
         self._seconds: dict[str, float] = {}
         """How long each tree took when it last ran together with others."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that plans are made in."""
+        return self.jobs.session
 
     def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
         """Forget the plans and views of all trees whose name is not to be kept."""
@@ -183,7 +187,7 @@ class Runner:
         """
         longest = max(self._seconds.values(), default=1.0)
         expected = [self._seconds.get(tree, longest) for tree in jobs]
-        answered = deltas_of([row.answer for row in self._jobs.run(list(jobs.values()), expected)])
+        answered = deltas_of(self.jobs.run(list(jobs.values()), expected))
         deltas = {tree: answered.get(tree, Delta()) for tree in jobs}
         if len(jobs) > 1:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}

@@ -40,7 +40,7 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
     if needs_no_job(plan) and number <= FILTERED_HERE:
         (share,) = shares(arriving, 1)
         return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
-    tasks = tasks_for(number, runner.spark)
+    tasks = tasks_for(number, runner.jobs)
     rows = PositionedRows(runner.write_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
     return Prepared(runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows)))
 

@@ -33,7 +33,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
     """The job of the change of a UNION ALL's rows; ``None`` where nothing changes."""
     if not operator.changed_rows:
         return None
-    union, tasks = plan.union, tasks_for(operator.changed_rows, runner.spark)
+    union, tasks = plan.union, tasks_for(operator.changed_rows, runner.jobs)
     job_input = runner.write_input(plan, operator.batch, operator.segments)
     scans = {}
     for branches in branches_by_parent(union):

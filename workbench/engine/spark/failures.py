@@ -22,14 +22,34 @@ from pyspark.sql import SparkSession, SQLContext
 
 from workbench.errors import EngineError
 
+JVM_DIED = "Spark's JVM has died"
+
 DYING = 2.0
 """Seconds that a JVM may take to end after its sockets are closed."""
 
+SHUTTING_DOWN = 30.0
+"""Seconds that a JVM may take to end in order, after its Spark was shut down."""
+
 _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
+_NO_MEMORY = re.compile(
+    r"OutOfMemoryError|GC overhead limit|exceeds VM limit|NegativeArraySize|Cannot grow BufferHolder"
+    r"|COLLECTION_SIZE_LIMIT|Python worker exited unexpectedly|\bMemoryError\b|ArrowCapacityError|ArrowMemoryError"
+)
+"""What is said where values become too large: for the JVM's heap, for what it holds in one piece, for a worker."""
+_SHUT_DOWN = re.compile(r"SparkContext was shut down|stopped SparkContext|SparkContext is being shut down")
 _TOO_DEEP = re.compile(r"StackOverflowError|TOO_COMPLEX")
 _MORE_STACK = "write it in parts, or start Spark with -Xss64m in extraJavaOptions, of the driver and of the executors"
 _MAKE_ROOM = "nothing was lost: make room on the disk of the session's folder and try again"
+_SMALLER = "let it make smaller values: fewer elements of arrays, shorter texts, fewer rows for each key of a join"
 _SHOW_ALL = "`%argus last-error` shows all of it"
+
+
+class SparkDied(EngineError):
+    """Spark's JVM died while something was computed; nothing has changed, and another one runs."""
+
+
+class OutOfMemory(EngineError):
+    """What was computed needs more memory than there is; nothing has changed."""
 
 
 @contextmanager
@@ -39,16 +59,23 @@ def translate_errors(doing: str) -> Iterator[None]:
     What fails inside a broadcast comes as a bare exception of the gateway.
 
     Raises:
+        OutOfMemory: values became too large for the JVM or for a Python worker.
         EngineError: with the first line of Spark's message, or the problem of a file.
     """
     try:
         yield
+    except MemoryError as problem:
+        raise OutOfMemory(f"could not {doing}: out of memory", hint=_SMALLER) from problem
     except (OSError, pa.ArrowException) as problem:
+        if isinstance(problem, pa.ArrowCapacityError):
+            raise OutOfMemory(f"could not {doing}: {problem}", hint=_SMALLER) from problem
         hint = _MAKE_ROOM if _NO_SPACE.search(str(problem)) else _SHOW_ALL
         raise EngineError(f"could not {doing}: {problem}", hint=hint) from problem
     except (PySparkException, Py4JError) as problem:
         if full := _NO_SPACE.search(str(problem)):
             raise EngineError(f"could not {doing}: {full[0]}", hint=_MAKE_ROOM) from problem
+        if large := _NO_MEMORY.search(str(problem)):
+            raise OutOfMemory(f"Spark could not {doing}: values are too large ({large[0]})", hint=_SMALLER) from problem
         if _TOO_DEEP.search(str(problem)):
             message = f"could not {doing}: an expression is too high for the stack of this Spark"
             raise EngineError(message, hint=_MORE_STACK) from problem
@@ -78,11 +105,9 @@ class SparkMonitor:
 
     Args:
         spark: the session's.
-        given: whether an analyst gave it to the session; only she may start another one then.
     """
 
-    def __init__(self, spark: SparkSession, given: bool) -> None:
-        self.given = given
+    def __init__(self, spark: SparkSession) -> None:
         self._context = spark.sparkContext
         self._gateway: Any = SparkContext._gateway
 
@@ -91,23 +116,25 @@ class SparkMonitor:
 
         Args:
             problem: what was raised while Spark was used. After a broken connection the JVM gets ``DYING`` seconds to
-                end, since it may be about to.
+                end, since it may be about to, and ``SHUTTING_DOWN`` where Spark says that it ends.
         """
         if INHERITED.spark:
             return "Spark belongs to the process from which this one was forked"
         if problem is not None and any(map(_is_broken_connection, _causes(problem))):
-            _wait_for(self._gateway)
+            _wait_for(self._gateway, DYING)
+        elif problem is not None and any(_SHUT_DOWN.search(str(cause)) for cause in _causes(problem)):
+            _wait_for(self._gateway, SHUTTING_DOWN)
         if not _runs(self._gateway):
-            return "Spark's JVM has died"
+            return JVM_DIED
         context: Any = self._context
         return "Spark was stopped" if context._jsc is None else None
 
 
-def forget_dead_spark() -> None:
-    """Let PySpark start a new JVM if the one of this process has died."""
+def forget_dead_spark() -> bool:
+    """Let PySpark start a new JVM if the one of this process has died; whether it has."""
     gateway: Any = SparkContext._gateway
     if gateway is None or _runs(gateway):
-        return
+        return False
     context: Any = SparkContext._active_spark_context
     with SparkContext._lock:
         SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
@@ -118,6 +145,7 @@ def forget_dead_spark() -> None:
             context._accumulatorServer.shutdown()
     with suppress(Py4JError, OSError):
         gateway.shutdown()
+    return True
 
 
 def _runs(gateway: Any) -> bool:
@@ -136,10 +164,10 @@ def _is_broken_connection(problem: BaseException) -> bool:
     return type(problem) is Py4JError or isinstance(problem, (Py4JNetworkError, ConnectionError, EOFError))
 
 
-def _wait_for(gateway: Any) -> None:
+def _wait_for(gateway: Any, seconds: float) -> None:
     if (process := getattr(gateway, "proc", None)) is not None:
         with suppress(TimeoutExpired):
-            process.wait(DYING)
+            process.wait(seconds)
 
 
 def _causes(problem: BaseException | None) -> Iterator[BaseException]:

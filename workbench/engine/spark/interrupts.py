@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
@@ -32,6 +32,19 @@ _GONE = (Py4JError, OSError, AttributeError)
 """What is raised when Spark is not there any more."""
 
 
+class CancellableJobs(Protocol):
+    """Jobs that are stopped by a tag that they have."""
+
+    def add_tag(self, tag: str) -> None:
+        """Give the jobs that this thread starts a tag."""
+
+    def remove_tag(self, tag: str) -> None:
+        """Give the jobs that this thread starts the tag no longer."""
+
+    def cancel(self, tag: str) -> None:
+        """Stop the jobs with a tag."""
+
+
 class Interrupted(EngineError):
     """Work was stopped by an interrupt; it has changed nothing."""
 
@@ -40,16 +53,16 @@ class Interrupts:
     """Stops the work of one engine, or of one reading; one such work is done at a time.
 
     Args:
-        context: of the Spark that works.
+        jobs: runs the work's jobs.
 
     Example:
-        >>> interrupts = Interrupts(spark.sparkContext)  # doctest: +SKIP
+        >>> interrupts = Interrupts(jobs)  # doctest: +SKIP
         >>> with interrupts.stoppable():  # doctest: +SKIP
         ...     spark.range(10**12).count()  # an interrupt cancels the job
     """
 
-    def __init__(self, context: SparkContext) -> None:
-        self._context = context
+    def __init__(self, jobs: CancellableJobs) -> None:
+        self._jobs = jobs
         self._tag = f"argus-{uuid.uuid4().hex}"
         self._over: threading.Event | None = None
         """Is set when the work is over; ``None`` while there is none."""
@@ -108,13 +121,13 @@ class Interrupts:
     @contextmanager
     def _tagged(self) -> Iterator[None]:
         before, _WORK.tag = getattr(_WORK, "tag", None), self._tag
-        self._context.addJobTag(self._tag)
+        self._jobs.add_tag(self._tag)
         try:
             yield
         finally:
             _WORK.tag = before
             with suppress(*_GONE):
-                self._context.removeJobTag(self._tag)
+                self._jobs.remove_tag(self._tag)
 
     @contextmanager
     def _handling_signals(self) -> Iterator[None]:
@@ -143,7 +156,7 @@ class Interrupts:
         """Cancel what has the tag, until the work is over."""
         while True:
             with suppress(*_GONE):
-                self._context.cancelJobsWithTag(self._tag)
+                self._jobs.cancel(self._tag)
             if over.wait(_AGAIN):
                 return
 
@@ -158,9 +171,9 @@ def tag_jobs(context: SparkContext) -> None:
         context.addJobTag(tag)
 
 
-def stoppable_reading(context: SparkContext) -> AbstractContextManager[None]:
-    """A context in which an interrupt of the main thread stops what it reads with Spark."""
-    return Interrupts(context).stoppable() if _is_main_thread() else nullcontext()
+def stoppable_reading(jobs: CancellableJobs) -> AbstractContextManager[None]:
+    """A context in which an interrupt of the main thread stops what it reads by jobs."""
+    return Interrupts(jobs).stoppable() if _is_main_thread() else nullcontext()
 
 
 def _is_main_thread() -> bool:

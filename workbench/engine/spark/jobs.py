@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 from pyspark import RDD
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from workbench.engine.spark.interrupts import tag_jobs
+from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
 from workbench.engine.spark.python_steps import StepFile, naming, steps_rdd
 
 
@@ -67,7 +68,34 @@ class _Part:
             self.plans.append(job)
 
 
-class JobRunner:
+class JobRunner(CancellableJobs, Protocol):
+    """What runs the jobs of a session's engines. Everything that needs it asks it for what is there now."""
+
+    @property
+    def analyst(self) -> SparkSession:
+        """The Spark session that an analyst may use."""
+
+    @property
+    def session(self) -> SparkSession:
+        """The Spark session of the engines: it plans, and reads large answers. It may be another one the next time."""
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time."""
+
+    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+        """The answers of some jobs, which may run as one; in no order that means anything.
+
+        Args:
+            jobs: some; a plan that Spark has found to be empty has no tasks, and answers nothing.
+            expected: seconds that each may take, so that all cores are done at about the same time.
+        """
+
+    def set_rows_together(self, rows: int) -> None:
+        """Let at most so many rows come together between Spark and a worker."""
+
+
+class SparkJobs:
     """Runs jobs on one Spark session, several as one."""
 
     def __init__(self, spark: SparkSession) -> None:
@@ -75,13 +103,8 @@ class JobRunner:
         self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
         """What runs steps, by the number of the first task and how many there are."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[Row]:
-        """The answers of some jobs, by one job of Spark; in no order that means anything.
-
-        Args:
-            jobs: some; a plan that Spark has found to be empty has no tasks, and answers nothing.
-            expected: seconds that each may take, so that all cores are done at about the same time.
-        """
+    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+        """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
         context = self._spark.sparkContext
         parts = _parts(jobs, expected, context.defaultParallelism)
         if not parts:
@@ -89,7 +112,7 @@ class JobRunner:
         together = self._union([part for part in parts if part.steps], [part for part in parts if not part.steps])
         tag_jobs(context)
         with naming(context, [part.steps for part in parts if part.steps]):
-            return list(together.collect())
+            return [row.answer for row in together.collect()]
 
     def _union(self, with_steps: Sequence[_Part], others: Sequence[_Part]) -> RDD[Row]:
         """Some parts as one RDD, in which those with steps are numbered."""

@@ -55,6 +55,8 @@ START_SETTINGS = {
     "spark.locality.wait": "0s",
     # A task that an interrupt has cancelled leaves its core as soon as it is seen not to end by itself.
     "spark.python.task.killTimeout": "200ms",
+    # A task that fills the heap fails, and lets go of it. By default Spark ends the JVM, and with it every session.
+    "spark.executor.killOnFatalError.depth": "0",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     # Over TCP every task waits 40 ms for its Python worker: small writes, acknowledged late.
@@ -80,9 +82,12 @@ JVM_OPTIONS = (
 _STARTING = threading.Lock()
 """Held while Spark is started: of two JVMs that start at the same time, PySpark would lose one."""
 
+_size: tuple[int, str] | None = None
+"""Cores and memory of the Spark that was started last, for the one that takes its place when it dies."""
+
 
 def local_spark(
-    app_name: str = "argus", cores: int | None = None, memory: str = "3g", record: Path | None = None
+    app_name: str = "argus", cores: int | None = None, memory: str | None = None, record: Path | None = None
 ) -> SparkSession:
     """Start (or find) a Spark in this process; where its JVM has died, another one is started.
 
@@ -90,8 +95,8 @@ def local_spark(
 
     Args:
         app_name: what Spark calls the application.
-        cores: worker threads, all of the machine's when ``None``.
-        memory: the JVM's heap.
+        cores: worker threads, all of the machine's when ``None``; as many as before where the JVM has died.
+        memory: the JVM's heap, 3 GB when ``None``; as much as before where the JVM has died.
         record: a file for the archive of all classes that the JVM will have loaded when it ends; without one, the JVM
             uses the archive there is.
 
@@ -101,10 +106,13 @@ def local_spark(
     if INHERITED.spark:
         hint = "start the process anew: with subprocess, or with multiprocessing.get_context('spawn')"
         raise EnvironmentProblem("this process was forked from one that has a Spark, and cannot use it", hint=hint)
+    global _size
     with _STARTING:
-        forget_dead_spark()
+        if not forget_dead_spark() or _size is None:
+            _size = os.cpu_count() or 2, "3g"
         if SparkContext._active_spark_context is None:
-            _start(app_name, cores or os.cpu_count() or 2, memory, record)
+            _size = cores or _size[0], memory or _size[1]
+            _start(app_name, *_size, record)
         spark = SparkSession.builder.getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
     return spark

@@ -15,9 +15,9 @@ from contextlib import suppress
 from typing import TypeVar, cast
 
 from py4j.protocol import Py4JError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from workbench.engine.spark.jobs import Job, PlanJob
+from workbench.engine.spark.jobs import Job, JobRunner, PlanJob
 
 AnyJob = TypeVar("AnyJob", bound=Job)
 
@@ -57,8 +57,8 @@ def has_exchange(plan: DataFrame) -> bool:
 class Views:
     """Temporary views of one engine, named apart from those of others on the same Spark."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
+    def __init__(self, jobs: JobRunner) -> None:
+        self._jobs = jobs
         self._prefix = f"argus_{uuid.uuid4().hex[:8]}"
         self._bound: dict[str, object] = {}
         # Trees that run at the same time may ask for the same parent's rows.
@@ -82,4 +82,4 @@ class Views:
             del self._bound[role]
             self._locks.pop(role, None)
             with suppress(Py4JError, OSError):  # Spark may have died, and its views with it
-                self._spark.catalog.dropTempView(f"{self._prefix}_{role}")
+                self._jobs.session.catalog.dropTempView(f"{self._prefix}_{role}")

@@ -15,9 +15,10 @@ from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from workbench.engine.spark.arrow_tasks import map_rows
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.frames import run_writing, segments_frame, writing_plan
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
@@ -98,7 +99,7 @@ class Merge:
         if _rows(merging) <= MERGED_HERE:
             own = [open_segment(segment.path) for segment in merging]
             return write_segments(pa.Table.from_batches([self._reduced(own, layout, whole)]), relation.folder)
-        tasks, rows = tasks_for(_rows(merging), relation.spark), relation.frame(layout.arrow.names, merging)
+        tasks, rows = tasks_for(_rows(merging), relation.jobs), relation.frame(layout.arrow.names, merging)
         frame = rows.repartition(tasks, *(f"`{key}`" for key in self.keys)) if self.keys else rows.coalesce(1)
         ddl = layout.ddl(layout.arrow.names)
         merged = map_rows(frame, lambda batches: iter([self._reduced(list(batches), layout, whole)]), ddl)
@@ -114,7 +115,7 @@ class Merge:
 class Relation:
     """Accumulated rows. Immutable: ``append`` gives the grown relation, so a failed batch changes nothing."""
 
-    spark: SparkSession
+    jobs: JobRunner
     layout: Layout
     folder: Path
     runs: tuple[Run, ...] = ()
@@ -139,7 +140,7 @@ class Relation:
     def frame(self, names: Sequence[str], segments: Run | None = None) -> DataFrame:
         """Some columns of all rows, or of those of some segments."""
         chosen = self.segments if segments is None else segments
-        return segments_frame(self.spark, chosen, self.layout, names, tasks_for(_rows(chosen), self.spark))
+        return segments_frame(self.jobs.session, chosen, self.layout, names, tasks_for(_rows(chosen), self.jobs))
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         """A delta's rows in this relation's layout."""
@@ -177,9 +178,9 @@ class Relation:
         return replace(self, runs=(*older, run_writing(writing_plan(frame, self.folder))))
 
 
-def tasks_for(rows: int, spark: SparkSession) -> int:
+def tasks_for(rows: int, jobs: JobRunner) -> int:
     """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
-    return 1 if rows <= ROWS_A_TASK else max(1, spark.sparkContext.defaultParallelism)
+    return 1 if rows <= ROWS_A_TASK else jobs.cores
 
 
 def _rows(segments: Run) -> int:

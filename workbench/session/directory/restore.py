@@ -209,8 +209,8 @@ def _engine_state(
     plans = engine.plans(network, stored.manifest.bits())
     whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
     columns = {name: dict(s.stored_columns) for name, s in streams.items() if name not in damage.arrived}
-    trees = stored.manifest.trees(engine.spark, directory.state, whole)
-    arrived = stored.manifest.arrived(engine.spark, directory.state, columns)
+    trees = stored.manifest.trees(engine.jobs, directory.state, whole)
+    arrived = stored.manifest.arrived(engine.jobs, directory.state, columns)
     times = {name: streams[name].time for name in arrived}
     return EngineState(trees, arrived, recover_clock(arrived, times, batches))
 

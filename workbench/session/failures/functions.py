@@ -40,11 +40,18 @@ class FunctionFailures:
                 # Not before: another thread that has read such an answer must not find that there is nothing to do.
                 self._functions.forget(problems)
 
+    def disable_named(self, reasons: Mapping[str, str]) -> None:
+        """Disable queries, each for a reason; in a session that only reads, in this process alone."""
+        if self._store.directory.read_only is not None:
+            self._store.disable(reasons)
+            return
+        with self._lock, self._store.changing() as change:
+            change.state = disable(self._runtime, change.state, reasons)
+
     def disable_readers(self, root: NodeId, reason: str) -> None:
         """Disable the queries that are computed from a root, whose work in a batch would not end."""
-        with self._lock, self._store.changing() as change:
-            served = dict.fromkeys(change.state.network.served[root], reason)
-            change.state = disable(self._runtime, change.state, served)
+        with self._lock:
+            self.disable_named(dict.fromkeys(self._store.last.network.served[root], reason))
 
     def without_failed(self, state: State) -> State:
         """The state, the queries disabled whose functions or checks have failed; belongs inside the change.
@@ -56,12 +63,8 @@ class FunctionFailures:
         return disable(self._runtime, state, reasons) if reasons else state
 
     def _disable(self, problems: Mapping[str, str]) -> None:
-        reasons = _reasons(self._store.state, problems)
-        if reasons and self._store.directory.read_only is not None:
-            self._store.disable(reasons)
-        elif reasons:
-            with self._store.changing() as change:
-                change.state = disable(self._runtime, change.state, reasons)
+        if reasons := _reasons(self._store.state, problems):
+            self.disable_named(reasons)
 
 
 def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:

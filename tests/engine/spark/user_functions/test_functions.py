@@ -21,6 +21,7 @@ from oracle.random_streams import stream
 from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import InputError, QueryError, SessionError, SqlError
 from workbench.session.failures.functions import FunctionFailures
@@ -398,11 +399,12 @@ def test_limits_and_numbers_of_arguments_are_kept(spark: SparkSession, tmp_path:
 
 
 def test_processes_of_functions_are_few_and_end_with_spark_s_workers(spark: SparkSession) -> None:
-    functions = UserFunctions(spark)
+    jobs = SparkHandle(spark)
+    functions = UserFunctions(jobs)
     for number in range(12):
         functions.add(f"own_process_{number}", lambda value: os.getpid(), INTEGER)
     asked = ", ".join(f"own_process_{number}(id)" for number in range(12))
-    (row,) = spark.sql(f"SELECT {asked} FROM range(1)").collect()
+    (row,) = jobs.session.sql(f"SELECT {asked} FROM range(1)").collect()
     assert len(set(row)) == 12
     running = [pid for pid in row if Path(f"/proc/{pid}").exists()]
     assert len(running) <= 4

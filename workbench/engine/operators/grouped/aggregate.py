@@ -54,7 +54,7 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
         return Prepared(None)
     # Values that are computed from rows are computed for each reader; all else reads a row once.
     rows = operator.changed_rows if plan.grouped.reads_rows else operator.stored_changes
-    aggregate = _Aggregate(runner, operator, plan, tasks_for(rows, runner.spark))
+    aggregate = _Aggregate(runner, operator, plan, tasks_for(rows, runner.jobs))
     if not plan.grouped.reads_rows:
         return Prepared(aggregate.updates_state())
     dirty = Delta(run_writing(aggregate.writes_state()))

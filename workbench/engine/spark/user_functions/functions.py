@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext, cloudpickle
 from pyspark.accumulators import Accumulator, AccumulatorParam
-from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionProcess, Limits
 from workbench.sql.algebra.types import DataType
 
@@ -40,13 +40,14 @@ class _FirstByName(AccumulatorParam[dict[str, str]]):
 
 
 class UserFunctions:
-    """The functions an analyst added to one Spark session."""
+    """The functions an analyst added to one session."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, jobs: JobRunner) -> None:
         self.called: dict[str, CalledFunction] = {}
         """The functions over columns, by their names, for steps of Spark's Python workers."""
-        self._spark = spark
-        self._problems = spark.sparkContext.accumulator({}, _FirstByName())
+        self._jobs = jobs
+        # PySpark numbers accumulators on when it starts another JVM, so this one stays what it is.
+        self._problems = jobs.session.sparkContext.accumulator({}, _FirstByName())
 
     def add(self, name: str, function: Callable[..., Any], returns: DataType, limits: Limits | None = None) -> None:
         """Make a Python function callable in SQL, whatever it does.
@@ -60,6 +61,15 @@ class UserFunctions:
         called = CalledFunction(name, cloudpickle.dumps(function), returns, limits or Limits(), self._problems)
         self.called[name] = called
         self.forget([name])
+        self._register(name, called)
+
+    def register(self) -> None:
+        """Make all functions callable in the SQL of the present Spark."""
+        for name, called in self.called.items():
+            self._register(name, called)
+
+    def _register(self, name: str, called: CalledFunction) -> None:
+        udf, returns = self._jobs.session.udf, called.returns
 
         def total(*columns: pa.Array) -> pa.Array:
             return called(*columns)
@@ -68,8 +78,8 @@ class UserFunctions:
             return over_some(total, wanted.fill_null(False), columns, to_arrow(returns))
 
         # PySpark's stubs do not know that it takes the kind of function from the type hints.
-        self._spark.udf.register(name, arrow_udf(total, returns.spark))  # type: ignore[call-overload]
-        self._spark.udf.register(f"{name}?", arrow_udf(where, returns.spark))  # type: ignore[call-overload]
+        udf.register(name, arrow_udf(total, returns.spark))  # type: ignore[call-overload]
+        udf.register(f"{name}?", arrow_udf(where, returns.spark))  # type: ignore[call-overload]
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -121,6 +131,7 @@ class CalledFunction:
         limits: Limits,
         problems: Accumulator[dict[str, str]],
     ) -> None:
+        self.returns = returns
         self._name = name
         self._arguments = (pickled, returns, limits)
         # A step that stays loaded is unpickled once, and Spark forgets a task's accumulators with the task.
@@ -145,7 +156,7 @@ class CalledFunction:
                 return self._call(rows)
             except FunctionEnded as ended:
                 self._ended = (task, str(ended))
-        return pa.nulls(len(columns[0]), to_arrow(self._arguments[1])), self._ended[1]
+        return pa.nulls(len(columns[0]), to_arrow(self.returns)), self._ended[1]
 
     def _call(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
         process = _processes.pop(self._id, None)

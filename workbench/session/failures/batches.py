@@ -1,0 +1,128 @@
+"""Isolation: a query that takes all memory in a batch is found and disabled, and the batch goes on without it.
+
+A task that runs out of memory fails its job. A JVM that runs out of it, or that the system ends for it, takes all jobs
+along. Neither says which of the queries it was: they share operators. So the batch is computed without some of them,
+and undone, until one is left without which it succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+
+from workbench.engine.operators.join import TooManyPairs
+from workbench.engine.reports import BatchReport
+from workbench.engine.spark.failures import OutOfMemory, SparkDied
+from workbench.errors import EngineError
+from workbench.network.network import checked_query
+from workbench.session import transitions
+from workbench.session.changes import StateStore
+from workbench.session.events import log_problem
+from workbench.session.failures.functions import FunctionFailures
+from workbench.session.state import State
+from workbench.session.transitions import Runtime
+
+Compute = Callable[[State], tuple[State, BatchReport]]
+"""Computes a batch from the state before; it may be called again and again."""
+
+
+class _Rehearsed(Exception):
+    """The batch succeeded, and is undone."""
+
+
+class Batches:
+    """Computes and commits the batches of a session, whatever one of its queries does.
+
+    Args:
+        store: the session's state.
+        runtime: what transitions work with.
+        failures: disables queries.
+        exclusively: makes a context in which other operations of the session wait.
+    """
+
+    def __init__(
+        self,
+        store: StateStore,
+        runtime: Runtime,
+        failures: FunctionFailures,
+        exclusively: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._store, self._runtime, self._failures = store, runtime, failures
+        self._exclusively = exclusively
+
+    def commit(self, compute: Compute) -> BatchReport:
+        """Compute a batch and commit it; queries that keep it from succeeding are disabled.
+
+        What fails for want of memory is computed once more before a query is blamed: another program may have taken
+        the memory, or ended the JVM.
+
+        Raises:
+            SparkDied, OutOfMemory: it fails without any query, too.
+            EngineError, CatalogError: it could not be evaluated or kept.
+        """
+        failed = False
+        while True:  # each time but one fewer queries are left
+            try:
+                report = self._committed(compute)
+                break
+            except TooManyPairs as problem:
+                self._failures.disable_readers(problem.root, problem.reason)
+            except (SparkDied, OutOfMemory) as problem:
+                if failed:
+                    self._disable_guilty(compute, problem)
+                failed = True
+        self._failures.disable()
+        return report
+
+    def _committed(self, compute: Compute) -> BatchReport:
+        number = self._store.last.batch + 1
+        with self._exclusively(), self._store.changing(f"batch {number} was being computed") as change:
+            change.state, report = compute(change.state)
+            change.state = self._failures.without_failed(change.state)
+        return report
+
+    def _disable_guilty(self, compute: Compute, problem: EngineError) -> None:
+        number, state = self._store.last.batch + 1, self._store.last
+        running = [*dict.fromkeys(map(checked_query, state.network.queries))]
+        # The newest first: a query that has gone on for many batches is the last to be it.
+        suspects = [name for name in reversed(running) if state.queries[name].suspended is None]
+        log_problem("a query takes all memory", batch=number, why=problem.message, suspects=suspects)
+        if not suspects or not self._succeeds_without(suspects, compute):
+            raise problem
+        guilty = find_guilty(suspects, lambda names: self._succeeds_without(names, compute))
+        how = "Spark's JVM died of" if isinstance(problem, SparkDied) else "memory ran out for"
+        reason = f"{how} batch {number} twice, and not without this query"
+        with self._exclusively():
+            self._failures.disable_named({guilty: reason})
+
+    def _succeeds_without(self, names: Collection[str], compute: Compute) -> bool:
+        """Whether a batch succeeds without some queries; nothing of it stays."""
+        try:
+            with self._exclusively(), self._store.changing() as change:
+                compute(transitions.without(self._runtime, change.state, names))
+                raise _Rehearsed
+        except (SparkDied, OutOfMemory):
+            return False
+        except (_Rehearsed, TooManyPairs):
+            return True
+
+
+def find_guilty(suspects: Sequence[str], succeeds_without: Callable[[Sequence[str]], bool]) -> str:
+    """One of some suspects that makes what they do together fail, by halving.
+
+    Args:
+        suspects: at least one; without all of them it succeeds.
+        succeeds_without: whether it succeeds without some of them.
+
+    Example:
+        >>> find_guilty("abcdefgh", lambda names: "f" in names)
+        'f'
+    """
+    out: list[str] = []  # without these it fails, and without these and the suspects it succeeds
+    while len(suspects) > 1:
+        half = suspects[: len(suspects) // 2]
+        if succeeds_without([*out, *half]):
+            suspects = half
+        else:
+            out, suspects = [*out, *half], suspects[len(half) :]
+    return suspects[0]
