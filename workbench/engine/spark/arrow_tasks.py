@@ -7,6 +7,9 @@ workers, which are long-lived processes; ``settle_worker`` runs before each step
 from __future__ import annotations
 
 import gc
+import os
+import resource
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -18,6 +21,9 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.files.mapped import MAPPED
 
 Batches = Iterator[pa.RecordBatch]
+
+LEAST_MEMORY = 2 * 2**30
+"""Bytes that a worker may take on any machine."""
 
 
 def map_rows(rows: DataFrame, step: Callable[[Batches], Batches], schema: str) -> DataFrame:
@@ -58,14 +64,33 @@ def of_task_number(step: Callable[[int], Batches]) -> Callable[[Batches], Batche
 
 
 def settle_worker() -> None:
-    """Exclude what is loaded by now from garbage collection, and start to unmap files that were removed.
+    """Bound the memory, exclude what is loaded by now from garbage collection, start to unmap files that were removed.
 
     PySpark collects garbage after every task, which visits every object there is: numpy and pyarrow alone take 25 ms.
     What a task leaves behind has just been visited and is in use, so it is excluded as well. Each call is free, and
     asking whether it is needed (``gc.get_freeze_count``) takes 7 ms, since that counts all objects.
     """
     gc.freeze()
+    _bound()
     _watching()
+
+
+@cache
+def _bound() -> None:
+    # There is a worker for each core, and together they have what the machine has.
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    bound_memory(max(LEAST_MEMORY, machine // (os.cpu_count() or 1)))
+
+
+def bound_memory(most: int) -> None:
+    """Let this process take so many bytes, on Linux: what takes more raises ``MemoryError``, and its job fails.
+
+    Else the system would end some process for it, such as the JVM. Mapped files, as segments are, do not count.
+    """
+    if sys.platform == "linux":
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 @cache
