@@ -13,7 +13,7 @@ from oracle.random_streams import names, stream
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.spark.jobs import SparkJobs
 from workbench.engine.storage.relation import Relation
 from workbench.errors import EngineError
 
@@ -53,7 +53,7 @@ def test_a_failing_operator(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, aft
     session = oracle.session
     before = (session.batch, {name: s.position for name, s in session.streams.items()}, session.reports[:])
     with monkeypatch.context() as patch:
-        patch.setattr(JobRunner, "run", failing(JobRunner.run, after))
+        patch.setattr(SparkJobs, "run", failing(SparkJobs.run, after))
         with pytest.raises(EngineError, match="a worker was lost"):
             session.run(1)
     assert (session.batch, {name: s.position for name, s in session.streams.items()}, session.reports) == before
@@ -77,7 +77,7 @@ def test_a_failing_registration(oracle: Oracle, monkeypatch: pytest.MonkeyPatch,
     session = oracle.session
     before = (list(session.queries), list(session.views), session.network.to_text())
     with monkeypatch.context() as patch:
-        patch.setattr(JobRunner, "run", failing(JobRunner.run, after))
+        patch.setattr(SparkJobs, "run", failing(SparkJobs.run, after))
         with pytest.raises(EngineError, match="a worker was lost"):
             session.register_many(
                 {"new": ALL["join_counted"].sql, "lowest": "SELECT g, MIN(x) AS lo FROM t GROUP BY g"}
@@ -94,7 +94,7 @@ def test_a_failing_registration_keeps_what_the_old_tree_needs(oracle: Oracle, mo
     lowest = "SELECT g, MIN(x) AS lo FROM t GROUP BY g"
     oracle.session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", name="counted")
     with monkeypatch.context() as patch:
-        patch.setattr(JobRunner, "run", failing(JobRunner.run, 1))
+        patch.setattr(SparkJobs, "run", failing(SparkJobs.run, 1))
         with pytest.raises(EngineError, match="a worker was lost"):
             oracle.session.register_many({"lo": lowest, "n": f"SELECT COUNT(*) AS n FROM ({lowest}) v WHERE lo > 0"})
     # Reading would not tell: who has a file open goes on reading it when it is gone.

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from workbench.engine.spark.failures import JVM_DIED, SparkDied, translate_errors
-from workbench.engine.spark.handle import SparkHandle
+from workbench.engine.spark.jobs import JobRunner
 from workbench.errors import EnvironmentProblem
 from workbench.files.durable import force_to_disk
 from workbench.session.directory.directory import SessionDirectory
@@ -39,7 +39,7 @@ class StateStore:
     Args:
         directory: of the session.
         runtime: what transitions work with.
-        jobs: the session's Spark.
+        jobs: runs the session's jobs.
 
     Attributes:
         refresh: reads what another process has committed since, in a session that follows one.
@@ -47,7 +47,7 @@ class StateStore:
         last: the state that was committed last, as far as this process knows; also when the session is closed.
     """
 
-    def __init__(self, directory: SessionDirectory, runtime: Runtime, jobs: SparkHandle) -> None:
+    def __init__(self, directory: SessionDirectory, runtime: Runtime, jobs: JobRunner) -> None:
         self.directory = directory
         self.refresh: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] = lambda: None

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
-from workbench.engine.spark.cluster import prepare_workers
 from workbench.engine.spark.handle import SparkHandle
+from workbench.engine.spark.in_process import InProcess
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
@@ -38,7 +39,7 @@ class Parts:
     Args:
         directory: of the session.
         catalog: the session's, or a copy of it.
-        spark: the Spark that was given to the session; ``None`` starts a quiet local one.
+        spark: the Spark that was given to the session, or what runs without one; ``None`` starts a quiet local one.
         options: switches.
 
     Raises:
@@ -48,13 +49,13 @@ class Parts:
     sinks: Sinks
 
     def __init__(
-        self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | None, options: Options
+        self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | InProcess | None, options: Options
     ) -> None:
         self.directory = directory
         self.lock = threading.RLock()
         self.cache = PlanningCache()
-        self.jobs = SparkHandle(spark)
-        prepare_workers(self.jobs.analyst, directory.path, directory.read_only is None)
+        self.jobs: JobRunner = spark if isinstance(spark, InProcess) else SparkHandle(spark)
+        self.jobs.prepare(directory.path, directory.read_only is None)
         self.functions = UserFunctions(self.jobs)
         self.engine = Engine(
             self.jobs,

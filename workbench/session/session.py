@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.failures import OutOfMemory, SparkDied
+from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.user_functions.process import Limits
 from workbench.errors import EngineError, QueryError, SessionError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
@@ -81,6 +82,7 @@ class Session(SessionContents):
 
     Args:
         spark: the Spark to use; ``None`` starts a quiet local one. The workers of a cluster are sent this package.
+            ``InProcess()`` does without Spark, and refuses what needs it.
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
@@ -113,7 +115,7 @@ class Session(SessionContents):
 
     def __init__(
         self,
-        spark: SparkSession | None = None,
+        spark: SparkSession | InProcess | None = None,
         path: str | Path | None = None,
         dialect: str = "spark",
         options: Options | None = None,
@@ -129,7 +131,7 @@ class Session(SessionContents):
     def open(
         cls,
         path: str | Path,
-        spark: SparkSession | None = None,
+        spark: SparkSession | InProcess | None = None,
         repair: bool = False,
         trust: bool | None = None,
         group: str | int | None = None,
@@ -178,7 +180,12 @@ class Session(SessionContents):
         return session
 
     def _wire(
-        self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | None, dialect: str, options: Options
+        self,
+        directory: SessionDirectory,
+        catalog: Catalog,
+        spark: SparkSession | InProcess | None,
+        dialect: str,
+        options: Options,
     ) -> None:
         self._made_by = os.getpid()
         self.dialect = dialect

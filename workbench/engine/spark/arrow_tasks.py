@@ -10,17 +10,23 @@ import gc
 import os
 import resource
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import Thread
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.files.mapped import MAPPED
 
 Batches = Iterator[pa.RecordBatch]
+
+_HERE = threading.local()
+"""``attempt``: of the task that this thread runs in the driver."""
 
 LEAST_MEMORY = 2 * 2**30
 """Bytes that a worker may take on any machine."""
@@ -61,6 +67,22 @@ def of_task_number(step: Callable[[int], Batches]) -> Callable[[Batches], Batche
                 yield from step(task)
 
     return run
+
+
+def task_attempt() -> int:
+    """The number of the attempt of the task that runs in this thread: no other one of a job has the same."""
+    context = TaskContext.get()
+    return getattr(_HERE, "attempt", -1) if context is None else context.taskAttemptId()
+
+
+@contextmanager
+def attempt_here(number: int) -> Iterator[None]:
+    """Let this thread run a task of which Spark knows nothing."""
+    _HERE.attempt = number
+    try:
+        yield
+    finally:
+        del _HERE.attempt
 
 
 def settle_worker() -> None:

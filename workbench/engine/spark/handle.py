@@ -9,28 +9,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
 
+import pyarrow as pa
+from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.functions import arrow_udf
 
+from workbench.engine.spark.cluster import prepare_workers
 from workbench.engine.spark.failures import JVM_DIED, SparkMonitor
 from workbench.engine.spark.jobs import Job, SparkJobs
 from workbench.engine.spark.local_session import RECORDS_PER_BATCH, engine_session, local_spark
 from workbench.engine.spark.worker_start import start_workers
 from workbench.errors import EnvironmentProblem
 
+T = TypeVar("T")
+
 
 class SparkHandle:
-    """The Spark of a session, which runs the jobs of its engines (``jobs.JobRunner``).
+    """The Spark of a session, which runs the jobs of its engines; ``JobRunner`` has what its methods mean.
 
     Args:
         given: an analyst's Spark, which only she may start again; ``None``: a quiet local one.
-
-    Attributes:
-        given: whether it was given.
-        analyst: the Spark session that an analyst may use.
-        session: that of the engines.
-        number: how many Sparks there were before the present one.
-        on_start: is called when another Spark has taken the place of one that died.
 
     Raises:
         EnvironmentProblem: Spark does not run, or did not start.
@@ -53,6 +54,10 @@ class SparkHandle:
         if not self.given:
             start_workers(self.session)
 
+    def prepare(self, folder: Path, writing: bool) -> None:
+        """Send the package to a cluster's workers, which must reach the folder."""
+        prepare_workers(self.analyst, folder, writing)
+
     @property
     def cores(self) -> int:
         """How many tasks run at a time."""
@@ -61,6 +66,15 @@ class SparkHandle:
     def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
         """The answers of some jobs, by one job of Spark."""
         return self._jobs.run(jobs, expected)
+
+    def accumulator(self, param: AccumulatorParam[T], start: T) -> Accumulator[T]:
+        """An accumulator of Spark, which numbers them on when its JVM is another one: this one stays what it is."""
+        return self.session.sparkContext.accumulator(start, param)
+
+    def register(self, name: str, function: Callable[..., pa.Array], returns: str) -> None:
+        """Make a function callable in the SQL of the engines."""
+        # PySpark's stubs do not know that it takes the kind of function from the type hints.
+        self.session.udf.register(name, arrow_udf(function, returns))  # type: ignore[call-overload]
 
     def set_rows_together(self, rows: int) -> None:
         """Let at most so many rows come together between Spark and a worker."""
@@ -79,23 +93,11 @@ class SparkHandle:
         self.session.sparkContext.cancelJobsWithTag(tag)
 
     def lost(self, number: int, problem: BaseException | None = None) -> str | None:
-        """Why a Spark does not run any more; ``None`` when it runs.
-
-        Args:
-            number: of the Spark that was used.
-            problem: what was raised while it was used.
-        """
+        """Why the Spark of a number does not run any more; ``None`` when it runs."""
         return JVM_DIED if number != self.number else self._monitor.lost(problem)
 
     def start_again(self, number: int) -> None:
-        """Start another Spark in the place of one that has died, unless another thread has.
-
-        Args:
-            number: of the one that died.
-
-        Raises:
-            EnvironmentProblem: it did not start.
-        """
+        """Start another Spark in the place of one that has died."""
         with self._lock:
             if self.number == number:
                 self._use(local_spark())

@@ -8,16 +8,21 @@ Python's alone has no plan of its own (``python_steps``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, TypeVar
 
+import pyarrow as pa
 from pyspark import RDD
+from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
 from workbench.engine.spark.python_steps import StepFile, naming, steps_rdd
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +73,36 @@ class _Part:
             self.plans.append(job)
 
 
+class Accumulated(Protocol[T]):
+    """What tasks add to, as Spark's accumulator; it pickles."""
+
+    @property
+    def value(self) -> T:
+        """What was added so far."""
+
+    def add(self, term: T) -> None:
+        """Add something."""
+
+
 class JobRunner(CancellableJobs, Protocol):
-    """What runs the jobs of a session's engines. Everything that needs it asks it for what is there now."""
+    """What runs the jobs of a session's engines. Everything that needs it asks it for what is there now.
+
+    Attributes:
+        given: whether an analyst gave it, who alone may start it again.
+        number: how many there were before the present one, which died.
+        on_start: is called when another one has taken the place of one that died.
+    """
+
+    given: bool
+    number: int
+    on_start: Sequence[Callable[[], None]]
+
+    def prepare(self, folder: Path, writing: bool) -> None:
+        """Make sure that workers can read a folder, or also write to it.
+
+        Raises:
+            EnvironmentProblem: they cannot.
+        """
 
     @property
     def analyst(self) -> SparkSession:
@@ -89,6 +122,30 @@ class JobRunner(CancellableJobs, Protocol):
         Args:
             jobs: some; a plan that Spark has found to be empty has no tasks, and answers nothing.
             expected: seconds that each may take, so that all cores are done at about the same time.
+        """
+
+    def accumulator(self, param: AccumulatorParam[T], start: T) -> Accumulated[T]:
+        """Gathers in this process what tasks add, wherever they run."""
+
+    def register(self, name: str, function: Callable[..., pa.Array], returns: str) -> None:
+        """Make a function over Arrow's columns callable in Spark's SQL; the type is in Spark's DDL."""
+
+    def lost(self, number: int, problem: BaseException | None = None) -> str | None:
+        """Why the one of a number does not run any more; ``None`` when it runs.
+
+        Args:
+            number: of the one that was used.
+            problem: what was raised while it was used.
+        """
+
+    def start_again(self, number: int) -> None:
+        """Start another one in the place of one that has died, unless another thread has.
+
+        Args:
+            number: of the one that died.
+
+        Raises:
+            EnvironmentProblem: it did not start.
         """
 
     def set_rows_together(self, rows: int) -> None:

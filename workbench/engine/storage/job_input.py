@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches, run_tasks
+from workbench.engine.spark.arrow_tasks import Batches, run_tasks, task_attempt
 from workbench.engine.storage.segments import Run, Segment
 from workbench.files.writing import replacing
 from workbench.sql.windows.bounds import Interval
@@ -89,9 +88,7 @@ class JobInput:
 
         The steps of a task run in different Python processes, and find each other's files by this mark.
         """
-        context = TaskContext.get()
-        assert context is not None
-        return f"{self._content()['token']}-{context.taskAttemptId()}-"
+        return f"{self._content()['token']}-{task_attempt()}-"
 
     def _content(self) -> Any:
         return json.loads(Path(self.path).read_text())

@@ -14,12 +14,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import TaskContext, cloudpickle
-from pyspark.accumulators import Accumulator, AccumulatorParam
-from pyspark.sql.pandas.functions import arrow_udf
+from pyspark import cloudpickle
+from pyspark.accumulators import AccumulatorParam
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.spark.arrow_tasks import task_attempt
+from workbench.engine.spark.jobs import Accumulated, JobRunner
 from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionProcess, Limits
 from workbench.sql.algebra.types import DataType
 
@@ -46,8 +46,7 @@ class UserFunctions:
         self.called: dict[str, CalledFunction] = {}
         """The functions over columns, by their names, for steps of Spark's Python workers."""
         self._jobs = jobs
-        # PySpark numbers accumulators on when it starts another JVM, so this one stays what it is.
-        self._problems = jobs.session.sparkContext.accumulator({}, _FirstByName())
+        self._problems = jobs.accumulator(_FirstByName(), {})
 
     def add(self, name: str, function: Callable[..., Any], returns: DataType, limits: Limits | None = None) -> None:
         """Make a Python function callable in SQL, whatever it does.
@@ -69,7 +68,7 @@ class UserFunctions:
             self._register(name, called)
 
     def _register(self, name: str, called: CalledFunction) -> None:
-        udf, returns = self._jobs.session.udf, called.returns
+        returns = called.returns
 
         def total(*columns: pa.Array) -> pa.Array:
             return called(*columns)
@@ -77,9 +76,8 @@ class UserFunctions:
         def where(wanted: pa.Array, *columns: pa.Array) -> pa.Array:
             return over_some(total, wanted.fill_null(False), columns, to_arrow(returns))
 
-        # PySpark's stubs do not know that it takes the kind of function from the type hints.
-        udf.register(name, arrow_udf(total, returns.spark))  # type: ignore[call-overload]
-        udf.register(f"{name}?", arrow_udf(where, returns.spark))  # type: ignore[call-overload]
+        self._jobs.register(name, total, returns.spark)
+        self._jobs.register(f"{name}?", where, returns.spark)
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -129,7 +127,7 @@ class CalledFunction:
         pickled: bytes,
         returns: DataType,
         limits: Limits,
-        problems: Accumulator[dict[str, str]],
+        problems: Accumulated[dict[str, str]],
     ) -> None:
         self.returns = returns
         self._name = name
@@ -148,8 +146,7 @@ class CalledFunction:
         return values
 
     def _values(self, columns: Sequence[pa.Array]) -> tuple[pa.Array, str]:
-        context = TaskContext.get()
-        task = -1 if context is None else context.taskAttemptId()
+        task = task_attempt()
         if self._ended is None or self._ended[0] != task:
             rows = pa.RecordBatch.from_arrays(list(columns), [f"_{i}" for i in range(len(columns))])
             try:

@@ -1,0 +1,124 @@
+"""Jobs that run in this process: Python's steps as they are, and nothing that Spark would evaluate.
+
+There is no JVM, so a session starts in milliseconds, and a batch takes some. Tests and examples work so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Generic, NoReturn, TypeVar
+from weakref import WeakValueDictionary
+
+import pyarrow as pa
+from pyspark.accumulators import AccumulatorParam
+
+from workbench.engine.spark.arrow_tasks import attempt_here
+from workbench.engine.spark.jobs import Job, StepJob
+from workbench.errors import EngineError
+
+T = TypeVar("T")
+
+
+class NeedsSparkError(EngineError):
+    """Something that only Spark evaluates, in a session without Spark."""
+
+
+class InProcess:
+    """Runs the jobs of a session without Spark; ``JobRunner`` has what its methods mean.
+
+    It has one core. What Spark would evaluate is refused when it is registered or asked: an expression without a step
+    of Python, such as a text function; a join of many pairs without a key; an answer of very many rows.
+
+    Example:
+        >>> from workbench import Session
+        >>> import pyarrow as pa
+        >>> with Session(InProcess()) as session:
+        ...     _ = session.add_stream("t", pa.table({"id": [1, 2, 3], "g": [1, 1, 2]}), history=1, batch=1)
+        ...     query = session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g")
+        ...     _ = session.run(2)
+        ...     sorted(map(tuple, query.result().to_numpy().tolist()))
+        [(1, 2), (2, 1)]
+    """
+
+    given, number, cores = True, 0, 1
+
+    def __init__(self) -> None:
+        self.on_start: Sequence[Callable[[], None]] = ()
+        self._attempts = itertools.count()
+
+    @property
+    def session(self) -> NoReturn:
+        """Refused.
+
+        Raises:
+            NeedsSparkError: always.
+        """
+        raise NeedsSparkError("Spark would evaluate this, and the session has none", hint="Session() starts one")
+
+    analyst = session
+
+    def prepare(self, folder: Path, writing: bool) -> None:
+        """This process reaches the folder."""
+
+    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+        """The answers of some steps, one after the other."""
+        answers: list[str] = []
+        for job in jobs:
+            assert isinstance(job, StepJob)  # a plan cannot be made without a Spark session
+            step = job.step.load()
+            for task in range(job.tasks):
+                with attempt_here(next(self._attempts)):
+                    for batch in step(task):
+                        answers += batch.column(0).to_pylist()
+        return answers
+
+    def accumulator(self, param: AccumulatorParam[T], start: T) -> _Accumulator[T]:
+        """One of this process."""
+        return _Accumulator(param, start)
+
+    def register(self, name: str, function: Callable[..., pa.Array], returns: str) -> None:
+        """There is no SQL to call it from; steps have their own."""
+
+    def lost(self, number: int, problem: BaseException | None = None) -> None:
+        """It runs as long as this process does."""
+
+    def start_again(self, number: int) -> None:
+        """It never dies."""
+
+    def set_rows_together(self, rows: int) -> None:
+        """Rows do not go anywhere."""
+
+    def add_tag(self, tag: str) -> None:
+        """There are no jobs beside this thread."""
+
+    def remove_tag(self, tag: str) -> None:
+        """There are no jobs beside this thread."""
+
+    def cancel(self, tag: str) -> None:
+        """A step that runs in this process goes on to its end."""
+
+
+class _Accumulator(Generic[T]):
+    """An accumulator whose copies, by pickle, are the same object."""
+
+    def __init__(self, param: AccumulatorParam[T], start: T) -> None:
+        self.value = start
+        self._param, self._id = param, uuid.uuid4().hex
+        _ACCUMULATORS[self._id] = self
+
+    def add(self, term: T) -> None:
+        """Add something."""
+        self.value = self._param.addInPlace(self.value, term)
+
+    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
+        return _accumulator, (self._id,)
+
+
+_ACCUMULATORS: WeakValueDictionary[str, _Accumulator[Any]] = WeakValueDictionary()
+
+
+def _accumulator(id_: str) -> _Accumulator[Any]:
+    return _ACCUMULATORS[id_]
