@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from workbench.engine.spark.failures import JVM_DIED, SparkDied, translate_errors
+from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied, translate_errors
 from workbench.engine.spark.jobs import JobRunner
-from workbench.errors import EnvironmentProblem
+from workbench.errors import EngineError, EnvironmentProblem
 from workbench.files.durable import force_to_disk
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
@@ -170,16 +170,27 @@ class StateStore:
             self._check_spark(number, problem, doing)
             raise
 
-    def once_more(self, work: Callable[[], R]) -> R:
+    def once_more(self, work: Callable[[], R], refused: str = "") -> R:
         """Do some work, and do it again if Spark's JVM dies meanwhile: what killed it may have come from elsewhere.
+
+        Args:
+            work: belongs to one query, or to some.
+            refused: what is said where it takes all memory.
 
         Raises:
             SparkDied: it died again.
+            EngineError: the same, or there is too little memory, where something is to be said of it.
         """
         try:
-            return work()
-        except SparkDied:
-            return work()
+            try:
+                return work()
+            except SparkDied:
+                return work()
+        except (OutOfMemory, SparkDied) as problem:
+            if not refused:
+                raise
+            message = f"{refused}, since it needs too much memory: {problem.message}"
+            raise EngineError(message, hint=problem.hint) from problem
 
     def _check_spark(self, number: int, problem: Exception | None = None, doing: str = "") -> None:
         self.directory.check_open()

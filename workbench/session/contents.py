@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import pandas as pd
+from pyspark.sql import SparkSession
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
@@ -31,6 +32,11 @@ class SessionContents:
     """
 
     parts: Parts
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that queries' DataFrames belong to; another one after its JVM has died."""
+        return self.parts.jobs.analyst
 
     @property
     def read_only(self) -> str | None:

@@ -29,6 +29,9 @@ from workbench.session.transitions import Runtime
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.planning_cache import PlanningCache
 
+AnySpark = SparkSession | InProcess
+"""What a session may be given to run its jobs."""
+
 
 class Parts:
     """The parts of one session.
@@ -48,9 +51,7 @@ class Parts:
 
     sinks: Sinks
 
-    def __init__(
-        self, directory: SessionDirectory, catalog: Catalog, spark: SparkSession | InProcess | None, options: Options
-    ) -> None:
+    def __init__(self, directory: SessionDirectory, catalog: Catalog, spark: AnySpark | None, options: Options) -> None:
         self.directory = directory
         self.lock = threading.RLock()
         self.cache = PlanningCache()

@@ -342,7 +342,9 @@ class Query:
         return Refinement(condition, None if sort is None else places[sort.lower()], descending)
 
     def _fetched(self, what: str, fetch: Callable[[Answers], pa.Table], at: object | None = None) -> pd.DataFrame:
-        return self._read(f"read the {what} of {self.name}", lambda answers: to_pandas(fetch(answers), answers.plan), at)
+        return self._read(
+            f"read the {what} of {self.name}", lambda answers: to_pandas(fetch(answers), answers.plan), at
+        )
 
     def _read(self, doing: str, read: Callable[[Answers], R], at: object | None = None, after: int | None = None) -> R:
         return self._reader.read(self._registered, doing, read, at, after)

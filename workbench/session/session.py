@@ -14,14 +14,11 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from weakref import WeakValueDictionary
 
 import pandas as pd
-from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
-from workbench.engine.spark.failures import OutOfMemory, SparkDied
-from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.user_functions.process import Limits
-from workbench.errors import EngineError, QueryError, SessionError
+from workbench.errors import QueryError, SessionError
 from workbench.errors.public_api import check_argument, public_api, translate_callback_errors
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -39,7 +36,7 @@ from workbench.session.learning.strategies import StrategyPlan, compare_strategi
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.live_run import LiveRun
 from workbench.session.live.suspension import Suspension
-from workbench.session.parts import Parts
+from workbench.session.parts import AnySpark, Parts
 from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
@@ -115,7 +112,7 @@ class Session(SessionContents):
 
     def __init__(
         self,
-        spark: SparkSession | InProcess | None = None,
+        spark: AnySpark | None = None,
         path: str | Path | None = None,
         dialect: str = "spark",
         options: Options | None = None,
@@ -131,7 +128,7 @@ class Session(SessionContents):
     def open(
         cls,
         path: str | Path,
-        spark: SparkSession | InProcess | None = None,
+        spark: AnySpark | None = None,
         repair: bool = False,
         trust: bool | None = None,
         group: str | int | None = None,
@@ -180,12 +177,7 @@ class Session(SessionContents):
         return session
 
     def _wire(
-        self,
-        directory: SessionDirectory,
-        catalog: Catalog,
-        spark: SparkSession | InProcess | None,
-        dialect: str,
-        options: Options,
+        self, directory: SessionDirectory, catalog: Catalog, spark: AnySpark | None, dialect: str, options: Options
     ) -> None:
         self._made_by = os.getpid()
         self.dialect = dialect
@@ -245,11 +237,6 @@ class Session(SessionContents):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-    @property
-    def spark(self) -> SparkSession:
-        """The Spark session that queries' DataFrames belong to; another one after its JVM has died."""
-        return self.parts.jobs.analyst
 
     # -- streams, tables, functions ------------------------------------------------------------------------------
 
@@ -808,11 +795,7 @@ class Session(SessionContents):
                 registered = transitions.register(self.parts.runtime, change.state, texts, force)
                 change.state = replace(self.parts.failures.without_failed(registered), named=named)
 
-        try:
-            self.parts.store.once_more(committed)
-        except (OutOfMemory, SparkDied) as problem:
-            message = f"{names} cannot be registered, since it needs too much memory: {problem.message}"
-            raise EngineError(message, hint=problem.hint) from problem
+        self.parts.store.once_more(committed, refused=f"{names} cannot be registered")
         queries = {name: self._handle(self._state.queries[name]) for name in texts}
         self.parts.failures.disable()
         return queries
