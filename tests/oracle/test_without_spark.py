@@ -1,0 +1,65 @@
+"""The queries of every class that need no Spark, in this process: with fresh streams in each run, in milliseconds.
+
+Which need none is seen as they are registered and read; ``test_query_classes`` has all of them, some in each run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from random import Random
+
+import pytest
+from oracle.class_queries import ALL, CLASSES
+from oracle.harness import Oracle
+from oracle.test_query_classes import feeds
+
+from workbench.engine.spark.in_process import InProcess, NeedsSparkError
+
+SEED = int(os.environ["ARGUS_SEED"])
+LEAST = {
+    "selection": 22, "join": 17, "aggregate": 29, "set": 18, "view": 5, "grouping": 6, "outer": 38, "statistic": 5,
+    "subquery": 20, "correlated": 4, "shape": 5, "array": 1, "database": 1, "alias": 2, "pivot": 4,
+}  # fmt: skip
+"""How many queries of a class need no Spark, at least: there may come to be more."""
+
+
+def registered(oracle: Oracle, names: Iterable[str]) -> list[str]:
+    """Register queries one by one; those of them that need no Spark."""
+    found = []
+    for name in names:
+        try:
+            oracle.register({name: ALL[name]})
+            found.append(name)
+        except NeedsSparkError:
+            if oracle.watched.pop(name, None) is not None:
+                oracle.session.drop(name)
+    return found
+
+
+@pytest.mark.parametrize("kind", LEAST)
+def test_a_class(kind: str) -> None:
+    with Oracle(InProcess(), feeds(SEED)) as oracle:
+        found = registered(oracle, [name for name in ALL if name.startswith(f"{kind}_")])
+        assert len(found) >= LEAST[kind], found
+        oracle.run(4)
+        oracle.check_changes(since=True)
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "2"))))
+def test_random_orders_with_late_comers_and_drops(seed: int) -> None:
+    chosen = Random(seed)
+    order = chosen.sample([name for name in ALL if name.partition("_")[0] in LEAST], 60)
+    streams = feeds(seed, history=chosen.randrange(60), batch=chosen.randrange(15, 40))
+    with Oracle(InProcess(), streams) as oracle:
+        early = registered(oracle, order[:40])
+        oracle.run(2)
+        for name in chosen.sample(early, len(early) // 3):
+            oracle.drop(name)
+        registered(oracle, order[40:])
+        oracle.run(2)
+        oracle.check_changes()
+
+
+def test_every_class_is_known() -> None:
+    assert LEAST.keys() <= CLASSES.keys()
