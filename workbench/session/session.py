@@ -796,6 +796,5 @@ class Session(SessionContents):
                 change.state = replace(self.parts.failures.without_failed(registered), named=named)
 
         self.parts.store.once_more(committed, refused=f"{names} cannot be registered")
-        queries = {name: self._handle(self._state.queries[name]) for name in texts}
         self.parts.failures.disable()
-        return queries
+        return {name: self._handle(self._state.queries[name]) for name in texts}
