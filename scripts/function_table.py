@@ -29,8 +29,8 @@ from sqlglot import exp
 from workbench.errors import WorkbenchError
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE
+from workbench.sql.functions.aggregate_calls import aggregate_name
 from workbench.sql.functions.reading import NAMED, OF_SYNTAX
-from workbench.sql.syntax.aggregate_calls import aggregate_name
 from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "functions.md"

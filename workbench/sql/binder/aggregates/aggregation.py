@@ -30,6 +30,7 @@ from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
+from workbench.sql.functions.aggregate_calls import AGGREGATES, AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
@@ -37,7 +38,6 @@ from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.query_limits import refuse_kept
 from workbench.sql.schema import Schema, UserAggregate
-from workbench.sql.syntax.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.syntax.source_text import SourceText
 
 Groups = tuple[Expression, ...]
@@ -110,7 +110,7 @@ class Aggregation:
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
-        places = range(0 if not built_in else _WITHOUT_ORDER.get(syntax.name, 0), len(arguments))
+        places = range(0 if not built_in else AGGREGATES[syntax.name].unordered, len(arguments))
         if whole := next((arguments[i] for i in places if not arguments[i].type.ordered), None):
             clash = no_order(whole)
             what = f"{syntax.name.upper()} of {whole.type.kind}s, which have no order"
@@ -233,28 +233,16 @@ def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: So
 
 
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
-_COUNTS = {"percentile": 2, "percentile_disc": 2, "approx_percentile": (2, 3),
-           "approx_count_distinct": (1, 2), "regr_count": 2, "min_by": 2, "max_by": 2,
-           "array_agg": 1}  # fmt: skip
-_FIXED = ("min", "max", "any_value", "bool_and", "bool_or", "count_if", "sum", "avg", "median", "mode",
-          *aggregates.ALGEBRAIC)  # fmt: skip
-_SAME_DISTINCT = ("count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or", "bit_and", "bit_or",
-                  "approx_count_distinct", *IN_ORDER)  # fmt: skip
-"""Aggregates that take DISTINCT, or do not change by it."""
-_WITHOUT_ORDER = {"min_by": 1, "max_by": 1, **dict.fromkeys(("count", "any_value", "mode", "array_agg",
-                  "approx_count_distinct"), 9)}  # fmt: skip
-"""Aggregate -> how many of its first arguments may be arrays; of several values they do not say which is smaller."""
 
 
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:
-    needed = _COUNTS.get(name, 1 if name in _FIXED else count)
-    least, most = needed if isinstance(needed, tuple) else (needed, needed)
+    least, most = AGGREGATES[name].takes or (count, count)
     if not least <= count <= most:
         hint = "COUNT(*) counts rows; of a column it is, as in SUM(amount)" if isinstance(node.this, exp.Star) else None
         called = (source.called(node) or name).upper()
         message = f"{called} takes {least} argument{'s' * (least > 1)}, not {count}"
         raise source.error(message, node, hint or signature_hint(message, None, source.dialect))
-    if distinct and name not in (*_SAME_DISTINCT, *aggregates.ALGEBRAIC):
+    if distinct and not AGGREGATES[name].distinct:
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
 
 

@@ -13,11 +13,11 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
+from workbench.sql.functions.aggregate_calls import AggregateSyntax
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.collation import note_key
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.results import as_text
-from workbench.sql.syntax.aggregate_calls import AggregateSyntax
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 

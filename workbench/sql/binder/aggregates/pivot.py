@@ -14,8 +14,8 @@ from typing import NoReturn
 from sqlglot import exp
 
 from workbench.sql.binder.protocols import QueryContext
+from workbench.sql.functions.aggregate_calls import aggregate_name
 from workbench.sql.logical import output_columns
-from workbench.sql.syntax.aggregate_calls import aggregate_name
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
