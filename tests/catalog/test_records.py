@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import pytest
 
-from workbench.catalog.records import Rows
+from workbench.catalog.records import RecordRows
 
 VALUES = (None, 0, 1, 7, -1.5, "", "text", "7", b"", b"\xff", 2**62)
 
@@ -34,7 +34,7 @@ TYPES = get_type_hints(Stored)
 def test_a_field_is_of_its_type_or_refused(field: str, value: object) -> None:
     """SQLite lets any value stand in any column."""
     try:
-        read = Rows(Stored).fields(tuple((GOOD | {field: value}).values()))
+        read = RecordRows(Stored).fields(tuple((GOOD | {field: value}).values()))
     except (TypeError, ValueError):
         return
     assert isinstance(read[field], TYPES[field]) and read[field] == value
@@ -42,4 +42,4 @@ def test_a_field_is_of_its_type_or_refused(field: str, value: object) -> None:
 
 def test_what_was_stored_comes_back() -> None:
     stored = Stored("a", 3, 0.5, True, b"a", None, 2.5)
-    assert Stored(**Rows(Stored).fields(Rows(Stored).row(stored))) == stored
+    assert Stored(**RecordRows(Stored).fields(RecordRows(Stored).row(stored))) == stored

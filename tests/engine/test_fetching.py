@@ -186,5 +186,5 @@ def test_rows_that_count_twice_stand_there_twice() -> None:
 
 def test_equal_rows_are_summed_as_spark_groups_them() -> None:
     values = [0.0, -0.0, math.nan, -math.nan, None, None, 1.0, 1.0]
-    (sums,), weights = selection.summed([pa.array(values)], pa.array([1, 1, 1, 1, 1, 2, 1, -1]))
+    (sums,), weights = selection.summed_weights([pa.array(values)], pa.array([1, 1, 1, 1, 1, 2, 1, -1]))
     assert list(map(repr, sums.to_pylist())) == ["0.0", "nan", "None"] and weights.to_pylist() == [2, 2, 3]

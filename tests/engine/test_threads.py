@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.schedule import Progress
 from workbench.errors import QueryError, StreamError
-from workbench.session.player import Player, State
+from workbench.session.player import Player, PlayerState
 
 CASES = {
     "rows": Case("SELECT id, amount FROM t WHERE k > 3"),
@@ -46,7 +46,7 @@ def test_answers_read_while_batches_run_are_those_after_some_batch(oracle: Oracl
     player.play(3)
     late = session.register("SELECT id FROM t WHERE k > 5", name="late")
     assert player.wait(120)
-    assert player.position.state is State.PAUSED, player.position.problem
+    assert player.position.state is PlayerState.PAUSED, player.position.problem
     done.set()
     for reader in readers:
         reader.join(60)

@@ -11,7 +11,7 @@ import pytest
 import sqlglot
 
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.parameters import expand, literal
+from workbench.notebook.parameters import fill_placeholders, sql_literal
 
 
 @pytest.mark.parametrize(
@@ -37,25 +37,25 @@ from workbench.notebook.parameters import expand, literal
     ],
 )
 def test_literals(value, dialect, expected):
-    assert literal(value, dialect) == expected
+    assert sql_literal(value, dialect) == expected
 
 
 @pytest.mark.parametrize("dialect", ["oracle", "spark", "postgres", "mysql", "duckdb"])
 @pytest.mark.parametrize("value", ["it's", "a\\", "\\'; DROP", 'x"y', "--", "line\nend", "{{x}} :y", "\\n"])
 def test_text_comes_back_as_it_was_whatever_is_in_it(value, dialect):
-    parsed = sqlglot.parse_one(f"SELECT {literal(value, dialect)}", dialect=dialect).expressions[0]
+    parsed = sqlglot.parse_one(f"SELECT {sql_literal(value, dialect)}", dialect=dialect).expressions[0]
     assert parsed.is_string and parsed.this == value
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), Decimal("NaN"), [1, 2], object(), pd.NaT])
 def test_values_without_a_literal_are_refused(value):
     with pytest.raises(MagicError):
-        literal(value, "spark")
+        sql_literal(value, "spark")
 
 
 def test_a_time_with_a_zone_is_refused():
     with pytest.raises(MagicError, match="time zone"):
-        literal(dt.datetime(2002, 1, 1, tzinfo=dt.UTC), "spark")
+        sql_literal(dt.datetime(2002, 1, 1, tzinfo=dt.UTC), "spark")
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_a_time_with_a_zone_is_refused():
 )
 def test_placeholders(sql, expected):
     variables = {"n": 5, "t": "fed", "where": "a = :n", "s": "a :n {{t}} "}
-    assert expand(sql, variables, "oracle") == expected
+    assert fill_placeholders(sql, variables, "oracle") == expected
 
 
 @pytest.mark.parametrize("sql", ["SELECT 1\nWHERE a > :amuont", "SELECT 1\nWHERE a > {{amuont}}"])
 def test_an_unknown_name_is_shown_where_it_is(sql):
     with pytest.raises(MagicError) as caught:
-        expand(sql, {"amount": 5, "_amuont": 6}, "oracle")
+        fill_placeholders(sql, {"amount": 5, "_amuont": 6}, "oracle")
     assert caught.value.position == sql.index("amuont") - (2 if "{{" in sql else 1)
     assert caught.value.hint == "did you mean amount?"
     assert "^" in str(caught.value)
@@ -94,5 +94,5 @@ def test_an_unknown_name_is_shown_where_it_is(sql):
 
 def test_a_value_without_literal_is_shown_where_it_is():
     with pytest.raises(MagicError) as caught:
-        expand("a > :n", {"n": [1]}, "oracle")
+        fill_placeholders("a > :n", {"n": [1]}, "oracle")
     assert caught.value.position == 4 and "list" in caught.value.message

@@ -14,12 +14,12 @@ from workbench.optimizer.join_order import (
     EXHAUSTIVE,
     Inputs,
     JoinGraph,
+    JoinLeaf,
+    JoinNode,
     JoinTree,
-    Leaf,
-    Pair,
-    Rows,
+    RowEstimator,
     best_order,
-    cardinality,
+    join_estimator,
     written_order,
 )
 from workbench.optimizer.statistics import ColumnStatistics
@@ -56,7 +56,7 @@ def graph(sizes: Sequence[float], *predicates: ORPred) -> JoinGraph:
     return JoinGraph(dict(enumerate(map(float, sizes))), pred_set(predicates))
 
 
-def pairs_rows(sizes: Sequence[float], selectivities: Mapping[Edge, float]) -> Rows:
+def pairs_rows(sizes: Sequence[float], selectivities: Mapping[Edge, float]) -> RowEstimator:
     """Rows from a selectivity for each pair of inputs."""
     return lambda inputs: (
         math.prod(sizes[i] for i in inputs)
@@ -66,20 +66,20 @@ def pairs_rows(sizes: Sequence[float], selectivities: Mapping[Edge, float]) -> R
 
 def leaves(tree: JoinTree) -> tuple[int, ...]:
     match tree:
-        case Leaf(position):
+        case JoinLeaf(position):
             return (position,)
-        case Pair(left, right):
+        case JoinNode(left, right):
             return leaves(left) + leaves(right)
 
 
 def joins(tree: JoinTree) -> Iterator[tuple[Inputs, Inputs]]:
-    if isinstance(tree, Pair):
+    if isinstance(tree, JoinNode):
         yield from joins(tree.left)
         yield from joins(tree.right)
         yield frozenset(leaves(tree.left)), frozenset(leaves(tree.right))
 
 
-def cost(tree: JoinTree, rows: Rows) -> float:
+def cost(tree: JoinTree, rows: RowEstimator) -> float:
     return sum(rows(left | right) for left, right in joins(tree))
 
 
@@ -89,12 +89,14 @@ def products(tree: JoinTree, of: JoinGraph) -> int:
 
 def all_trees(positions: tuple[int, ...]) -> Iterator[JoinTree]:
     if len(positions) == 1:
-        yield Leaf(positions[0])
+        yield JoinLeaf(positions[0])
     first, *rest = positions
     for size in range(len(rest)):
         for others in itertools.combinations(rest, size):
             right = tuple(p for p in rest if p not in others)
-            yield from itertools.starmap(Pair, itertools.product(all_trees((first, *others)), list(all_trees(right))))
+            yield from itertools.starmap(
+                JoinNode, itertools.product(all_trees((first, *others)), list(all_trees(right)))
+            )
 
 
 def chain(n: int) -> list[Edge]:
@@ -152,7 +154,7 @@ def test_the_selective_join_comes_first(shape: str, selective: Edge | None, expe
 )
 def test_trees(sizes: list[float], predicates: list[ORPred], best: str, written: str) -> None:
     joined = graph(sizes, *predicates)
-    assert str(best_order(joined, cardinality(joined, lambda c: KEYS))) == best
+    assert str(best_order(joined, join_estimator(joined, lambda c: KEYS))) == best
     assert str(written_order(joined)) == written
 
 
@@ -189,7 +191,7 @@ def _products_last(tree: JoinTree, of: JoinGraph) -> bool:
 @pytest.mark.parametrize("n", [EXHAUSTIVE, EXHAUSTIVE + 1, 12])
 def test_many_inputs_take_no_more_than_some_millions_of_steps(shape: str, n: int) -> None:
     joined = graph([1000.0 + i for i in range(n)], *(equal(*e) for e in SHAPES[shape](n)))
-    tree, spent = effort(lambda: best_order(joined, cardinality(joined, lambda c: KEYS)))
+    tree, spent = effort(lambda: best_order(joined, join_estimator(joined, lambda c: KEYS)))
     assert spent < 30
     assert sorted(leaves(tree)) == list(range(n))
     assert products(tree, joined) == 0
@@ -218,14 +220,14 @@ def test_the_order_of_predicates_and_sizes_does_not_matter(n: int) -> None:
     for _ in range(5):
         some_order = PredSet(tuple(rng.sample(predicates, len(predicates))))
         shuffled = JoinGraph({i: sizes[i] for i in rng.sample(range(n), n)}, some_order)
-        trees.add(best_order(shuffled, cardinality(shuffled, lambda c: KEYS)))
+        trees.add(best_order(shuffled, join_estimator(shuffled, lambda c: KEYS)))
     assert len(trees) == 1
 
 
 def test_positions_need_not_start_at_zero() -> None:
     joined = JoinGraph({4: 10.0, 2: 10.0, 7: 10.0}, pred_set([equal(4, 7)]))
     assert str(written_order(joined)) == "((2 4) 7)"
-    assert str(best_order(joined, cardinality(joined, lambda c: KEYS))) == "((4 7) 2)"
+    assert str(best_order(joined, join_estimator(joined, lambda c: KEYS))) == "((4 7) 2)"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +242,7 @@ def test_positions_need_not_start_at_zero() -> None:
 )
 def test_cardinality_is_sizes_times_selectivities(inputs: set[int], expected: float) -> None:
     small = or_pred([Literal(column(0, "type"), Operator.EQ, Constant(1, INTEGER))])
-    rows = cardinality(
+    rows = join_estimator(
         graph([1000, 500, 20], small, equal(0, 1), less(1, 2)), lambda c: KEYS if c.name[0] == "c" else None
     )
     assert rows(frozenset(inputs)) == pytest.approx(expected)
@@ -248,19 +250,19 @@ def test_cardinality_is_sizes_times_selectivities(inputs: set[int], expected: fl
 
 def test_equalities_that_follow_from_others_count_once() -> None:
     same = [or_pred([Literal(column(i), Operator.EQ, column(j))]) for i, j in clique(3)]
-    rows = [cardinality(graph([100, 100, 100], *some), lambda c: KEYS) for some in (same, same[:2], same[1:])]
+    rows = [join_estimator(graph([100, 100, 100], *some), lambda c: KEYS) for some in (same, same[:2], same[1:])]
     assert [r(frozenset(range(3))) for r in rows] == pytest.approx([100, 100, 100])
 
 
 def test_joins_of_many_large_inputs_have_no_floor() -> None:
     joined = graph([1e6] * 12, *(equal(*e) for e in chain(12)))
     keys = ColumnStatistics(nulls=0.0, distinct=1e6)
-    assert cardinality(joined, lambda c: keys)(frozenset(range(12))) == pytest.approx(1e6)
+    assert join_estimator(joined, lambda c: keys)(frozenset(range(12))) == pytest.approx(1e6)
 
 
 def test_what_never_holds_leaves_no_rows_and_the_order_of_from() -> None:
     never = or_pred([Literal(Constant(False, BOOLEAN), Operator.HOLDS)])
     joined = graph([10, 10, 10], never, *(equal(*e) for e in clique(3)))
-    rows = cardinality(joined, lambda c: KEYS)
+    rows = join_estimator(joined, lambda c: KEYS)
     assert rows(frozenset({0, 1})) == 0
     assert str(best_order(joined, rows)) == "((0 1) 2)"

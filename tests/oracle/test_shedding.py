@@ -15,7 +15,7 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench.session.live.overload import Overload
-from workbench.streams.cut import Cut, share
+from workbench.streams.cut import BatchCut, share
 
 CASES = [
     "selection_or",
@@ -59,10 +59,10 @@ class SheddingOracle(Oracle):
             return feed.table.slice(sum(rows[:-1]), rows[-1])
         if batch not in self._brought:
             cut = self.session.reports[batch - 1].taken["t"]
-            self._brought[batch] = self._reckoned(cut if isinstance(cut, Cut) else Cut(cut))
+            self._brought[batch] = self._reckoned(cut if isinstance(cut, BatchCut) else BatchCut(cut))
         return feed.table.take(pa.array(self._brought[batch], pa.int64()))
 
-    def _reckoned(self, cut: Cut) -> list[int]:
+    def _reckoned(self, cut: BatchCut) -> list[int]:
         """The positions that a batch brings."""
         late, self._passed = self._passed[: cut.caught_up], self._passed[cut.caught_up :]
         gap = [*range(self._position, self._position + cut.passed)]
@@ -77,11 +77,11 @@ class SheddingOracle(Oracle):
         return brought
 
 
-def random_cut(chosen: random.Random) -> Cut:
+def random_cut(chosen: random.Random) -> BatchCut:
     """Rows that come, and maybe some that are passed over, whole or but for a sample, and some that are caught up."""
     passed = chosen.choice([0, 5, 15])
     kept = chosen.choice([0.0, 0.3, 0.7]) if passed else 0.0
-    return Cut(chosen.choice([0, 3, 6]), passed, kept, chosen.choice([0, 0, 4, 12]))
+    return BatchCut(chosen.choice([0, 3, 6]), passed, kept, chosen.choice([0, 0, 4, 12]))
 
 
 @rare
@@ -91,7 +91,7 @@ def test_answers_are_exact_over_what_arrived(
 ) -> None:
     chosen = random.Random(seed)
 
-    def cuts(self: Overload, sizes: dict[str, int | Cut], *_: object) -> dict[str, int | Cut]:
+    def cuts(self: Overload, sizes: dict[str, int | BatchCut], *_: object) -> dict[str, int | BatchCut]:
         return {**sizes, "t": random_cut(chosen), "u": 5}
 
     monkeypatch.setattr(Overload, "cuts", cuts)

@@ -26,7 +26,7 @@ from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks import sinks as sinks_module
 from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source
+from workbench.session.sinks.target import AnswerSource
 from workbench.session.sinks.targets import target_of
 from workbench.sql.algebra.types import BINARY, DATE, DOUBLE, INTEGER, STRING, array_of, decimal, map_of, struct_of
 
@@ -65,8 +65,8 @@ class Query:
             counted[tuple(row)] += weight
         return +counted
 
-    def source(self, name: str) -> Source:
-        return Source("first", TYPES, self.changes, lambda: self.latest)
+    def source(self, name: str) -> AnswerSource:
+        return AnswerSource("first", TYPES, self.changes, lambda: self.latest)
 
 
 @pytest.fixture(scope="module")

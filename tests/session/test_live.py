@@ -20,7 +20,7 @@ from workbench import Session
 from workbench.errors import QueryError, StreamError
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize, seconds_of
 from workbench.session.live.sources import LiveSources
-from workbench.session.player import State
+from workbench.session.player import PlayerState
 from workbench.streams.ingest import ingest
 from workbench.streams.live.polled_query import PolledQuery
 from workbench.streams.live.sources import open_live
@@ -114,7 +114,7 @@ def test_it_plays_what_comes_and_says_how_far_behind_it_is(spark: SparkSession, 
         source = session.sources["Clicks"]
         assert source.waiting == session.streams["Clicks"].rows > 0 and source.rate > 0 and source.lag > 0
         session.player.play(latency=5.0)
-        assert session.player.wait(300) and session.player.position.state is State.ENDED
+        assert session.player.wait(300) and session.player.position.state is PlayerState.ENDED
         source = session.sources["Clicks"]
         assert (source.waiting, source.lag, source.ended) == (0, 0.0, True)
         assert session.query("all").result().values.tolist() == [[500]]

@@ -13,7 +13,7 @@ import pytest
 
 from workbench.engine.schedule import Progress
 from workbench.errors import EngineError, QueryError
-from workbench.session.player import Player, Position, State
+from workbench.session.player import Player, PlayerState, Position
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import Stream, replayed
 
@@ -102,7 +102,7 @@ def test_it_plays_as_many_batches_as_asked_and_tells_of_each(player, session):
     positions = heard(player)
     player.play(3)
     assert player.wait(120)
-    assert (session.batch, player.position.state) == (3, State.PAUSED)
+    assert (session.batch, player.position.state) == (3, PlayerState.PAUSED)
     assert {p.batch for p in positions} == {0, 1, 2, 3}
     assert player.position.clock == DAYS[39]
 
@@ -115,10 +115,10 @@ def test_it_stands_where_the_session_stands_whoever_ran_its_batches(player, sess
 def test_it_plays_to_the_end_and_says_so(player, session):
     player.play()
     assert player.wait(120)
-    assert (session.batch, player.position.state, session.stream.position) == (9, State.ENDED, 100)
+    assert (session.batch, player.position.state, session.stream.position) == (9, PlayerState.ENDED, 100)
     player.play(1)
     assert player.wait(120)
-    assert player.position.state is State.ENDED
+    assert player.position.state is PlayerState.ENDED
 
 
 def test_orders_return_while_a_batch_runs_and_pause_waits_for_its_end(player, session):
@@ -127,7 +127,7 @@ def test_orders_return_while_a_batch_runs_and_pause_waits_for_its_end(player, se
     while player.position.since is None:
         time.sleep(0.005)
     player.pause()
-    assert player.position.state is State.PAUSED
+    assert player.position.state is PlayerState.PAUSED
     assert not player.wait(0.05)
     session.leave.set()
     assert player.wait(120)
@@ -140,7 +140,7 @@ def test_live_it_waits_for_rows_and_ends_with_them(player, session):
     player.play(latency=2.0)
     for _ in range(3):
         assert coming.looks.acquire(timeout=120)
-    assert (session.batch, player.position.state, player.position.since) == (0, State.PLAYING, None)
+    assert (session.batch, player.position.state, player.position.since) == (0, PlayerState.PLAYING, None)
     assert player.position.latency == 2.0
     coming.came.release(2)
     while session.batch < 2:
@@ -148,13 +148,13 @@ def test_live_it_waits_for_rows_and_ends_with_them(player, session):
     player.pause()
     assert player.wait(120)
     coming.came.release(20)
-    assert (session.batch, player.position.state) == (2, State.PAUSED)
+    assert (session.batch, player.position.state) == (2, PlayerState.PAUSED)
     player.play(3, latency=2.0)
     assert player.wait(120)
     assert session.batch == 5
     player.play(latency=2.0)
     assert player.wait(120)
-    assert (session.batch, player.position.state) == (9, State.ENDED)
+    assert (session.batch, player.position.state) == (9, PlayerState.ENDED)
     player.go_back(0)
     player.play(1)  # as ever, in batches of its own size
     assert player.wait(120)
@@ -184,12 +184,12 @@ def test_a_batch_that_fails_stops_it_and_it_can_be_played_again(player, session)
     session.fails_at = 2
     player.play()
     assert player.wait(120)
-    assert (player.position.state, str(player.position.problem)) == (State.STOPPED, "Spark could not")
+    assert (player.position.state, str(player.position.problem)) == (PlayerState.STOPPED, "Spark could not")
     assert session.batch == 1
     session.fails_at = None
     player.play(1)
     assert player.wait(120)
-    assert (player.position.state, player.position.problem, session.batch) == (State.PAUSED, None, 2)
+    assert (player.position.state, player.position.problem, session.batch) == (PlayerState.PAUSED, None, 2)
 
 
 def test_going_back_is_done_in_the_thread_and_nothing_is_played_after_it(player, session):
@@ -197,7 +197,7 @@ def test_going_back_is_done_in_the_thread_and_nothing_is_played_after_it(player,
     assert player.wait(120)
     session.leave.clear()
     player.go_back(2)
-    assert player.position.state is State.GOING_BACK
+    assert player.position.state is PlayerState.GOING_BACK
     session.leave.set()
     assert player.wait(120)
     assert (session.batch, player.position.clock) == (2, DAYS[29])
@@ -224,7 +224,7 @@ def test_a_pause_or_another_speed_does_not_wait_until_the_next_batch_is_due(play
     player.play()
     player.speed = None
     assert player.wait(120)
-    assert player.position.state is State.ENDED
+    assert player.position.state is PlayerState.ENDED
 
 
 def test_until_the_next_batch_is_due_it_is_told_when(player, monkeypatch):
@@ -265,4 +265,4 @@ def test_an_interrupt_stops_the_batch_that_is_running(session, player) -> None:
     player.play()
     assert begun.wait(120)
     player.interrupt()
-    assert player.position.state is State.STOPPED and session.batch == 0
+    assert player.position.state is PlayerState.STOPPED and session.batch == 0

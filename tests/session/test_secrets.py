@@ -27,7 +27,7 @@ from workbench.monitoring.metrics import metrics_text
 from workbench.notebook.display import sinks_table
 from workbench.session.live.sources import SIGNATURE, SOURCE, LiveSources
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source
+from workbench.session.sinks.target import AnswerSource
 from workbench.sql.algebra.types import INTEGER
 from workbench.streams.addresses.kinds import HTTP, KAFKA, KINDS, POSTGRES
 from workbench.streams.ingest import ingest
@@ -99,7 +99,9 @@ def told(problem: BaseException) -> str:
 
 @pytest.fixture
 def sinks(tmp_path: Path) -> Iterator[Sinks]:
-    made = Sinks(tmp_path / "sinks", lambda name: Source("first", (INTEGER,), lambda since: ROWS, lambda: 0), lambda: 0)
+    made = Sinks(
+        tmp_path / "sinks", lambda name: AnswerSource("first", (INTEGER,), lambda since: ROWS, lambda: 0), lambda: 0
+    )
     yield made
     made.close()
 
@@ -196,7 +198,7 @@ def test_secrets_that_an_older_version_kept_are_taken_out(tmp_path: Path, caplog
         place = {"query": "q", "registration": "first", "target": target, "batch": 3, "id": "a"}
         (tmp_path / "sinks" / f"{number}.json").write_text(json.dumps(place))
     again = Sinks(
-        tmp_path / "sinks", lambda name: Source("first", (INTEGER,), lambda since: ROWS, lambda: 9), lambda: 9
+        tmp_path / "sinks", lambda name: AnswerSource("first", (INTEGER,), lambda since: ROWS, lambda: 9), lambda: 9
     )
     for _ in range(2):  # also when it is opened once more
         again.go_on()

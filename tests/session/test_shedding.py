@@ -19,7 +19,7 @@ from workbench.errors import QueryError
 from workbench.session.live.overload import PATIENCE, Overload
 from workbench.session.live.sources import SourceStatus
 from workbench.session.session import Session as PlainSession
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import replayed
 
@@ -37,8 +37,10 @@ def is_behind(lag: float) -> dict[str, SourceStatus]:
     return {"s": SourceStatus("in", {}, 0, 0.0, lag, "", False)}
 
 
-@pytest.mark.parametrize(("shed", "cut"), [("oldest", Cut(10, 890)), ("sample", Cut(0, 900, 10 / 900)), (None, 10)])
-def test_it_is_shed_when_a_stream_is_behind_for_long(tmp_path: Path, shed: str | None, cut: int | Cut) -> None:
+@pytest.mark.parametrize(
+    ("shed", "cut"), [("oldest", BatchCut(10, 890)), ("sample", BatchCut(0, 900, 10 / 900)), (None, 10)]
+)
+def test_it_is_shed_when_a_stream_is_behind_for_long(tmp_path: Path, shed: str | None, cut: int | BatchCut) -> None:
     log = ingest("s", ROWS.slice(0, 1_000), tmp_path / "log")
     streams, overload = {"s": replayed(log, 100, time="id", shed=shed)}, Overload(1.0)
     for lag in (9.0, 9.0, 0.5, *[9.0] * (PATIENCE - 1)):  # once it had caught up by itself

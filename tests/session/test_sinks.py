@@ -16,7 +16,7 @@ import pytest
 from workbench.errors import QueryError, SessionError
 from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source
+from workbench.session.sinks.target import AnswerSource
 from workbench.sql.algebra.types import INTEGER
 
 
@@ -31,10 +31,10 @@ class Query:
         batches = [batch for batch in range(first, self.latest + 1) if batch != 3]
         return pd.DataFrame({"batch": batches, "weight": 1, "id": batches})
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> AnswerSource:
         if name != "q":
             raise QueryError(f"there is no query {name}")
-        return Source(self.registration, (INTEGER,), self.changes, lambda: self.latest)
+        return AnswerSource(self.registration, (INTEGER,), self.changes, lambda: self.latest)
 
 
 @pytest.fixture

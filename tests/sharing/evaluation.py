@@ -40,7 +40,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value, column_name
 from workbench.sql.algebra.types import DataType
 from workbench.sql.logical import Block, LogicalQuery, StreamInput
-from workbench.sql.predicates.canonical import widened
+from workbench.sql.predicates.canonical import without_overflow
 from workbench.sql.predicates.cnf import PredSet, conjunction, predicate_sources
 
 Bag = Counter[tuple[Value, ...]]
@@ -95,7 +95,7 @@ def answer(query: LogicalQuery, data: Data) -> Bag:
             return _block(query, data)
         case logical.Ordered():
             return _ordered(query, data)
-        case logical.SetOperation():
+        case logical.SetQuery():
             operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
             return combined(operator, [_typed(answer(b, data), b, query.types) for b in query.branches])
 
@@ -126,7 +126,7 @@ def _typed(bag: Bag, branch: LogicalQuery, types: Sequence[DataType]) -> Bag:
 
 def _block(block: Block, data: Data) -> Bag:
     rows: list[Sides] = [()]
-    where = conjunction(widened(block.where), block.window)  # comparisons do not overflow
+    where = conjunction(without_overflow(block.where), block.window)  # comparisons do not overflow
     for position, item in enumerate(block.inputs):
         own = [p for p in where if max(predicate_sources(p), default=0) == position]
         more = _input(item, data)
@@ -135,7 +135,7 @@ def _block(block: Block, data: Data) -> Bag:
         groups, statistics = block.grouping.groups, block.grouping.statistics
         names = [column_name(e) for e in (*groups, *statistics)]
         rows = [(dict(zip(names, values, strict=True)),) for values in grouped(rows, groups, statistics)]
-    having = conjunction(widened(block.having), block.having_window)
+    having = conjunction(without_overflow(block.having), block.having_window)
     rows = [row for row in rows if satisfies(row, having)]
     if block.analytics:
         rows = [row for row in _analyzed(block, rows) if satisfies(row, block.qualify)]

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import corrections_of
-from workbench.streams.cut import Cut, Gap, hashed, share
+from workbench.streams.cut import BatchCut, Gap, hashed, share
 from workbench.streams.ingest import ingest
 from workbench.streams.stream import Stream, replayed
 
@@ -21,29 +21,29 @@ def stream(folder: Path) -> Stream:
     return replayed(ingest("s", pa.table({"n": [*range(ROWS)]}), folder / "log"), 100, 10, "n", shed="sample")
 
 
-def took(given: Stream, cut: int | Cut) -> tuple[Stream, list[int]]:
+def took(given: Stream, cut: int | BatchCut) -> tuple[Stream, list[int]]:
     after, table = given.next(cut)
     return after, table["n"].to_pylist()
 
 
 def test_the_oldest_are_passed_over_and_caught_up_in_parts(tmp_path: Path) -> None:
-    after, rows = took(stream(tmp_path), Cut(taken=20, passed=300))
+    after, rows = took(stream(tmp_path), BatchCut(taken=20, passed=300))
     assert (rows, after.position, after.left_out) == ([*range(400, 420)], 420, 300)
-    after, rows = took(after, Cut(taken=5, passed=80))
+    after, rows = took(after, BatchCut(taken=5, passed=80))
     assert (rows, after.gaps) == ([*range(500, 505)], (Gap(100, 400), Gap(420, 500)))
-    after, rows = took(after, Cut(caught_up=250))
+    after, rows = took(after, BatchCut(caught_up=250))
     assert (rows, after.left_out, after.position) == ([*range(100, 350)], 130, 505)
-    after, rows = took(after, Cut(taken=2, caught_up=60))
+    after, rows = took(after, BatchCut(taken=2, caught_up=60))
     assert rows == [*range(350, 400), *range(420, 430), 505, 506]
-    after, rows = took(after, Cut(caught_up=10_000))
+    after, rows = took(after, BatchCut(caught_up=10_000))
     assert (rows, after.gaps) == ([*range(430, 500)], ())
 
 
 def test_a_sample_and_what_it_left_out_are_all_rows(tmp_path: Path) -> None:
-    after, sample = took(stream(tmp_path), Cut(passed=600, kept=0.25))
+    after, sample = took(stream(tmp_path), BatchCut(passed=600, kept=0.25))
     assert after.position == 700 and 110 < len(sample) < 190 and after.left_out == 600 - len(sample)
-    after, first = took(after, Cut(caught_up=100))
-    after, second = took(after, Cut(caught_up=10_000))
+    after, first = took(after, BatchCut(caught_up=100))
+    after, second = took(after, BatchCut(caught_up=10_000))
     assert sorted(sample + first + second) == [*range(100, 700)] and max(first) < 200 <= min(second)
     assert not after.gaps
 
@@ -68,19 +68,19 @@ def keyed(folder: Path, kind: str) -> Stream:
 def test_a_sample_by_a_key_has_all_rows_of_some_keys(tmp_path: Path, kind: str) -> None:
     given = keyed(tmp_path, kind)
     assert given.shed == "sample by k"
-    after, sample = took(given, Cut(passed=600, kept=0.4))
+    after, sample = took(given, BatchCut(passed=600, kept=0.4))
     keys = KEYS[kind].to_pylist()
     drawn = {keys[n] for n in sample}
     assert sample == [n for n in range(100, 700) if keys[n] in drawn]
     assert after.left_out == 600 - len(sample)
-    after, first = took(after, Cut(caught_up=150))
+    after, first = took(after, BatchCut(caught_up=150))
     assert first == [n for n in range(100, 250) if keys[n] not in drawn]
     assert after.left_out == len([n for n in range(250, 700) if keys[n] not in drawn])
-    more, again = took(after, Cut(passed=300, kept=0.7))
+    more, again = took(after, BatchCut(passed=300, kept=0.7))
     assert drawn <= {keys[n] for n in again} and len({keys[n] for n in again}) < len({*keys})
-    after, rest = took(more, Cut(caught_up=ROWS))
+    after, rest = took(more, BatchCut(caught_up=ROWS))
     assert sorted([*sample, *first, *again, *rest]) == [*range(100, ROWS)] and not after.gaps
-    cuts = {1: Cut(passed=600, kept=0.4), 2: Cut(caught_up=150)}
+    cuts = {1: BatchCut(passed=600, kept=0.4), 2: BatchCut(caught_up=150)}
     assert [table["n"].to_pylist() for batch, table in given.arrivals(cuts) if batch] == [sample, first]
 
 
@@ -97,7 +97,7 @@ def test_a_sample_by_no_column(tmp_path: Path) -> None:
 
 
 def test_the_same_cuts_give_the_same_rows(tmp_path: Path) -> None:
-    cuts = {1: Cut(passed=50, kept=0.5), 2: 7, 3: Cut(caught_up=20, taken=3), 4: Cut(caught_up=1_000)}
+    cuts = {1: BatchCut(passed=50, kept=0.5), 2: 7, 3: BatchCut(caught_up=20, taken=3), 4: BatchCut(caught_up=1_000)}
     given, rows = stream(tmp_path), []
     for cut in cuts.values():
         given, taken = took(given, cut)
@@ -107,7 +107,7 @@ def test_the_same_cuts_give_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_more_than_there_is_passes_over_the_rest(tmp_path: Path) -> None:
-    after, rows = took(stream(tmp_path), Cut(taken=9, passed=10_000))
+    after, rows = took(stream(tmp_path), BatchCut(taken=9, passed=10_000))
     assert (rows, after.left_out, after.finished) == ([], 900, True)
 
 

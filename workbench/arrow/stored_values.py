@@ -140,29 +140,29 @@ def as_shown(column: pa.Array | pa.ChunkedArray, type_: DataType) -> pa.Array | 
 
 
 def json_text(value: object) -> str:
-    """A list, struct or map as JSON, for people and files of texts, and bytes as hexadecimal digits; see ``plain``.
+    """A list, struct or map as JSON, for people and files of texts, bytes as hexadecimal digits; see ``json_value``.
 
     Example:
         >>> import datetime as dt
         >>> json_text([dt.date(2020, 1, 2), None]), json_text([Decimal("1.50")]), json_text(b"a")
         ('["2020-01-02", null]', '["1.50"]', '61')
     """
-    found = plain(value)
+    found = json_value(value)
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
-def plain(value: object) -> object:
+def json_value(value: object) -> object:
     """A value of an answer as JSON has it; decimals are texts, which lose no digit, and times ISO 8601's.
 
     Example:
-        >>> plain([Decimal("1.50"), None]), plain(float("nan")), plain({"a": b"a"})
+        >>> json_value([Decimal("1.50"), None]), plain(float("nan")), plain({"a": b"a"})
         (['1.50', None], 'nan', {'a': '61'})
     """
     match value:
         case list():
-            return [plain(each) for each in value]
+            return [json_value(each) for each in value]
         case dict():
-            return {json_text(name): plain(each) for name, each in value.items()}
+            return {json_text(name): json_value(each) for name, each in value.items()}
         case bytes():
             return _hexadecimal(value)
         case Decimal():

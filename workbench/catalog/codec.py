@@ -26,19 +26,19 @@ from typing import Any, Union, get_args, get_origin
 
 from cattrs import Converter
 
-from workbench.sql.algebra.analytic import FUNCTIONS, AnalyticCall, Over
+from workbench.sql.algebra.analytic import ANALYTIC_FUNCTIONS, AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 from workbench.sql.functions.aggregates import STATISTICS
-from workbench.sql.logical import Block, SetOperation
+from workbench.sql.logical import Block, SetQuery
 
 _MANY = 1 << 16
 """How many decoded texts are cached."""
 _WRITTEN: ContextVar[dict[int, int]] = ContextVar("written")
 """The numbers of the queries that are written, by their identity as objects."""
-_READ: ContextVar[list[Block | SetOperation]] = ContextVar("read")
+_READ: ContextVar[list[Block | SetQuery]] = ContextVar("read")
 """The queries that are read, by their numbers."""
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
@@ -155,7 +155,7 @@ def analytic_of(stored: str) -> AnalyticCall:
         ValueError: it is no function that the workbench knows.
     """
     function: AnalyticCall = decode(stored, AnalyticCall)
-    if function.function not in FUNCTIONS | STATISTICS:  # it would become SQL of Spark
+    if function.function not in ANALYTIC_FUNCTIONS | STATISTICS:  # it would become SQL of Spark
         raise ValueError(f"{function.function!r} is no analytic function")
     return function
 
@@ -235,10 +235,10 @@ def _tagged(union: Any, converter: Converter) -> Callable[[Any], Any]:
     def unstructure(value: Any) -> Any:
         if value is None:
             return None
-        if isinstance(value, (Block, SetOperation)) and id(value) in _WRITTEN.get():
+        if isinstance(value, (Block, SetQuery)) and id(value) in _WRITTEN.get():
             return {"again": _WRITTEN.get()[id(value)]}
         written = {"is": type(value).__name__, **converter.unstructure(value, unstructure_as=type(value))}
-        if isinstance(value, (Block, SetOperation)):
+        if isinstance(value, (Block, SetQuery)):
             _WRITTEN.get()[id(value)] = len(_WRITTEN.get())
         return written
 
@@ -254,7 +254,7 @@ def _untagged(union: Any, converter: Converter) -> Callable[[Any, Any], Any]:
         if "again" in plain:
             return _READ.get()[plain["again"]]
         value = converter.structure(plain, classes[plain["is"]])
-        if isinstance(value, (Block, SetOperation)):
+        if isinstance(value, (Block, SetQuery)):
             _READ.get().append(value)
         return value
 

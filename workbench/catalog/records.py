@@ -21,7 +21,7 @@ T = TypeVar("T")
 _STORED_AS_THEY_ARE = {str, int, float, bytes, bool, NoneType}
 
 
-class Rows(Generic[T]):
+class RecordRows(Generic[T]):
     """The rows of the objects of one dataclass.
 
     Args:
@@ -52,7 +52,7 @@ class Rows(Generic[T]):
         }
 
 
-class Records(Generic[T]):
+class StoredRecords(Generic[T]):
     """The objects of one dataclass in one relation, each with a name, in the order in which they were added.
 
     Args:
@@ -66,7 +66,7 @@ class Records(Generic[T]):
         self._database = database
         self._relation = relation
         self._record = record
-        self._rows = Rows(record, *omitted)
+        self._rows = RecordRows(record, *omitted)
 
     def put(self, record: T) -> None:
         """Add an object, or replace the one of its name, which keeps its place."""

@@ -22,10 +22,10 @@ from workbench.arrow.stored_values import as_python, as_shown, json_text
 from workbench.arrow.types import to_arrow, to_shown
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.window import extent
-from workbench.engine.read_window import changes_within, rows_within
+from workbench.engine.read_window import changes_within, window_rows
 from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.frames import run_writing, writing_plan
-from workbench.engine.storage.indexes.sorted_index import Extent
+from workbench.engine.storage.indexes.sorted_index import TimeIntervals
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
 from workbench.engine.storage.segments import Run, read_share
@@ -58,7 +58,7 @@ class Refinement:
         return [] if self.by is None else [self.by, *range(columns)]
 
 
-EVERYTHING = Refinement()
+WHOLE_ANSWER = Refinement()
 
 
 @dataclass(frozen=True)
@@ -143,12 +143,12 @@ class Answers:
         return frozenset(self.tree.plan.bits[node] for node in self.plan.nodes)
 
     @property
-    def where(self) -> Extent:
+    def where(self) -> TimeIntervals:
         """Where the query's window is now; without columns where it has none."""
         return extent(self.plan.window, self.clock.now) if self.plan.window else {}
 
     @property
-    def extents(self) -> list[tuple[int, Extent]]:
+    def extents(self) -> list[tuple[int, TimeIntervals]]:
         """Where the query's window was at registration, and after each later batch."""
         vectors = [(self.registered, self.clock.after_batch(self.registered))]
         vectors += [(batch, vector) for batch, vector in self.clock.vectors if batch > self.registered]
@@ -165,7 +165,7 @@ class Answers:
     def _rows(self, names: Sequence[str]) -> DataFrame:
         """Some columns of the rows that are in the query's window, if it has one."""
         relation, where = self.tree.relation, self.where
-        return rows_within(relation, names, where) if where else relation.frame(names)
+        return window_rows(relation, names, where) if where else relation.frame(names)
 
     @property
     def _belongs(self) -> str:

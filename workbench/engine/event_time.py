@@ -19,7 +19,7 @@ from workbench.engine.storage.layout import BATCH
 from workbench.engine.storage.segments import Segment, open_segment
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Value
-from workbench.sql.windows.stream_time import EventTimeVector, as_number, rows_of
+from workbench.sql.windows.stream_time import EventTimeVector, as_number, row_number_key
 
 if TYPE_CHECKING:
     from workbench.engine.storage.relation import Relation
@@ -67,7 +67,7 @@ class EventTimeClock:
 
     def rows(self, stream: str) -> int:
         """How many rows a stream has brought."""
-        rows = self.now.get(rows_of(stream))
+        rows = self.now.get(row_number_key(stream))
         return rows if isinstance(rows, int) else 0
 
     def standing(self, vector: EventTimeVector) -> EventTimeClock:
@@ -88,7 +88,7 @@ class EventTimeClock:
 
     def without_stream(self, name: str) -> EventTimeClock:
         """The clock without a stream."""
-        gone = {name.lower(), rows_of(name)}
+        gone = {name.lower(), row_number_key(name)}
         vectors = tuple((b, {key: at for key, at in vector.items() if key not in gone}) for b, vector in self.vectors)
         return EventTimeClock({key: time for key, time in self.times.items() if key not in gone}, vectors)
 
@@ -147,7 +147,7 @@ def _by_batch(segment: Segment, time: str | None) -> Iterator[tuple[int, Value, 
 
 def _advance(vector: dict[str, Value], name: str, latest: Value, rows: int) -> None:
     """Advance a vector by rows of a stream."""
-    key, counted = name.lower(), rows_of(name)
+    key, counted = name.lower(), row_number_key(name)
     before = vector.get(counted)
     vector[counted] = rows + (before if isinstance(before, int) else 0)
     if latest is not None:

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table, frame_of
-from workbench.engine.answers import EVERYTHING, Answers, Refinement
+from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.read_window import crossing
-from workbench.engine.selection import SCANNED, has_retractions, repeated, rows_with_any, summed
-from workbench.engine.storage.comparable import ASCENDING, in_order
-from workbench.engine.storage.grouping import normalized
-from workbench.engine.storage.indexes.sorted_index import within
+from workbench.engine.selection import SCANNED, has_retractions, repeated, rows_with_any, summed_weights
+from workbench.engine.storage.comparable import ASCENDING, positions_in_order
+from workbench.engine.storage.grouping import with_equal_bits
+from workbench.engine.storage.indexes.sorted_index import rows_in_intervals
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.lineage import rows_with_bits, word_column
 from workbench.engine.storage.relation import Relation
@@ -75,7 +75,7 @@ def _refuse_large(answer: Answers, most: int | None) -> None:
         raise QueryError(f"{what}, which is too much to fetch", hint="save(path) writes them, head(100) has the first")
 
 
-def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = EVERYTHING) -> pa.Table:
+def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = WHOLE_ANSWER) -> pa.Table:
     """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, its own, or as they are found.
 
     Spark evaluates a condition; without one the rows are sorted here where they are read here.
@@ -96,10 +96,12 @@ def _refined(rows: pa.Table, refinement: Refinement) -> pa.Table:
     order = [rows.column(i).combine_chunks() for i in refinement.order(rows.num_columns)]
     if not order:
         return rows
-    return rows.take(pa.array(in_order(order, [(refinement.descending, False), *[ASCENDING] * rows.num_columns])))
+    return rows.take(
+        pa.array(positions_in_order(order, [(refinement.descending, False), *[ASCENDING] * rows.num_columns]))
+    )
 
 
-def fetch_count(answer: Answers, refinement: Refinement = EVERYTHING) -> int:
+def fetch_count(answer: Answers, refinement: Refinement = WHOLE_ANSWER) -> int:
     """The number of rows of an answer, or of those that satisfy a condition; without one no expression is needed."""
     if refinement.where:
         return answer.refined(refinement).count()
@@ -109,7 +111,7 @@ def fetch_count(answer: Answers, refinement: Refinement = EVERYTHING) -> int:
     if rows is None:
         return answer.count()
     weights = rows.column(WEIGHT).to_numpy()
-    return int(weights[within(rows, where)].sum())
+    return int(weights[rows_in_intervals(rows, where)].sum())
 
 
 def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
@@ -120,7 +122,7 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
         return answer.changes(since).toArrow()
     batch = pc.max_element_wise(rows.column(BATCH), pa.scalar(answer.registered, pa.int32()))
     shown = [output.expression for output in answer.plan.outputs]
-    (batch, *values), weights = summed([batch, *_values(shown, rows)], rows.column(WEIGHT))
+    (batch, *values), weights = summed_weights([batch, *_values(shown, rows)], rows.column(WEIGHT))
     changes = _table([batch, weights, *values])
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
@@ -193,20 +195,20 @@ def _results_of_tree(answers: Sequence[Answers], first: int | None = None) -> li
         return [*_results_of_tree(answers[:half]), *_results_of_tree(answers[half:])] if half else [None]
     if len(answers) > 1 and has_retractions(rows.column(WEIGHT)):
         at = rows.schema.get_field_index(WEIGHT)
-        values, weights = summed([*rows.columns[:at], *rows.columns[at + 1 :]], rows.column(at))
+        values, weights = summed_weights([*rows.columns[:at], *rows.columns[at + 1 :]], rows.column(at))
         rows = pa.RecordBatch.from_arrays([*values[:at], weights, *values[at:]], schema=rows.schema)
     return [_result(answer, rows) for answer in answers]
 
 
 def _result(answer: Answers, rows: pa.RecordBatch) -> pa.Table:
     """A query's answer out of rows of its tree."""
-    own = rows_with_bits(rows, answer.bits) & within(rows, answer.where)
+    own = rows_with_bits(rows, answer.bits) & rows_in_intervals(rows, answer.where)
     rows = rows if own.all() else rows.take(pa.array(np.flatnonzero(own)))
     values, weights = _values(answer.plan.expressions, rows), rows.column(WEIGHT)
     if has_retractions(weights):
-        values, weights = summed(values, weights)
+        values, weights = summed_weights(values, weights)
     elif not answer.tree.plan.monotone:
-        values = list(map(normalized, values))
+        values = list(map(with_equal_bits, values))
     values = repeated(values, weights)
     shown = len(answer.plan.outputs)
     return _table(_sorted(values, shown, answer.plan.order) if answer.plan.order else values)
@@ -215,7 +217,7 @@ def _result(answer: Answers, rows: pa.RecordBatch) -> pa.Table:
 def _sorted(values: Sequence[pa.Array], shown: int, order: Sequence[SortKey]) -> list[pa.Array]:
     """The first ``shown`` columns in the order of the others, and rows that are equal there by the shown columns."""
     directions = [(key.descending, key.nulls_first) for key in order]
-    at = pa.array(in_order([*values[shown:], *values[:shown]], [*directions, *[ASCENDING] * shown]))
+    at = pa.array(positions_in_order([*values[shown:], *values[:shown]], [*directions, *[ASCENDING] * shown]))
     return [column.take(at) for column in values[:shown]]
 
 

@@ -23,7 +23,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.schedule import Meter, depths, reachable, run_all
+from workbench.engine.schedule import Meter, operators_by_depth, reachable, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -99,7 +99,7 @@ class IncrementalStep:
             return operator
 
         with meter.counting(self.batch, reachable(parents, first)):
-            for names in depths(parents):
+            for names in operators_by_depth(parents):
                 operators = run_all(names, prepared, threads)
                 deltas |= self._run(operators)
                 for name in names:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.operators.window import rows_in
 from workbench.engine.spark.arrow_tasks import run_tasks
-from workbench.engine.storage.indexes.sorted_index import Extent, within
+from workbench.engine.storage.indexes.sorted_index import TimeIntervals, rows_in_intervals
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.relation import Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share
@@ -23,7 +23,7 @@ from workbench.engine.storage.segments import Segment, read_share
 _Rows = Iterator[pa.RecordBatch]
 
 
-def rows_within(relation: Relation, names: Sequence[str], where: Extent) -> DataFrame:
+def window_rows(relation: Relation, names: Sequence[str], where: TimeIntervals) -> DataFrame:
     """Some columns of a relation's rows that are in a window."""
     schema, required = _schemas(relation, names, where)
 
@@ -35,7 +35,7 @@ def rows_within(relation: Relation, names: Sequence[str], where: Extent) -> Data
 
 
 def changes_within(
-    relation: Relation, names: Sequence[str], extents: Sequence[tuple[int, Extent]], since: int | None
+    relation: Relation, names: Sequence[str], extents: Sequence[tuple[int, TimeIntervals]], since: int | None
 ) -> DataFrame:
     """What a window on a relation changed, batch by batch: rows with ``_batch`` and ``_weight``.
 
@@ -54,16 +54,16 @@ def changes_within(
     return _frame(relation, required, read)
 
 
-def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, Extent]], since: int | None) -> _Rows:
+def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, TimeIntervals]], since: int | None) -> _Rows:
     """Those of some rows that a window lets in or out, batch by batch; arguments as those of ``changes_within``."""
     first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
     last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
     brought = rows.column(BATCH).to_numpy(zero_copy_only=False)
     before = np.zeros(rows.num_rows, dtype=bool)
     if last_seen is not None:
-        before = within(rows, last_seen[1]) & (brought <= last_seen[0])
+        before = rows_in_intervals(rows, last_seen[1]) & (brought <= last_seen[0])
     for batch, where in later:
-        after = within(rows, where) & (brought <= batch)
+        after = rows_in_intervals(rows, where) & (brought <= batch)
         for now, weight in ((after & ~before, 1), (before & ~after, -1)):
             if now.any():
                 yield _as_change(rows.filter(pa.array(now)), batch, weight)
@@ -78,7 +78,7 @@ def _as_change(rows: pa.RecordBatch, batch: int, weight: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(values, names=rows.schema.names)
 
 
-def _schemas(relation: Relation, names: Sequence[str], where: Extent) -> tuple[pa.Schema, list[str]]:
+def _schemas(relation: Relation, names: Sequence[str], where: TimeIntervals) -> tuple[pa.Schema, list[str]]:
     """The columns to read, and those of them to return."""
     required = list(dict.fromkeys(names))
     return only(relation.layout.arrow, list(dict.fromkeys([*required, *where, BATCH, WEIGHT]))), required

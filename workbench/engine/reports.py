@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.network.nodes import NodeId
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 
 
 class Counts(Mapping[str, int]):
@@ -126,10 +126,10 @@ class BatchReport:
     changes: Mapping[str, int] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
     late_rows: Mapping[str, int] = field(default_factory=dict)
-    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    cuts: Mapping[str, BatchCut] = field(default_factory=dict)
 
     @property
-    def taken(self) -> Mapping[str, int | Cut]:
+    def taken(self) -> Mapping[str, int | BatchCut]:
         """What the batch took of each stream, so that it can be run again."""
         return {**self.arrived, **self.cuts}
 

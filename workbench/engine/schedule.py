@@ -61,14 +61,14 @@ def run_all(names: Iterable[str], work: Callable[[str], T], pool: Executor) -> d
     return run_in_order(dict.fromkeys(names, ()), work, pool)
 
 
-def depths(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def operators_by_depth(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Names by depth: those without parents, those whose parents are among these, and so on.
 
     Args:
         parents: for every name those it needs, parents before children.
 
     Example:
-        >>> depths({"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []})
+        >>> operators_by_depth({"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"], "e": []})
         [['a', 'e'], ['b', 'c'], ['d']]
     """
     depth: dict[str, int] = {}

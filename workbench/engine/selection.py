@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.storage.grouping import normalized
+from workbench.engine.storage.grouping import with_equal_bits
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import WORD_BITS, Mask, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
@@ -93,18 +93,18 @@ def has_retractions(weights: pa.Array) -> bool:
     return least is not None and least <= 0
 
 
-def summed(keys: Sequence[pa.Array], weights: pa.Array) -> tuple[list[pa.Array], pa.Array]:
+def summed_weights(keys: Sequence[pa.Array], weights: pa.Array) -> tuple[list[pa.Array], pa.Array]:
     """The Z-set's normal form: equal rows once, with the sum of their weights, and none with weight 0.
 
     Rows are equal where they are in Spark's GROUP BY: NULL is NULL, NaN is NaN, and -0.0 is 0.0.
 
     Example:
-        >>> values, weights = summed([pa.array([-0.0, 0.0, 1.0])], pa.array([1, 1, -1]))
+        >>> values, weights = summed_weights([pa.array([-0.0, 0.0, 1.0])], pa.array([1, 1, -1]))
         >>> values[0].to_pylist(), weights.to_pylist()
         ([0.0, 1.0], [2, -1])
     """
     names = [str(i) for i in range(len(keys))]
-    rows = pa.Table.from_arrays([*map(normalized, keys), weights], names=[*names, WEIGHT])
+    rows = pa.Table.from_arrays([*map(with_equal_bits, keys), weights], names=[*names, WEIGHT])
     # One thread: rows are few, and starting more takes longer than they do.
     sums = rows.group_by(names, use_threads=False).aggregate([(WEIGHT, "sum")])
     kept = sums.filter(pc.not_equal(sums.column(f"{WEIGHT}_sum"), 0))

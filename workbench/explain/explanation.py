@@ -63,7 +63,7 @@ def rule_text(rule: str) -> str:
     return RULE_TEXTS.get(rule, rule)
 
 
-def called(node: Decision | Candidate) -> str:
+def node_title(node: Decision | Candidate) -> str:
     """What a node does; an explanation of an older version has its id alone."""
     return node.name or node.node
 

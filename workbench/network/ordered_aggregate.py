@@ -7,11 +7,11 @@ from collections.abc import Callable
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 
 _DOWN = "_desc"
-FUNCTIONS = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc"})
+ORDERED_AGGREGATES = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc"})
 
 
 def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str]) -> str:
-    """A call of one of ``FUNCTIONS``; ``sql`` writes its parts.
+    """A call of one of ``ORDERED_AGGREGATES``; ``sql`` writes its parts.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column

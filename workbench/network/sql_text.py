@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from workbench.network.ordered_aggregate import FUNCTIONS, ordered_aggregate_sql
+from workbench.network.ordered_aggregate import ORDERED_AGGREGATES, ordered_aggregate_sql
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
@@ -166,7 +166,7 @@ def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> st
             return names(expression)
         case Constant():
             return _constant_sql(expression)
-        case AggregateCall(function=function) if function in FUNCTIONS:
+        case AggregateCall(function=function) if function in ORDERED_AGGREGATES:
             return ordered_aggregate_sql(expression, lambda part: _sql(part, names, 0))
         case AggregateCall():
             inner = ", ".join(_sql(a, names, 0) for a in expression.arguments) or "*"

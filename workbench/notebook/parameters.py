@@ -23,7 +23,7 @@ INSERTED = re.compile(rf"(?P<skip>{COMMENT})|\{{\{{\s*(?P<name>\w+)\s*\}}\}}", r
 BOUND = re.compile(rf"(?P<skip>{COMMENT}|{QUOTED})|(?<![\w:]):(?P<name>[A-Za-z_]\w*)", re.DOTALL)
 
 
-def expand(sql: str, variables: Mapping[str, Any], dialect: str) -> str:
+def fill_placeholders(sql: str, variables: Mapping[str, Any], dialect: str) -> str:
     """The SQL of a cell with its placeholders filled in.
 
     Args:
@@ -35,14 +35,14 @@ def expand(sql: str, variables: Mapping[str, Any], dialect: str) -> str:
         MagicError: a name is unknown, or its value is of a type that has no literal.
 
     Example:
-        >>> expand("SELECT {{what}} FROM f WHERE city = :city", {"what": "amount", "city": "L'Aquila"}, "oracle")
-        "SELECT amount FROM f WHERE city = 'L''Aquila'"
+        >>> fill_placeholders("SELECT {{what}} FROM f WHERE town = :t", {"what": "fee", "t": "L'Aquila"}, "oracle")
+        "SELECT fee FROM f WHERE town = 'L''Aquila'"
     """
     inserted = _replace(INSERTED, sql, variables, str)
-    return _replace(BOUND, inserted, variables, lambda value: literal(value, dialect))
+    return _replace(BOUND, inserted, variables, lambda value: sql_literal(value, dialect))
 
 
-def literal(value: Any, dialect: str) -> str:
+def sql_literal(value: Any, dialect: str) -> str:
     """A Python value as a SQL literal of the same type.
 
     A float is written in decimal digits, as an analyst would type it, so that comparisons with money stay exact.
@@ -51,7 +51,7 @@ def literal(value: Any, dialect: str) -> str:
         MagicError: the type has no literal.
 
     Example:
-        >>> literal(dt.date(2002, 11, 27), "oracle"), literal(1e-3, "spark")
+        >>> sql_literal(dt.date(2002, 11, 27), "oracle"), literal(1e-3, "spark")
         ("TO_DATE('2002-11-27', 'YYYY-MM-DD')", '0.001')
     """
     value = value.item() if hasattr(value, "item") else value  # numpy scalars

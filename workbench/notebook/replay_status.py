@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import clock_text, milliseconds
-from workbench.session.player import Position, State
+from workbench.session.player import PlayerState, Position
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,11 +50,11 @@ def activity(position: Position) -> str:
     """What the player does, in a few words."""
     if position.problem is not None:
         return f"stopped: {str(position.problem).splitlines()[0]}"
-    if position.state is State.PLAYING and position.latency is not None:
+    if position.state is PlayerState.PLAYING and position.latency is not None:
         return "live" if position.since is not None else "live, waiting for rows"
-    if position.state is State.PLAYING and position.left is not None:
+    if position.state is PlayerState.PLAYING and position.left is not None:
         return f"playing, {position.left} to go"
-    if position.state is State.PAUSED and position.since is not None:
+    if position.state is PlayerState.PAUSED and position.since is not None:
         return "pausing after this batch"
     if position.due is not None and (seconds := position.due - time.monotonic()) > 1:
         return f"playing, next batch in {_duration(seconds)}"

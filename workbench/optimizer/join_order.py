@@ -22,12 +22,12 @@ EXHAUSTIVE = 8
 
 Inputs = frozenset[int]
 NO_CORRECTIONS: Mapping[Inputs, float] = MappingProxyType({})
-Rows = Callable[[Inputs], float]
+RowEstimator = Callable[[Inputs], float]
 """Estimates the rows of the join of some inputs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class JoinLeaf:
     """One input, by its position in FROM."""
 
     position: int
@@ -37,7 +37,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class JoinNode:
     """The join of two trees."""
 
     left: JoinTree
@@ -47,7 +47,7 @@ class Pair:
         return f"({self.left} {self.right})"
 
 
-JoinTree = Leaf | Pair
+JoinTree = JoinLeaf | JoinNode
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ class JoinGraph:
         return any(True for _ in self.between(left, right))
 
 
-def best_order(graph: JoinGraph, rows: Rows) -> JoinTree:
+def best_order(graph: JoinGraph, rows: RowEstimator) -> JoinTree:
     """The cheapest tree; of equally cheap ones a left-deep one in the order of FROM.
 
     Inputs that no predicate connects are joined last, and all that a predicate connects before them.
 
     Args:
         graph: at least one input.
-        rows: the estimate, see ``cardinality``.
+        rows: the estimate, see ``join_estimator``.
 
     Example:
         >>> sizes = {0: 1000.0, 1: 10.0, 2: 10.0}
@@ -112,16 +112,18 @@ def written_order(graph: JoinGraph) -> JoinTree:
         '((0 1) 2)'
     """
     first, *waiting = graph.positions
-    tree: JoinTree = Leaf(first)
+    tree: JoinTree = JoinLeaf(first)
     placed = frozenset({first})
     while waiting:
         position = min(waiting, key=lambda p: (-_strength(graph.between(placed, frozenset({p}))), p))
         waiting.remove(position)
-        tree, placed = Pair(tree, Leaf(position)), placed | {position}
+        tree, placed = JoinNode(tree, JoinLeaf(position)), placed | {position}
     return tree
 
 
-def cardinality(graph: JoinGraph, columns: Statistics, corrections: Mapping[Inputs, float] = NO_CORRECTIONS) -> Rows:
+def join_estimator(
+    graph: JoinGraph, columns: Statistics, corrections: Mapping[Inputs, float] = NO_CORRECTIONS
+) -> RowEstimator:
     """Estimates the join of some inputs: the product of their sizes, and of all predicates that read only them.
 
     Args:
@@ -130,7 +132,7 @@ def cardinality(graph: JoinGraph, columns: Statistics, corrections: Mapping[Inpu
         corrections: for pairs of inputs how many times the rows that statistics say were seen; they multiply.
 
     Example:
-        >>> cardinality(JoinGraph({0: 10.0, 1: 20.0}, PredSet()), lambda column: None)(frozenset({0, 1}))
+        >>> join_estimator(JoinGraph({0: 10.0, 1: 20.0}, PredSet()), lambda column: None)(frozenset({0, 1}))
         200.0
     """
     sources = [(predicate_sources(p), p) for p in graph.predicates]
@@ -176,7 +178,7 @@ def _rounded(rows: float) -> float:
 
 
 def _leaf(position: int) -> _Plan:
-    return _Plan(frozenset({position}), Leaf(position), (position,))
+    return _Plan(frozenset({position}), JoinLeaf(position), (position,))
 
 
 def _components(graph: JoinGraph) -> list[list[int]]:
@@ -188,11 +190,11 @@ def _components(graph: JoinGraph) -> list[list[int]]:
     return sorted(sorted(part) for part in parts)
 
 
-def _cheapest(plans: list[_Plan], graph: JoinGraph, rows: Rows) -> _Plan:
+def _cheapest(plans: list[_Plan], graph: JoinGraph, rows: RowEstimator) -> _Plan:
     return (_exhaustive if len(plans) <= EXHAUSTIVE else _greedy)(plans, graph, rows)
 
 
-def _exhaustive(plans: list[_Plan], graph: JoinGraph, rows: Rows) -> _Plan:
+def _exhaustive(plans: list[_Plan], graph: JoinGraph, rows: RowEstimator) -> _Plan:
     """The best plan of every set of the given ones, from the best plans of its two parts, for all ways to part it."""
     best = {frozenset({i}): plan for i, plan in enumerate(plans)}
     everything = range(len(plans))
@@ -211,7 +213,7 @@ def _halves(chosen: frozenset[int]) -> Iterator[frozenset[int]]:
             yield frozenset({first, *others})
 
 
-def _greedy(plans: list[_Plan], graph: JoinGraph, rows: Rows) -> _Plan:
+def _greedy(plans: list[_Plan], graph: JoinGraph, rows: RowEstimator) -> _Plan:
     """Joins, until one plan is left, the two connected plans whose join has the fewest rows."""
 
     def rank(pair: tuple[_Plan, _Plan]) -> tuple[object, ...]:
@@ -225,13 +227,13 @@ def _greedy(plans: list[_Plan], graph: JoinGraph, rows: Rows) -> _Plan:
     return plans[0]
 
 
-def _joined(a: _Plan, b: _Plan, graph: JoinGraph, rows: Rows) -> _Plan:
+def _joined(a: _Plan, b: _Plan, graph: JoinGraph, rows: RowEstimator) -> _Plan:
     """The join of two plans, the one with more inputs on the left."""
     left, right = sorted((a, b), key=lambda plan: (-len(plan.inputs), plan.order))
     inputs = left.inputs | right.inputs
     return _Plan(
         inputs,
-        Pair(left.tree, right.tree),
+        JoinNode(left.tree, right.tree),
         left.order + right.order,
         left.products + right.products + (not graph.connected(left.inputs, right.inputs)),
         left.cost + right.cost + rows(inputs),

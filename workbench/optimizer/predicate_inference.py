@@ -17,7 +17,7 @@ from fractions import Fraction
 from workbench.sql.algebra.expressions import Constant, Expression, sources
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
-from workbench.sql.predicates.canonical import canonical_literal, comparison
+from workbench.sql.predicates.canonical import canonical_comparison, canonical_literal
 from workbench.sql.predicates.cnf import FLIPPED, NEVER, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.implication import implies
 from workbench.sql.predicates.linear import LinearForm, linear, linear_form
@@ -223,7 +223,9 @@ def _end(test: _Test, upper: bool) -> tuple[_Value, bool] | None:
 def _placed(link: _Link, value: _Value, operator: Operator) -> Literal | None:
     """The link's comparison with ``operator``, its source replaced by a value."""
     if isinstance(value, Fraction):
-        return comparison(linear_form([(link.target, link.other)], link.constant + link.factor * value), operator)
+        return canonical_comparison(
+            linear_form([(link.target, link.other)], link.constant + link.factor * value), operator
+        )
     return Literal(link.target, FLIPPED[operator], Constant(value, link.target.type))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workbench.optimizer.statistics import ColumnStatistics, SortKey, sort_key
+from workbench.optimizer.statistics import ColumnStatistics, ValueOrder, sort_key
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, text
 from workbench.sql.algebra.types import BOOLEAN, common_type
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
@@ -190,7 +190,7 @@ def _shares(statistics: ColumnStatistics, points: Sequence[Value]) -> npt.NDArra
     return shares
 
 
-def _passes(literal: Literal, places: Mapping[SortKey, int], count: int) -> npt.NDArray[np.bool_]:
+def _passes(literal: Literal, places: Mapping[ValueOrder, int], count: int) -> npt.NDArray[np.bool_]:
     """Which of the shares pass a literal; the last one is that of NULL, which no comparison passes."""
     place = np.arange(count)
     match literal:

@@ -27,11 +27,11 @@ _ABOVE_AVERAGE = 1.25
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
-SortKey = tuple[bool, Any]
+ValueOrder = tuple[bool, Any]
 """What values are compared by."""
 
 
-def sort_key(value: Value) -> SortKey:
+def sort_key(value: Value) -> ValueOrder:
     """Orders values as SQL does: NaN above all numbers, a date as its midnight.
 
     Example:
@@ -92,14 +92,14 @@ class ColumnStatistics:
         common = sum(fraction for other, fraction in self.common if sort_key(other) < key)
         return common + self.others * self._others_below(key)
 
-    def _at(self, key: SortKey) -> float:
+    def _at(self, key: ValueOrder) -> float:
         """The part of the other rows that have one value: an average one's, or all parts it fills."""
         quantiles = self.quantiles
         filled = bisect_right(quantiles, key, key=sort_key) - bisect_left(quantiles, key, key=sort_key) - 1
         average = 1 / max(1.0, self.distinct - len(self.common))
         return max(average, filled / max(1, len(quantiles) - 1))
 
-    def _others_below(self, key: SortKey) -> float:
+    def _others_below(self, key: ValueOrder) -> float:
         quantiles = self.quantiles
         upper = bisect_left(quantiles, key, key=sort_key)
         if upper in (0, len(quantiles)):
@@ -185,7 +185,7 @@ def _cuts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.searchsorted(counts.cumsum(), places, side="right")
 
 
-def _between(low: SortKey, key: SortKey, high: SortKey) -> float:
+def _between(low: ValueOrder, key: ValueOrder, high: ValueOrder) -> float:
     """How far a value is on the way between two others; texts and infinities have no distance and count as half way."""
     if key == high:
         return 1.0

@@ -17,7 +17,7 @@ from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.live_run import LiveRun
 from workbench.session.live.suspension import Suspension
 from workbench.session.parts import Parts
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 
 CAUGHT_UP = 50_000
 """Rows of a stream that a batch takes at most of those that were left out."""
@@ -91,7 +91,7 @@ class BatchRunner:
         self._suspension.resume([q.name for q in self._parts.store.state.queries.values() if q.by_load])
         reports: list[BatchReport] = []
         while gaps := [name for name, stream in self._parts.store.state.streams.items() if stream.gaps]:
-            reports.append(self._run_batch({name: Cut(caught_up=CAUGHT_UP) for name in gaps}, False))
+            reports.append(self._run_batch({name: BatchCut(caught_up=CAUGHT_UP) for name in gaps}, False))
             if on_report is not None:
                 on_report(reports[-1])
         return reports
@@ -110,7 +110,7 @@ class BatchRunner:
         self._parts.store.once_more(sought)
         self._parts.failures.disable()
 
-    def _run_batch(self, sizes: Mapping[str, int | Cut] | None, profile: bool) -> BatchReport:
+    def _run_batch(self, sizes: Mapping[str, int | BatchCut] | None, profile: bool) -> BatchReport:
         runtime = self._parts.runtime
         report = self._parts.batches.commit(lambda state: transitions.run(runtime, state, sizes, profile))
         with self._parts.lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.errors import QueryError
 from workbench.optimizer.join_cost import JoinCost
 
-MOST_PAIRS = 100_000_000
+MOST_PAIRS_EXPECTED = 100_000_000
 """So many pairs are looked at in one or two minutes."""
 
 
@@ -15,12 +15,12 @@ def check_cost(name: str, join: JoinCost | None) -> None:
     Raises:
         QueryError: it would look at too many pairs; the message has the estimate.
     """
-    if join is None or join.pairs <= MOST_PAIRS:
+    if join is None or join.pairs <= MOST_PAIRS_EXPECTED:
         return
     left, right = (" and ".join(streams) for streams in join.sides)
     raise QueryError(
         f"{name} joins {left} with {right} by no condition that finds few pairs: about {_rounded(join.pairs)} pairs"
-        f" of rows would be looked at, and more than {_rounded(MOST_PAIRS)} take minutes to hours",
+        f" of rows would be looked at, and more than {_rounded(MOST_PAIRS_EXPECTED)} take minutes to hours",
         hint="add an equality of columns, as in a.key = b.key; force=True (%%argus --force) computes it anyway",
     )
 

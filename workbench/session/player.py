@@ -69,7 +69,7 @@ class Playable(Protocol):
         """Batches as rows come, one at a time."""
 
 
-class State(StrEnum):
+class PlayerState(StrEnum):
     """What a player is doing."""
 
     PAUSED = "paused"
@@ -95,7 +95,7 @@ class Position:
         latency: seconds that a batch may take while it plays rows as they come; ``None`` when it plays batches.
     """
 
-    state: State
+    state: PlayerState
     batch: int
     clock: dt.datetime | None = None
     left: int | None = 0
@@ -242,14 +242,14 @@ class Player:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(CLOSING)
 
-    def _state(self) -> State:
+    def _state(self) -> PlayerState:
         if self._back_to is not None:
-            return State.GOING_BACK
+            return PlayerState.GOING_BACK
         if self._left != 0:
-            return State.PLAYING
+            return PlayerState.PLAYING
         if self._problem is not None:
-            return State.STOPPED
-        return State.ENDED if self._ended else State.PAUSED
+            return PlayerState.STOPPED
+        return PlayerState.ENDED if self._ended else PlayerState.PAUSED
 
     def _ordered(self) -> bool:
         return self._left != 0 or self._back_to is not None

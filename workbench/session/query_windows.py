@@ -22,8 +22,8 @@ from workbench.sql.predicates.cnf import Operator, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import time_and_end
-from workbench.sql.windows.evaluation import sequence, value_at
-from workbench.sql.windows.stream_time import INSTANT, NOW, ROW, EventTimeVector, common_time, rows_of
+from workbench.sql.windows.evaluation import loop_instants, value_at
+from workbench.sql.windows.stream_time import INSTANT, NOW, ROW, EventTimeVector, common_time, row_number_key
 
 if TYPE_CHECKING:
     from workbench.engine.event_time import EventTimeClock
@@ -71,7 +71,7 @@ def instants(
     """The instants so far, in order: those of the loop that are due, or else the times since registration."""
     loop = _loop(windows)
     if loop is not None:
-        for value in sequence(loop).due(clock.now):
+        for value in loop_instants(loop).due(clock.now):
             yield value, {**clock.now, INSTANT: value}
         return
     now, before = _now(windows), object()
@@ -83,7 +83,7 @@ def instants(
         before = value
 
 
-def as_of(
+def at_instant(
     query: LogicalQuery, windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, schema: Schema, name: str
 ) -> tuple[LogicalQuery, EventTimeVector]:
     """What a query asks at one instant, and the event times that it sees there.
@@ -96,7 +96,7 @@ def as_of(
     """
     loop = _loop(windows)
     if loop is not None:
-        wanted, due = _as(at, loop.type.kind, name), sequence(loop).due(clock.now)
+        wanted, due = _as(at, loop.type.kind, name), loop_instants(loop).due(clock.now)
         if wanted not in due:
             last = f"the last is {due[-1]}" if due else "there is none yet"
             raise QueryError(f"{wanted} is no instant of {name} so far", hint=f"windows() lists them; {last}")
@@ -107,7 +107,7 @@ def as_of(
         clashing = ", ".join(f"{stream} {time.type}" for stream, time in sorted(times.items()))
         raise QueryError(f"{name} has no instants: {clashing or 'it reads no stream'}", hint=_ANSWER)
     wanted = _as(at, type_.kind, name)
-    keys = {rows_of(stream) if time == ROW else stream.lower() for stream, time in times.items()}
+    keys = {row_number_key(stream) if time == ROW else stream.lower() for stream, time in times.items()}
     return _up_to(query, times, Constant(wanted, type_)), {**clock.now, **dict.fromkeys(keys, wanted)}
 
 

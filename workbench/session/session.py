@@ -27,7 +27,7 @@ from workbench.session import transitions
 from workbench.session.batch_runner import BatchRunner
 from workbench.session.contents import SessionContents
 from workbench.session.directory.directory import CATALOG, SINKS, SessionDirectory, decoding_catalog
-from workbench.session.directory.save import save
+from workbench.session.directory.save import save_session
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.session.integrity_checks import CheckReport
 from workbench.session.learning.forecast import Forecast
@@ -41,7 +41,7 @@ from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source
+from workbench.session.sinks.target import AnswerSource
 from workbench.session.state import ACTIVE, EAGER, LAZY, LISTED, OFF, QueryRecord, State
 from workbench.session.stream_registry import StreamRegistry
 from workbench.session.transitions import BoundText
@@ -200,7 +200,7 @@ class Session(SessionContents):
             SessionError: there is a session in that folder, or it cannot be written to.
         """
         with self.parts.store.pinned() as state:
-            return save(self.parts.directory, self.parts.planner.catalog, state, path)
+            return save_session(self.parts.directory, self.parts.planner.catalog, state, path)
 
     @one_at_a_time
     def check(self, empty: bool = False) -> CheckReport:
@@ -753,7 +753,7 @@ class Session(SessionContents):
         handle = self._handles.get(query.id)
         return handle if handle is not None else self._handles.setdefault(query.id, Query(query, self.parts.answers))
 
-    def _source_of(self, name: str) -> Source:
+    def _source_of(self, name: str) -> AnswerSource:
         """The changes of a query, for a sink.
 
         Raises:
@@ -771,8 +771,8 @@ class Session(SessionContents):
                 hint = "drop_sink ends the sink; what its target was given stays there"
                 raise QueryError(f"query {name} does not run: {status}", hint=hint)
 
-        store = self.parts.store
-        return Source(record.id, types, handle.arrow_changes, lambda: handle.batch, lambda: store.last.line, check)
+        batch, line = lambda: handle.batch, lambda: self.parts.store.last.line
+        return AnswerSource(record.id, types, handle.arrow_changes, batch, line, check)
 
     @contextmanager
     def _bound(self, sql: str, dialect: str) -> Iterator[tuple[State, Bound]]:

@@ -34,7 +34,7 @@ from workbench.sharing.planner import Planned, Planner
 from workbench.sql.binder.pipeline import Bound
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
 
 
@@ -207,7 +207,7 @@ def without(runtime: Runtime, state: State, names: Iterable[str]) -> State:
 
 
 def run(
-    runtime: Runtime, state: State, sizes: Mapping[str, int | Cut] | None = None, profile: bool = False
+    runtime: Runtime, state: State, sizes: Mapping[str, int | BatchCut] | None = None, profile: bool = False
 ) -> tuple[State, BatchReport]:
     """Let the next rows of every stream arrive: ``sizes`` by stream, or each stream's own number.
 
@@ -225,14 +225,14 @@ def run(
     late = {name: after.late_rows - streams[name].late_rows for name, (after, _) in steps.items()}
     arrived = {name: rows + late[name] for name, rows in report.arrived.items()}
     late_rows = {name: rows for name, rows in late.items() if rows}
-    cuts = {name: cut for name, cut in sizes.items() if isinstance(cut, Cut)}
+    cuts = {name: cut for name, cut in sizes.items() if isinstance(cut, BatchCut)}
     report = replace(report, rows=sum(arrived.values()), arrived=arrived, late_rows=late_rows, cuts=cuts)
     after = {name: stream for name, (stream, _) in steps.items()}
     return replace(state, streams={**state.streams, **after}, reports=(*state.reports, report)), report
 
 
 def _computed_anew(
-    runtime: Runtime, state: State, sizes: Mapping[str, int | Cut], profile: bool, problem: NotEmittedError
+    runtime: Runtime, state: State, sizes: Mapping[str, int | BatchCut], profile: bool, problem: NotEmittedError
 ) -> tuple[State, BatchReport]:
     """A batch over which the operators are passed that would have written what is no bag of rows, and all above them.
 
@@ -294,7 +294,7 @@ def with_checks(network: Network, names: Iterable[str]) -> list[str]:
     return [name for name in network.queries if checked_query(name) in wanted]
 
 
-def _due(streams: Collection[Stream]) -> dict[str, int | Cut]:
+def _due(streams: Collection[Stream]) -> dict[str, int | BatchCut]:
     """How many rows the next batch takes of each stream by itself; those cut by event time end together."""
     end = min((boundary for stream in streams if (boundary := stream.boundary()) is not None), default=None)
     return {stream.name: stream.waiting if stream.table else stream.due(end) for stream in streams}

@@ -22,7 +22,7 @@ from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 
 
-def group_rows(
+def find_grouping(
     draft: Draft,
     read: Read,
     groups: Mapping[Expression, Expression],

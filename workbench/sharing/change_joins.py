@@ -9,7 +9,7 @@ from workbench.network.network import depths
 from workbench.network.nodes import ID_DIGITS, SIDES, Join, NodeId
 from workbench.network.sql_text import predicates_sql
 from workbench.sharing.draft import Draft, on_side
-from workbench.sharing.join_parts import Pair
+from workbench.sharing.join_parts import RootPair
 from workbench.sql.algebra.expressions import digest
 from workbench.sql.predicates.cnf import PredSet, conjunction, rename_predicates
 from workbench.sql.predicates.implication import common_predicate, difference, implies
@@ -18,7 +18,7 @@ _LISTED = 5
 """Names of rerouted queries in a note."""
 
 
-def new_join(draft: Draft, pair: Pair) -> Join:
+def new_join(draft: Draft, pair: RootPair) -> Join:
     """The join of a pair that tests just what is required of it."""
     owner = "" if draft.options.join_sharing else f" of {draft.owner}"
     anchor = digest(pair.required.identity, ID_DIGITS) + owner

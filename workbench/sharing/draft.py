@@ -21,7 +21,7 @@ from workbench.sharing.decisions import Record
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType
-from workbench.sql.predicates.canonical import canonical, canonical_expression, widened
+from workbench.sql.predicates.canonical import canonical, canonical_expression, without_overflow
 from workbench.sql.predicates.cnf import TRUE, OnSide, PredSet, rename_predicates
 from workbench.sql.predicates.implication import normalized
 
@@ -179,7 +179,7 @@ def remove_unneeded(draft: Draft) -> None:
 @cached(100_000)
 def stored_form(predicates: PredSet, canonicalize: bool) -> PredSet:
     """Canonical (T6.2.1) and without redundancy (T6.2.4); without arithmetic where that is switched off."""
-    return normalized(canonical(predicates) if canonicalize else widened(predicates))
+    return normalized(canonical(predicates) if canonicalize else without_overflow(predicates))
 
 
 @cached(100_000)

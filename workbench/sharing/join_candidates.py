@@ -18,7 +18,7 @@ from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
-from workbench.sharing.join_parts import Pair
+from workbench.sharing.join_parts import RootPair
 from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.implication import common_predicate, difference, implies, implies_or_pred
 
@@ -62,7 +62,7 @@ Match = Exact | Subsumes | Weakens
 
 
 @dataclass(frozen=True)
-class Choice:
+class JoinChoice:
     """A match of a pair, with what it is ranked by.
 
     Attributes:
@@ -74,7 +74,7 @@ class Choice:
         anchor: see ``Parts.anchor``.
     """
 
-    pair: Pair
+    pair: RootPair
     match: Match
     cost: float
     rows: float
@@ -108,17 +108,17 @@ class Choice:
         return Candidate(self.match.join.id, self.match.rule, self.cost, chosen, reason)
 
 
-def choices(draft: Draft, pair: Pair, anchor: float) -> Iterator[Choice]:
+def choices(draft: Draft, pair: RootPair, anchor: float) -> Iterator[JoinChoice]:
     """The joins that can serve a pair, with their costs; ``anchor``: see ``Parts.anchor``."""
     if draft.options.join_sharing:
         for match in _matches(draft, pair):
             tested = match.predicates if isinstance(match, Weakens) else match.join.predicates
             rows = draft.estimates.joined(pair.roots, tested)
             required = draft.estimates.joined(pair.roots, pair.required)
-            yield Choice(pair, match, rows if match.residual else 0.0, rows, required, anchor)
+            yield JoinChoice(pair, match, rows if match.residual else 0.0, rows, required, anchor)
 
 
-def near_misses(draft: Draft, pair: Pair) -> Iterator[Candidate]:
+def near_misses(draft: Draft, pair: RootPair) -> Iterator[Candidate]:
     """Joins between the same roots that cannot serve, each with the first test that is in the way."""
     if not draft.options.join_sharing:
         return
@@ -140,7 +140,7 @@ def keeps_keys(old: PredSet, new: PredSet) -> bool:
     return any(keys and all(implies_or_pred(other, key) for key in keys) for keys, other in both)
 
 
-def _matches(draft: Draft, pair: Pair) -> Iterator[Match]:
+def _matches(draft: Draft, pair: RootPair) -> Iterator[Match]:
     """The joins that serve as they are; only where there are none, those that serve when they test less."""
     subsuming = draft.catalog.joins_subsuming(*pair.roots, pair.required)
     for id_ in subsuming:
@@ -162,7 +162,7 @@ def _matches(draft: Draft, pair: Pair) -> Iterator[Match]:
                 yield _weakens(join, pair, common, Rule.COVER)
 
 
-def _weakens(join: Join, pair: Pair, predicates: PredSet, rule: Rule) -> Weakens:
+def _weakens(join: Join, pair: RootPair, predicates: PredSet, rule: Rule) -> Weakens:
     return Weakens(join, predicates, difference(pair.required, predicates), rule)
 
 
@@ -171,7 +171,7 @@ def _keys(predicates: PredSet) -> frozenset[ORPred]:
     return frozenset(p for p in predicates if is_key(p))
 
 
-def _worth_it(draft: Draft, pair: Pair, join: Join, common: PredSet) -> bool:
+def _worth_it(draft: Draft, pair: RootPair, join: Join, common: PredSet) -> bool:
     """Whether one wider join costs about what two narrow ones do; without statistics it is taken to."""
     if not all(map(draft.estimates.known, pair.roots)):
         return True

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from workbench.network.nodes import Join, NodeId
 from workbench.network.sql_text import predicates_sql
-from workbench.optimizer.join_order import JoinGraph, JoinTree, Leaf, best_order, cardinality, written_order
+from workbench.optimizer.join_order import JoinGraph, JoinLeaf, JoinTree, best_order, join_estimator, written_order
 from workbench.sharing.change_joins import new_join, weakened
 from workbench.sharing.decisions import Candidate, Rule
 from workbench.sharing.draft import Draft
-from workbench.sharing.join_candidates import Choice, Weakens, choices, near_misses
-from workbench.sharing.join_parts import Input, Pair, Parts
+from workbench.sharing.join_candidates import JoinChoice, Weakens, choices, near_misses
+from workbench.sharing.join_parts import JoinInput, JoinParts, RootPair
 from workbench.sql.predicates.cnf import PredSet, map_predicates, pred_set, predicate_columns, predicate_sources
 
 SLACK = 8.0
@@ -28,12 +28,12 @@ SLACK = 8.0
 class _Step:
     """The next join: of a pair, in the join of ``choice`` or in a new one."""
 
-    pair: Pair
-    choice: Choice | None
+    pair: RootPair
+    choice: JoinChoice | None
     considered: tuple[Candidate, ...]
 
 
-def join_inputs(draft: Draft, inputs: Sequence[Input], where: PredSet, stated: PredSet) -> Parts:
+def join_inputs(draft: Draft, inputs: Sequence[JoinInput], where: PredSet, stated: PredSet) -> JoinParts:
     """All inputs of a block as one part, in joins that are there or new ones.
 
     Args:
@@ -44,7 +44,7 @@ def join_inputs(draft: Draft, inputs: Sequence[Input], where: PredSet, stated: P
     """
     stated_rows = [draft.estimates.rows(item.read) for item in _restricted(draft, inputs, stated)]
     between = [p for p in where if len(predicate_sources(p)) > 1]
-    parts = Parts.of(_restricted(draft, inputs, where), between, stated_rows)
+    parts = JoinParts.of(_restricted(draft, inputs, where), between, stated_rows)
     match_plan = draft.options.strategy == "match-plan" and len(inputs) > 1
     plan = _planned(draft, parts) if match_plan else None
     while len(parts.parts) > 1:
@@ -53,7 +53,7 @@ def join_inputs(draft: Draft, inputs: Sequence[Input], where: PredSet, stated: P
     return parts
 
 
-def _restricted(draft: Draft, inputs: Sequence[Input], where: PredSet) -> list[Input]:
+def _restricted(draft: Draft, inputs: Sequence[JoinInput], where: PredSet) -> list[JoinInput]:
     """The inputs with all conditions that read one alone; a condition that reads no input goes to the first."""
     alone = [(next(iter(read), 0), p) for p in where if len(read := predicate_sources(p)) <= 1]
     return [item.restricted(draft, [p for i, p in alone if i == place]) for place, item in enumerate(inputs)]
@@ -73,7 +73,7 @@ def _join_of(draft: Draft, step: _Step) -> Join:
     return join
 
 
-def _next_step(draft: Draft, parts: Parts, plan: JoinTree | None) -> _Step:
+def _next_step(draft: Draft, parts: JoinParts, plan: JoinTree | None) -> _Step:
     """The next join. ``plan``: the order that was fixed beforehand (match-plan), or ``None`` (sharing-selection)."""
     if plan is not None:
         return _best_step(draft, parts, [_first_pair(plan, parts)])
@@ -81,7 +81,7 @@ def _next_step(draft: Draft, parts: Parts, plan: JoinTree | None) -> _Step:
     return step if step.choice is not None else _Step(_cheapest(draft, parts), None, step.considered)
 
 
-def _best_step(draft: Draft, parts: Parts, pairs: Iterable[tuple[int, int]]) -> _Step:
+def _best_step(draft: Draft, parts: JoinParts, pairs: Iterable[tuple[int, int]]) -> _Step:
     """The best join of the network for any of these pairs; the first pair without one when there is none."""
     oriented = [pair for a, b in pairs for pair in parts.oriented(draft, a, b)]
     ranked = sorted(
@@ -98,12 +98,12 @@ def _best_step(draft: Draft, parts: Parts, pairs: Iterable[tuple[int, int]]) -> 
     return _Step(best.pair, best, tuple(considered.values()))
 
 
-def _one_orientation(choices: Iterable[Choice]) -> Iterable[Choice]:
+def _one_orientation(choices: Iterable[JoinChoice]) -> Iterable[JoinChoice]:
     """Of the two ways to turn a self-join the one in which the join that is there keeps most of what it tests.
 
     Estimates do not tell ``later by less than 40 days`` from ``earlier, or later by less than 40 days``.
     """
-    best: dict[tuple[NodeId, tuple[int, int]], Choice] = {}
+    best: dict[tuple[NodeId, tuple[int, int]], JoinChoice] = {}
     for choice in choices:
         key = choice.match.join.id, choice.pair.key
         if key not in best or (choice.change, choice.tests_lost) < (best[key].change, best[key].tests_lost):
@@ -111,7 +111,7 @@ def _one_orientation(choices: Iterable[Choice]) -> Iterable[Choice]:
     return best.values()
 
 
-def _why_not(best: Choice, other: Choice) -> str:
+def _why_not(best: JoinChoice, other: JoinChoice) -> str:
     join = best.match.join
     if other.match.join.leaves != join.leaves:
         return f"{join.id} joins more inputs"
@@ -122,13 +122,13 @@ def _why_not(best: Choice, other: Choice) -> str:
     return f"{join.id} leaves fewer rows to join" if other.rows != best.rows else f"{join.id} is as good"
 
 
-def _cheapest(draft: Draft, parts: Parts) -> Pair:
+def _cheapest(draft: Draft, parts: JoinParts) -> RootPair:
     """The first pair of the cheapest order; or one that grows from the most selective input, if that costs little more.
 
     A join that begins where other queries begin is worth more to them than the last estimated row.
     """
 
-    def rows(pair: Pair) -> float:
+    def rows(pair: RootPair) -> float:
         return draft.estimates.joined(pair.roots, pair.required)
 
     best = parts.oriented(draft, *_first_pair(_planned(draft, parts), parts))[0]
@@ -139,7 +139,7 @@ def _cheapest(draft: Draft, parts: Parts) -> Pair:
     return grown if rows(grown) <= SLACK * max(rows(best), 1000.0) else best
 
 
-def _planned(draft: Draft, parts: Parts) -> JoinTree:
+def _planned(draft: Draft, parts: JoinParts) -> JoinTree:
     """The cheapest order to join the parts in, its leaves being inputs; that of FROM where ordering is off.
 
     A part goes by its first input, and its columns are those of its root: so each has one name and type there.
@@ -152,11 +152,11 @@ def _planned(draft: Draft, parts: Parts) -> JoinTree:
     if not draft.options.join_order:
         return written_order(graph)
     corrections = {frozenset(min(parts.parts[i].members) for i in tie): c for tie, c in _corrections(draft, parts)}
-    rows = cardinality(graph, lambda c: draft.estimates.column(reads[c.source].root, c.name), corrections)
+    rows = join_estimator(graph, lambda c: draft.estimates.column(reads[c.source].root, c.name), corrections)
     return best_order(graph, rows)
 
 
-def _corrections(draft: Draft, parts: Parts) -> Iterator[tuple[tuple[int, int], float]]:
+def _corrections(draft: Draft, parts: JoinParts) -> Iterator[tuple[tuple[int, int], float]]:
     """For pairs of parts that predicates tie together how wrong their estimates were seen to be."""
     if draft.estimates.observed.joins:
         for a, b in parts.connected():
@@ -167,18 +167,18 @@ def _corrections(draft: Draft, parts: Parts) -> Iterator[tuple[tuple[int, int], 
                     break
 
 
-def _first_pair(tree: JoinTree, parts: Parts) -> tuple[int, int]:
+def _first_pair(tree: JoinTree, parts: JoinParts) -> tuple[int, int]:
     """The first pair of a planned order that is not joined yet, as positions of parts."""
 
     def part(node: JoinTree) -> int | None:
         """The part that all leaves of a subtree are in, if they are in one."""
-        if isinstance(node, Leaf):
+        if isinstance(node, JoinLeaf):
             return parts.part_of(node.position)
         left, right = part(node.left), part(node.right)
         return left if left is not None and left == right else None
 
     def search(node: JoinTree) -> tuple[int, int] | None:
-        if isinstance(node, Leaf):
+        if isinstance(node, JoinLeaf):
             return None
         left, right = part(node.left), part(node.right)
         if left is not None and right is not None:

@@ -16,7 +16,7 @@ from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, map_predi
 
 
 @dataclass(frozen=True)
-class Input:
+class JoinInput:
     """One input of a block: what is read.
 
     ``values``: its columns as expressions over the root that is read; ``None`` where they are the root's own columns.
@@ -29,7 +29,7 @@ class Input:
         """A column of the input as an expression over the root."""
         return Column(column.name, column.type) if self.values is None else self.values[column.name]
 
-    def restricted(self, draft: Draft, predicates: Iterable[ORPred]) -> Input:
+    def restricted(self, draft: Draft, predicates: Iterable[ORPred]) -> JoinInput:
         """The input with predicates required that read only it, over its columns."""
         return replace(self, read=restricted(draft, self.read, map_predicates(pred_set(predicates), self.over_root)))
 
@@ -48,7 +48,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RootPair:
     """Two parts that could be joined next, and what is required of their join, in one of the ways to orient it.
 
     ``left`` and ``right`` are positions in ``Parts.parts``; ``required`` is over the roots of the two (the JVOA form).
@@ -66,7 +66,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Parts:
+class JoinParts:
     """A block's inputs while they are joined.
 
     Attributes:
@@ -78,7 +78,7 @@ class Parts:
     """
 
     parts: tuple[_Part, ...]
-    inputs: tuple[Input, ...]
+    inputs: tuple[JoinInput, ...]
     steps: tuple[tuple[tuple[Join, int], ...], ...]
     waiting: tuple[ORPred, ...]
     stated_rows: tuple[float, ...]
@@ -86,10 +86,10 @@ class Parts:
     """What is required of pairs that were looked at; most of them are there again after a join."""
 
     @staticmethod
-    def of(inputs: Sequence[Input], waiting: Iterable[ORPred], stated_rows: Iterable[float]) -> Parts:
+    def of(inputs: Sequence[JoinInput], waiting: Iterable[ORPred], stated_rows: Iterable[float]) -> JoinParts:
         """The parts before anything is joined: every input is one."""
         parts = tuple(_Part(item.read, frozenset([position])) for position, item in enumerate(inputs))
-        return Parts(parts, tuple(inputs), ((),) * len(parts), tuple(waiting), tuple(stated_rows))
+        return JoinParts(parts, tuple(inputs), ((),) * len(parts), tuple(waiting), tuple(stated_rows))
 
     def over_root(self, column: Column) -> Expression:
         """A column of an input as an expression over the root of the part it is in."""
@@ -112,18 +112,18 @@ class Parts:
         pairs = [(a, b) for a in count for b in count if a < b]
         return [pair for pair in pairs if self._between(*pair)] or pairs
 
-    def oriented(self, draft: Draft, a: int, b: int) -> list[Pair]:
+    def oriented(self, draft: Draft, a: int, b: int) -> list[RootPair]:
         """The ways to join two parts: one, with the smaller root left; both for a self-join (STA, T6.2.2)."""
         roots = self.parts[a].read.root, self.parts[b].read.root
         if roots[0] > roots[1]:
             a, b, roots = b, a, (roots[1], roots[0])
-        pairs = [Pair(a, b, roots, self._required(draft, a, b))]
+        pairs = [RootPair(a, b, roots, self._required(draft, a, b))]
         if roots[0] == roots[1]:
-            pairs.append(Pair(b, a, roots, self._required(draft, b, a)))
+            pairs.append(RootPair(b, a, roots, self._required(draft, b, a)))
             pairs.sort(key=lambda pair: str(pair.required))
         return pairs
 
-    def joined(self, draft: Draft, pair: Pair, join: Join) -> Parts:
+    def joined(self, draft: Draft, pair: RootPair, join: Join) -> JoinParts:
         """The parts after two of them have become one, read from a join."""
         left, right = self.parts[pair.left], self.parts[pair.right]
         required = over_join(join, pair.required, draft.options.canonicalize)

@@ -15,11 +15,11 @@ from workbench.network.nodes import FIRST_IS_APART, Branch, Read, SetOperation, 
 from workbench.network.roll_up import column_of
 from workbench.network.sql_text import Names, bare, or_pred_sql
 from workbench.optimizer.predicate_inference import infer
-from workbench.sharing.aggregates import find_aggregate, group_rows
+from workbench.sharing.aggregates import find_aggregate, find_grouping
 from workbench.sharing.analytic.find import find_analytic, first_rows, order_of
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
-from workbench.sharing.join_parts import Input, restricted
+from workbench.sharing.join_parts import JoinInput, restricted
 from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
 from workbench.sql.algebra.analytic import ANALYTIC, Over
@@ -97,7 +97,7 @@ class _Translator:
         match query:
             case Block():
                 return self._block(query)
-            case logical.SetOperation():
+            case logical.SetQuery():
                 return self._set_operation(query)
             case Ordered():
                 return self._ordered(query)
@@ -137,7 +137,7 @@ class _Translator:
             # The window comes below the groups: a group is one of the rows in the window.
             groups = {g: self._over_root(g, values) for g in block.grouping.groups}
             statistics = {s: self._statistic_over_root(s, values) for s in block.grouping.statistics}
-            read, named = group_rows(draft, read, groups, statistics, window)
+            read, named = find_grouping(draft, read, groups, statistics, window)
             values = named.__getitem__
             window = map_predicates(block.having_window, values)
         # HAVING reads groups and statistics, so it comes above the aggregate; it is empty without one.
@@ -189,7 +189,7 @@ class _Translator:
             draft.record.note(f"inferred: {or_pred_sql(p, _names_in(block))}")
         return conditions
 
-    def _input(self, item: logical.Input, position: int, below: PredSet) -> Input:
+    def _input(self, item: logical.Input, position: int, below: PredSet) -> JoinInput:
         """One input, with the part of a window that is applied below joins."""
         if isinstance(item, StreamInput):
             source = self.draft.put(
@@ -199,11 +199,11 @@ class _Translator:
                 self.draft.record.note(f"{item.stream} takes rows back: plans for append-only streams do not serve it")
             if item.columns:
                 self.draft.stream_columns[source.id] = dict(item.columns)
-            whole = Input(Read(source.id))
+            whole = JoinInput(Read(source.id))
         else:
             inner = self.query(item)
             values = {stored_name(output.name): output.expression for output in inner.outputs}
-            whole = Input(windowed(self.draft, inner.read, inner.window), values)
+            whole = JoinInput(windowed(self.draft, inner.read, inner.window), values)
         own = PredSet(tuple(p for p in below if predicate_sources(p) == {position}))
         return replace(whole, read=windowed(self.draft, whole.read, map_predicates(own, whole.over_root)))
 
@@ -213,7 +213,7 @@ class _Translator:
     def _statistic_over_root(self, statistic: AggregateCall, values: Values) -> AggregateCall:
         return replace(statistic, arguments=tuple(self._over_root(a, values) for a in statistic.arguments))
 
-    def _set_operation(self, query: logical.SetOperation) -> Translation:
+    def _set_operation(self, query: logical.SetQuery) -> Translation:
         operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
         branches = [self._branch(branch, query) for branch in _flattened(query)]
         kept = 1 if operator in FIRST_IS_APART else 0
@@ -226,7 +226,7 @@ class _Translator:
             Read(node.id), tuple(Output(name, Column(f"c{i}", type_)) for i, (name, type_) in enumerate(named, start=1))
         )
 
-    def _branch(self, query: LogicalQuery, around: logical.SetOperation) -> Branch:
+    def _branch(self, query: LogicalQuery, around: logical.SetQuery) -> Branch:
         inner = self.query(query)
         read = windowed(self.draft, inner.read, inner.window)
         values = zip((o.expression for o in inner.outputs), around.types, strict=True)
@@ -247,7 +247,7 @@ def with_their_columns(expressions: Iterable[Expression]) -> tuple[Expression, .
     return tuple(dict.fromkeys([*own, *read]))
 
 
-def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:
+def _flattened(query: logical.SetQuery) -> list[LogicalQuery]:
     """Branches with a nested operator of the same kind taken apart: A - B - C has three (T7.2.1).
 
     SEMIJOIN is not: rows of A that B and C have are not those that B or C has.
@@ -259,11 +259,7 @@ def _flattened(query: logical.SetOperation) -> list[LogicalQuery]:
     for place, branch in enumerate(query.branches):
         # Only INTERSECT is taken apart in any place: A - (B - C) is something else.
         anywhere = place == 0 or query.operator == "intersect"
-        if (
-            isinstance(branch, logical.SetOperation)
-            and anywhere
-            and (branch.operator, branch.all, branch.types) == kind
-        ):
+        if isinstance(branch, logical.SetQuery) and anywhere and (branch.operator, branch.all, branch.types) == kind:
             branches += _flattened(branch)
         else:
             branches.append(branch)

@@ -28,7 +28,7 @@ from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.aggregates import follows_from_parts
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, or_pred, pred_set, predicate_sources
-from workbench.sql.windows.bounds import time_and_end, times
+from workbench.sql.windows.bounds import time_and_end, window_times
 from workbench.sql.windows.overlapping import window_start
 from workbench.sql.windows.stream_time import ROW, as_number, is_session
 
@@ -82,7 +82,7 @@ def slices_of(
         return None
     if any(map(is_session, groups)):  # a session may go on in the next slice
         return None
-    sliced = {time: _slice(time, window) for time in times(window)}
+    sliced = {time: _slice(time, window) for time in window_times(window)}
     slices = {time: slice_ for time, slice_ in sliced.items() if slice_ is not None}
     if len(slices) < len(sliced):
         return None

@@ -42,12 +42,12 @@ from workbench.sql.functions.arrays.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetOperation, parts_of
+from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetQuery, parts_of
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.read_outputs import read_blocks
 
-ROWS = AggregateCall("count", (), INTEGER)
+GROUP_ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
 _GUARDED = frozenset({NUMERIC_QUOTIENT, MAP_FROM_ENTRIES, *UNREAD})
 Guarded = tuple[Call, tuple[Expression, ...]]
@@ -86,7 +86,7 @@ def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
         yield from _of_value(part, read[id(part)])
         yield from _of_arrays(part)
         yield from _of_guarded(part, read[id(part)])
-    elif isinstance(part, SetOperation) and part.beyond is not None:
+    elif isinstance(part, SetQuery) and part.beyond is not None:
         rows = Block((part.beyond,), TRUE, _VIOLATED)
         steps = len(part.branches)
         hint = "count the steps to say how far it goes: 1 AS depth ... p.depth + 1 ... WHERE p.depth < 5"
@@ -96,7 +96,7 @@ def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
 def _of_value(block: Block, read: Block) -> Iterator[Check]:
     """That no group has several rows, where the block is a value."""
     if block.single:
-        several = normal_form(call(">", Column(column_name(ROWS), INTEGER), Constant(1, INTEGER)))
+        several = normal_form(call(">", Column(column_name(GROUP_ROWS), INTEGER), Constant(1, INTEGER)))
         rows = replace(block, outputs=_VIOLATED, having=several, single=False)
         needed = read.grouping is not None and bool(read.grouping.statistics)
         yield Check(rows, "a subquery that is a value has several rows", "add LIMIT 1 to it", needed)

@@ -23,7 +23,7 @@ _COLUMNS = {"integer": "a", "double": "x", "string": "s", "date": "d", "timestam
 """Type of an argument -> the column of the trials that has it."""
 _HELP = re.compile(r"(\w+\(.*?\)) (.+)")
 
-Kind = Literal["function", "aggregate", "analytic"]
+FunctionKind = Literal["function", "aggregate", "analytic"]
 """A function of one row, an aggregate, or a function that needs OVER."""
 
 
@@ -42,7 +42,7 @@ class FunctionHelp:
     """
 
     name: str
-    kind: Kind
+    kind: FunctionKind
     signature: str
     purpose: str
     example: str

@@ -161,7 +161,7 @@ class Block(Interned):
 
 
 @dataclass(frozen=True, eq=False)
-class SetOperation(Interned):
+class SetQuery(Interned):
     """UNION, INTERSECT or EXCEPT of queries with as many columns each; or a SEMIJOIN or ANTIJOIN, which no text names.
 
     UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
@@ -187,7 +187,7 @@ class SetOperation(Interned):
         """The expressions it computes: none."""
         return ()
 
-    def map(self, change: _Change) -> SetOperation:
+    def map(self, change: _Change) -> SetQuery:
         """The set operator over changed branches, and with ``beyond`` changed."""
         beyond = None if self.beyond is None else as_query(change(self.beyond))
         return replace(self, branches=tuple(as_query(change(branch)) for branch in self.branches), beyond=beyond)
@@ -246,8 +246,8 @@ class StreamWindow:
     loop: Call | None = None
 
 
-LogicalQuery = Block | SetOperation | Ordered
-Input = StreamInput | Block | SetOperation | Ordered
+LogicalQuery = Block | SetQuery | Ordered
+Input = StreamInput | Block | SetQuery | Ordered
 _Change = Callable[[Input], Input]
 
 
@@ -311,7 +311,7 @@ def listing(query: LogicalQuery) -> str:
                 lines.append(f"#{number} {part}")
             case Block():
                 lines.append(f"#{number} {replace(part, inputs=())} of {[numbers[id(i)] for i in part.inputs]}")
-            case SetOperation():
+            case SetQuery():
                 own = replace(part, branches=(), beyond=None)
                 lines.append(f"#{number} {own} of {[numbers[id(b)] for b in part.branches]}")
             case Ordered():
@@ -372,7 +372,7 @@ def output_columns(query: LogicalQuery) -> tuple[tuple[str, DataType], ...]:
     match query:
         case Block():
             return tuple((o.name, o.type) for o in query.outputs)
-        case SetOperation():
+        case SetQuery():
             return tuple(zip(query.names, query.types, strict=True))
         case Ordered():
             return output_columns(query.query)[: query.columns]

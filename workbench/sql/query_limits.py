@@ -16,7 +16,7 @@ from workbench.sql.logical import (
     Block,
     Input,
     LogicalQuery,
-    SetOperation,
+    SetQuery,
     StreamInput,
     output_columns,
     parts_of,
@@ -50,7 +50,9 @@ _BOUNDED = "say how much there may be: SEQUENCE(1, LEAST(n, 100)), SLICE(x, 1, 1
 _TOO_DEEP = "group a part of it in a view of its own, or compute it before it enters the stream"
 
 
-def refuse_extent(expression: Expression, source: SourceText, node: exp.Expr, known: dict[int, Extent]) -> None:
+def refuse_extent(
+    expression: Expression, source: SourceText, node: exp.Expr, known: dict[int, ExpressionExtent]
+) -> None:
     """Refuse an expression that is too high or too long with all the views that it is made of written out.
 
     Args:
@@ -122,9 +124,9 @@ def _read(query: Input, read: Mapping[Input, int]) -> int:
     match query:
         case StreamInput() | Block(distinct=True):
             return 1
-        case SetOperation("semijoin" | "antijoin", _, branches):
+        case SetQuery("semijoin" | "antijoin", _, branches):
             return max(read[branch] for branch in branches)
-        case SetOperation("union", True, (pairs, *others)):
+        case SetQuery("union", True, (pairs, *others)):
             return read[pairs] + sum(read[other] for other in others if not _is_without_partner(other, pairs))
         case _:
             return sum(read[inner] for inner in query.children())
@@ -133,7 +135,7 @@ def _read(query: Input, read: Mapping[Input, int]) -> int:
 def _is_without_partner(branch: LogicalQuery, pairs: LogicalQuery) -> bool:
     """Whether a branch has the rows of an outer join without a partner, of which another branch has the pairs."""
     match branch:
-        case Block((SetOperation("antijoin", _, (_, Block(inputs))),)):
+        case Block((SetQuery("antijoin", _, (_, Block(inputs))),)):
             return isinstance(pairs, Block) and pairs.inputs == inputs
     return False
 
@@ -142,11 +144,11 @@ def _rounded(number: int) -> str:
     return f"{number:,}" if number < 10**9 else "billions of"
 
 
-Extent = tuple[int, int, Expression]
+ExpressionExtent = tuple[int, int, Expression]
 """Parts and height of an expression; and itself, so that its identity stays its own."""
 
 
-def _extent(expression: Expression, known: dict[int, Extent]) -> tuple[int, int]:
+def _extent(expression: Expression, known: dict[int, ExpressionExtent]) -> tuple[int, int]:
     """Parts and height; a part that stands in several places is measured once."""
     rest = [expression]
     while rest:

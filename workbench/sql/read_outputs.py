@@ -18,7 +18,7 @@ from workbench.sql.logical import (
     Input,
     LogicalQuery,
     Ordered,
-    SetOperation,
+    SetQuery,
     StreamInput,
     output_columns,
     parts_of,
@@ -49,7 +49,7 @@ def read_blocks(query: LogicalQuery) -> dict[int, Block]:
                 for column in _input_columns(block):
                     if 0 <= column.source < len(part.inputs):
                         read[id(part.inputs[column.source])].add(column.name)
-            case SetOperation():
+            case SetQuery():
                 names = [stored_name(name) for name in part.names]
                 keeps = part.operator == "union" and part.all
                 wanted = [place for place, name in enumerate(names) if not keeps or name in read[id(part)]]

@@ -24,7 +24,7 @@ _GOLDEN, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476
 
 
 @dataclass(frozen=True)
-class Cut:
+class BatchCut:
     """What one batch takes of one stream.
 
     Attributes:

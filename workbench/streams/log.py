@@ -29,7 +29,7 @@ from workbench.files.inside import path_inside
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import beyond_years
-from workbench.streams.corrections.declared import EVENT, MARKS, Changes, Corrections
+from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, Changes, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail
@@ -110,7 +110,9 @@ class StreamLog:
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
         """Stored names of the stream's columns, and their types."""
-        return tuple((field.name, type_of_field(field)) for field in self.schema if field.name not in MARKS)
+        return tuple(
+            (field.name, type_of_field(field)) for field in self.schema if field.name not in CORRECTION_COLUMNS
+        )
 
     def end_of_event(self, stop: int) -> int:
         """The first position from ``stop`` on that does not part the rows of one event: -old and +new."""
@@ -269,7 +271,7 @@ def _corrections(changes: str, key: Iterable[str], weight: str | None) -> Correc
 def log_schema(columns: Iterable[tuple[str, DataType]], corrected: bool = False) -> pa.Schema:
     """The Arrow schema of a log with these columns; one that is corrected has the marks of its rows, too."""
     fields = [to_field(name, type_) for name, type_ in columns]
-    return pa.schema(fields + [pa.field(mark, pa.int64()) for mark in MARKS if corrected])
+    return pa.schema(fields + [pa.field(mark, pa.int64()) for mark in CORRECTION_COLUMNS if corrected])
 
 
 def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[_LogFile]:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from workbench.arrow.types import type_of_field
 from workbench.files.writing import NewFile, write_file
-from workbench.streams.corrections.declared import MARKS, Corrections
+from workbench.streams.corrections.declared import CORRECTION_COLUMNS, Corrections
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, LATE, MANIFEST, QUARANTINE, VERSION
 from workbench.streams.source import QuarantinedRow
@@ -100,7 +100,7 @@ class LogWriter:
         manifest: dict[str, object] = {
             "version": VERSION,
             "name": self._name,
-            "columns": [[f.name, str(type_of_field(f))] for f in self._schema if f.name not in MARKS],
+            "columns": [[f.name, str(type_of_field(f))] for f in self._schema if f.name not in CORRECTION_COLUMNS],
             "files": self._files,
             "set_aside_total": self._misfits,
         }

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from workbench.errors import StreamError, nearest, with_article
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.csv_source import open_csv
-from workbench.streams.files.json_lines import ENDINGS, Record, open_json_lines, schema_of, within_depth
+from workbench.streams.files.json_lines import ENDINGS, JsonRecord, open_json_lines, schema_of, within_depth
 from workbench.streams.files.urls import download, is_url
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -184,7 +184,7 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
     return _open_parquet(_parquet_files(scratch))
 
 
-def _open_records(records: Sequence[Record]) -> OpenedSource:
+def _open_records(records: Sequence[JsonRecord]) -> OpenedSource:
     if not records:
         raise StreamError("a list without rows says nothing of its columns", hint="give an Arrow or pandas table")
     if reasons := [reason for record in records if isinstance(reason := within_depth(record), str)]:

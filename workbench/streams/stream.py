@@ -16,7 +16,7 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
-from workbench.streams.cut import SHEDDING, Cut, Gap, sampled_by
+from workbench.streams.cut import SHEDDING, BatchCut, Gap, sampled_by
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
@@ -129,7 +129,7 @@ class Stream:
         """The first of the quarantined rows, each with its line, its text and the reason."""
         return tuple(entry for entry in self.log.quarantined if entry.row is None or entry.row < self.position)
 
-    def next(self, size: int | Cut | None = None) -> tuple[Stream, pa.Table]:
+    def next(self, size: int | BatchCut | None = None) -> tuple[Stream, pa.Table]:
         """The stream after the next batch, and the batch: fewer rows at the end, none after it.
 
         Late rows are not in the batch, though they count as rows taken. What a line of the source changes is never
@@ -142,7 +142,7 @@ class Stream:
         Raises:
             StreamError: ``size`` is no whole number or negative, or the log cannot be read.
         """
-        if isinstance(size, Cut):
+        if isinstance(size, BatchCut):
             return self._cut(size)
         size = self.due(self.boundary()) if size is None else _checked_count(self.log, "batch", size, least=0)
         stop = self.log.end_of_event(min(self.log.rows, self.position + size)) if size else self.position
@@ -166,7 +166,7 @@ class Stream:
             return self.waiting
         return first_from(self.log, self.position, self.time, end) - self.position
 
-    def _cut(self, cut: Cut) -> tuple[Stream, pa.Table]:
+    def _cut(self, cut: BatchCut) -> tuple[Stream, pa.Table]:
         """The stream after a batch that passes over rows or takes such rows."""
         pieces, left, gaps = list[pa.Table](), cut.caught_up, list(self.gaps)
         while left > 0 and gaps:
@@ -221,7 +221,7 @@ class Stream:
         for start in range(0, self.history, CHUNK_ROWS):
             yield self.log.on_time(start, min(self.history, start + CHUNK_ROWS))
 
-    def arrivals(self, batches: Mapping[int, int | Cut]) -> Iterator[tuple[int, pa.Table]]:
+    def arrivals(self, batches: Mapping[int, int | BatchCut]) -> Iterator[tuple[int, pa.Table]]:
         """All rows that have arrived, each with its batch.
 
         Args:

@@ -47,7 +47,7 @@ from workbench.session.directory.restore import damage_of, restored_state
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.live.sources import LiveSources
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source
+from workbench.session.sinks.target import AnswerSource
 from workbench.session.state import State
 from workbench.sql.algebra.types import INTEGER
 from workbench.streams.tail import TAIL
@@ -350,10 +350,10 @@ def texts(part: object) -> Iterator[str]:
 def sinks_of(folder: Path, gate: Gate) -> Sinks:
     rows = pd.DataFrame({"batch": [50], "weight": [1], "k": [1]})
 
-    def source(name: str) -> Source:
+    def source(name: str) -> AnswerSource:
         with closing(sqlite3.connect(folder / CATALOG)) as database:
             known = database.execute("SELECT id FROM registrations WHERE name = ?", [name]).fetchone()
-        return Source(known[0] if known else "", (INTEGER,), lambda since: rows, lambda: 50)
+        return AnswerSource(known[0] if known else "", (INTEGER,), lambda since: rows, lambda: 50)
 
     return Sinks(folder / SINKS, source, lambda: 50, gate)
 

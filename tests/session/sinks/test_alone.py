@@ -16,7 +16,7 @@ from workbench.session.sinks import kafka as kafka_module
 from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks import sinks as sinks_module
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source
+from workbench.session.sinks.target import AnswerSource
 from workbench.sql.algebra.types import INTEGER
 
 EXCLUSIVE = ("folder", "delta", "topic", "keyed_topic", "table", "keyed_table")
@@ -33,8 +33,8 @@ class Query:
         values = [self._factor * batch for batch in batches]
         return pa.table({"batch": batches, "weight": [1] * len(batches), "a": pa.array(values, pa.int64())})
 
-    def source(self, name: str) -> Source:
-        return Source("first", (INTEGER,), self.changes, lambda: self.latest)
+    def source(self, name: str) -> AnswerSource:
+        return AnswerSource("first", (INTEGER,), self.changes, lambda: self.latest)
 
     @property
     def answer(self) -> object:

@@ -30,7 +30,7 @@ from workbench.session.sinks import sent as sent_module
 from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks import sinks as sinks_module
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.sinks.target import Source, Target
+from workbench.session.sinks.target import AnswerSource, Target
 from workbench.session.sinks.targets import target_of
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, decimal
 
@@ -86,8 +86,8 @@ class History:
         rows = [row for row in rows if since is None or row[0] > since]
         return pa.table([pa.array([row[i] for row in rows], field.type) for i, field in enumerate(CHANGES)], CHANGES)
 
-    def source(self, name: str) -> Source:
-        return Source("first", TYPES, self.changes, lambda: self.latest, line=lambda: self.state[0])
+    def source(self, name: str) -> AnswerSource:
+        return AnswerSource("first", TYPES, self.changes, lambda: self.latest, line=lambda: self.state[0])
 
 
 class Fate:

@@ -8,7 +8,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.types import INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.checks import checks_of
-from workbench.sql.logical import Block, LogicalQuery, SetOperation, output_columns
+from workbench.sql.logical import Block, LogicalQuery, SetQuery, output_columns
 from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
@@ -238,7 +238,7 @@ def test_what_is_refused_in_the_select_list(sql: str) -> None:
 def test_places_are_as_many_as_the_array_has_at_most(array: str, elements: int) -> None:
     bound = query(f"SELECT v FROM T LATERAL VIEW EXPLODE({array}) e AS v")
     assert isinstance(bound, Block)
-    assert elements == next((len(i.branches) for i in bound.inputs if isinstance(i, SetOperation)), 1)
+    assert elements == next((len(i.branches) for i in bound.inputs if isinstance(i, SetQuery)), 1)
 
 
 @pytest.mark.parametrize("array", ["SPLIT(s, ',')", "SPLIT(s, ',', a)", "SEQUENCE(1, a)", "ARRAY_REPEAT(a, b)",
@@ -248,7 +248,7 @@ def test_an_array_of_any_length_has_a_check(array: str) -> None:
     (check,) = checks_of(bound)
     assert check.reason == "an array in FROM has more than 100 elements"
     assert isinstance(bound, Block)
-    assert next(len(i.branches) for i in bound.inputs if isinstance(i, SetOperation)) == 100
+    assert next(len(i.branches) for i in bound.inputs if isinstance(i, SetQuery)) == 100
 
 
 def test_a_check_reads_the_rows_that_the_query_reads_whatever_it_asks_of_elements() -> None:

@@ -8,7 +8,7 @@ from sql.bind_schema import SCHEMA
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import text
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import Block, LogicalQuery, Ordered, SetOperation, output_columns
+from workbench.sql.logical import Block, LogicalQuery, Ordered, SetQuery, output_columns
 
 
 def query(group_by: str, selected: str = "count(*)") -> LogicalQuery:
@@ -18,7 +18,7 @@ def query(group_by: str, selected: str = "count(*)") -> LogicalQuery:
 
 
 def groupings(bound: LogicalQuery) -> list[str]:
-    blocks = bound.branches if isinstance(bound, SetOperation) else (bound,)
+    blocks = bound.branches if isinstance(bound, SetQuery) else (bound,)
     found = []
     for block in blocks:
         assert isinstance(block, Block) and block.grouping is not None
@@ -48,7 +48,7 @@ def test_groupings(group_by: str, expected: list[str]) -> None:
 
 def test_what_a_grouping_lacks_is_null_of_its_type_and_grouping_says_so() -> None:
     bound = query("rollup(a, s)", "a, upper(s) u, grouping(a) g, grouping_id(s, a) i, grouping_id() j, sum(a) t")
-    assert isinstance(bound, SetOperation) and bound.all
+    assert isinstance(bound, SetQuery) and bound.all
     selected = [[text(o.expression) for o in b.outputs] for b in bound.branches if isinstance(b, Block)]
     assert [row[:5] for row in selected] == [
         ["a", "upper(s)", "0", "0", "0"],
@@ -84,7 +84,7 @@ def test_the_order_of_several_groupings_is_that_of_their_outputs() -> None:
 
 def test_distinct_rows_of_several_groupings() -> None:
     bound = bind("select distinct grouping(a) from T group by cube(a, b)", "spark", SCHEMA).query
-    assert isinstance(bound, SetOperation) and not bound.all
+    assert isinstance(bound, SetQuery) and not bound.all
 
 
 @pytest.mark.parametrize(

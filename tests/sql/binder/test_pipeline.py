@@ -12,7 +12,7 @@ from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.sql.algebra.expressions import text
 from workbench.sql.algebra.types import DOUBLE, STRING, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import Block, LogicalQuery, SetOperation, StreamInput
+from workbench.sql.logical import Block, LogicalQuery, SetQuery, StreamInput
 from workbench.sql.schema import Schema, UserFunction
 
 APPENDIX = Schema(
@@ -188,7 +188,7 @@ def test_unions_are_flattened_and_types_are_common() -> None:
     query = bind(
         "select a, null from T union all select m, 'x' from T union all (select 1.5, s from T)", "spark", SCHEMA
     ).query
-    assert isinstance(query, SetOperation)
+    assert isinstance(query, SetQuery)
     assert len(query.branches) == 3 and query.all and query.names[0] == "a"
     assert query.types == (decimal(21, 2), STRING)
 

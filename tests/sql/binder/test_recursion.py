@@ -11,7 +11,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.binder.joins.unnesting import free_columns
 from workbench.sql.binder.recursion import MOST_STEPS, UNBOUNDED_STEPS
 from workbench.sql.checks import checks_of
-from workbench.sql.logical import Block, LogicalQuery, SetOperation, output_columns, parts_of
+from workbench.sql.logical import Block, LogicalQuery, SetQuery, output_columns, parts_of
 
 PATH = (
     "WITH RECURSIVE p AS (SELECT id, src, dst, 1 AS depth FROM F WHERE amount > 5 UNION ALL"
@@ -20,9 +20,9 @@ PATH = (
 STEP = "SELECT src, dst, 1 AS d FROM F"
 
 
-def union_of(bound: LogicalQuery) -> SetOperation:
+def union_of(bound: LogicalQuery) -> SetQuery:
     """The union of the steps."""
-    (union,) = (part for part in parts_of(bound) if isinstance(part, SetOperation))
+    (union,) = (part for part in parts_of(bound) if isinstance(part, SetQuery))
     return union
 
 
@@ -57,7 +57,7 @@ def test_there_are_as_many_steps_as_the_text_says(steps: int) -> None:
     ],
 )
 def test_a_constant_that_is_counted_on_bounds_the_steps(sql: str, steps: int) -> None:
-    found = [part for part in parts_of(query(sql)) if isinstance(part, SetOperation)]
+    found = [part for part in parts_of(query(sql)) if isinstance(part, SetQuery)]
     assert len(found[-1].branches) == steps
 
 
@@ -91,10 +91,10 @@ def test_the_check_of_a_correlated_one_reads_no_row_around_it(union: str) -> Non
 
 def test_of_union_each_step_is_distinct_and_only_new_rows_are_beyond() -> None:
     bound = query(PATH.replace(" WHERE p.depth < {}", "").replace("UNION ALL", "UNION"))
-    first, *_ = (part for part in parts_of(bound) if isinstance(part, SetOperation))
+    first, *_ = (part for part in parts_of(bound) if isinstance(part, SetQuery))
     assert all(isinstance(step, Block) and step.distinct for step in first.branches)
     beyond = first.beyond
-    assert isinstance(beyond, SetOperation) and beyond.operator == "except" and not beyond.all
+    assert isinstance(beyond, SetQuery) and beyond.operator == "except" and not beyond.all
     assert beyond.branches[1] == replace(first, beyond=None)
     assert not checks_of(query(PATH.format(3)))
 

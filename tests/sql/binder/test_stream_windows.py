@@ -10,7 +10,7 @@ from sql.window_schema import bound
 from workbench.errors import SqlError
 from workbench.sql.logical import Block
 from workbench.sql.windows.bounds import Interval, intervals
-from workbench.sql.windows.evaluation import sequence
+from workbench.sql.windows.evaluation import loop_instants
 
 REFUSED = {
     "begin now - 5 end now; select a from T": ("a window clause stands behind a query", "begin"),
@@ -78,7 +78,7 @@ def test_the_instants_of_a_loop(head: str) -> None:
     found = bound(f"select a from P for ({head}) {{ WindowIs(P, t - 4, t); }}")
     (window,) = found.windows
     assert window.loop is not None and window.stream == "P"
-    assert sequence(window.loop).due({"p": now}) == due
+    assert loop_instants(window.loop).due({"p": now}) == due
     assert isinstance(found.query, Block)
     (where,) = intervals(found.query.window, {"p": now}).values()
     assert where == (Interval(last - 4, last) if last is not None else Interval(1, 0)) or where.empty

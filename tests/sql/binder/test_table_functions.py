@@ -8,7 +8,7 @@ from workbench.errors import SqlError
 from workbench.sql.algebra.types import INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block, LogicalQuery, output_columns, parts_of
-from workbench.sql.logical import SetOperation as SetOperationOf
+from workbench.sql.logical import SetQuery as SetOperationOf
 from workbench.sql.schema import Schema
 
 SCHEMA = Schema(

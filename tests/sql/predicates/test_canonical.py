@@ -21,10 +21,10 @@ from workbench.sql.predicates.canonical import (
     canonical_expression,
     canonical_literal,
     why_not_canonical,
-    widened,
+    without_overflow,
 )
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet, predicate_columns
-from workbench.sql.predicates.linear import expression_of, linear, linear_form
+from workbench.sql.predicates.linear import linear, linear_expression, linear_form
 from workbench.sql.schema import Schema, UserFunction
 
 SCHEMA = Schema(
@@ -153,9 +153,9 @@ def test_projected_expressions_are_put_in_order(sql: str, expected: str) -> None
 
 def test_a_combination_of_too_many_digits_has_no_expression() -> None:
     w, m = Column("w", decimal(38, 0)), Column("m", decimal(15, 2))
-    assert expression_of(linear_form([(w, Fraction(1)), (m, Fraction(1))], Fraction(0))) is None
-    assert expression_of(linear_form([(m, Fraction(1, 3))], Fraction(0))) is None
-    assert expression_of(linear_form([(w, Fraction(1))], Fraction(0))) == w
+    assert linear_expression(linear_form([(w, Fraction(1)), (m, Fraction(1))], Fraction(0))) is None
+    assert linear_expression(linear_form([(m, Fraction(1, 3))], Fraction(0))) is None
+    assert linear_expression(linear_form([(w, Fraction(1))], Fraction(0))) == w
 
 
 @pytest.mark.slow
@@ -165,7 +165,7 @@ def test_the_expression_of_a_combination_is_that_combination() -> None:
         pairs = [(x, Fraction(k)) for x, k in zip((a, m, d, e, f), factors, strict=True) if k]
         for constant in (Fraction(0), Fraction(-7), Fraction(5, 2)):
             form = linear_form(pairs, constant)
-            made = expression_of(form)
+            made = linear_expression(form)
             assert made is not None
             assert linear(made) == form, text(made)
 
@@ -273,8 +273,8 @@ NOT_EVALUATED = ("LIKE", "||", "TIMESTAMP")
 def test_true_for_exactly_the_same_rows(sql: str) -> None:
     original = where(sql) if "F." in sql else alone(sql)
     overflows = any(constant in sql for constant in ("5000000000", "9223372036854775807"))
-    wide, solved = widened(original), canonical(original)
-    assert widened(wide) == wide
+    wide, solved = without_overflow(original), canonical(original)
+    assert without_overflow(wide) == wide
     for row in rows(original, SMALL):
         assert true(wide, row) == true(solved, row), (str(wide), str(solved), row)
         assert overflows or true(original, row) == true(solved, row), (str(original), str(solved), row)
@@ -311,7 +311,7 @@ def test_random_comparisons_are_true_for_the_same_rows(seed: int) -> None:
     dates = seed >= 250
     left, right = (random_date(rng), random_date(rng)) if dates else (random_sum(rng, 3), random_sum(rng, 2))
     original = alone(f"{left} {operator} {right}")
-    wide, solved = widened(original), canonical(original)
+    wide, solved = without_overflow(original), canonical(original)
     assert canonical(solved) == solved == canonical(wide)
     for row in rng.sample(sample := rows(original, LARGE) + rows(original, SMALL), min(100, len(sample))):
         assert true(wide, row) == true(solved, row), (str(wide), str(solved), row)
@@ -321,4 +321,4 @@ def test_canonical_agrees_where_integers_overflow() -> None:
     row: Row = {(0, "a"): Fraction(2**63 - 1), (0, "b"): Fraction(1)}
     predicates = alone("a + b > 10")
     assert not true(predicates, row)
-    assert true(widened(predicates), row) and true(canonical(predicates), row)
+    assert true(without_overflow(predicates), row) and true(canonical(predicates), row)

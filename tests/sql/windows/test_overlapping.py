@@ -6,7 +6,7 @@ import pytest
 
 from workbench.sql.algebra.types import DOUBLE, INTEGER, TIMESTAMP, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import Block, LogicalQuery, SetOperation
+from workbench.sql.logical import Block, LogicalQuery, SetQuery
 from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
@@ -16,12 +16,12 @@ SCHEMA = Schema(
 
 def groups_slices(query: LogicalQuery) -> bool:
     """Whether what is put together for each window is grouped already."""
-    while isinstance(query, Block) and not isinstance(query.inputs[0], SetOperation):
+    while isinstance(query, Block) and not isinstance(query.inputs[0], SetQuery):
         assert isinstance(query.inputs[0], Block)
         query = query.inputs[0]
     assert isinstance(query, Block)
     (union,) = query.inputs
-    while isinstance(union, SetOperation):
+    while isinstance(union, SetQuery):
         union = union.branches[0]
     inner = union.inputs[0] if isinstance(union, Block) else None
     return isinstance(inner, Block) and inner.grouping is not None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.errors import QueryError
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
 
 
-def sampled_batches(stream: Stream, batches: Iterable[tuple[int, int | Cut]]) -> dict[int, float]:
+def sampled_batches(stream: Stream, batches: Iterable[tuple[int, int | BatchCut]]) -> dict[int, float]:
     """The batches whose rows are a sample, each with the chance that a row had to be in it.
 
     What was caught up is whole again. All rows of the other batches arrived.

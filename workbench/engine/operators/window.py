@@ -25,13 +25,13 @@ from workbench.engine.physical.plans import WindowPlan
 from workbench.engine.spark.arrow_tasks import Batches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.indexes.sorted_index import Extent, rows_within, within
+from workbench.engine.storage.indexes.sorted_index import TimeIntervals, rows_in_intervals, rows_within
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
 from workbench.sql.predicates.cnf import PredSet
-from workbench.sql.windows.bounds import NEVER, intervals, times
+from workbench.sql.windows.bounds import NEVER, intervals, window_times
 from workbench.sql.windows.stream_time import EventTimeVector
 
 
@@ -46,7 +46,7 @@ def window_job(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Job
         return None
     job_input = runner.job_input(plan)
     job_input.write(operator.batch, operator.segments, [before, after])
-    columns = [key_column(time) for time in times(window.within)]
+    columns = [key_column(time) for time in window_times(window.within)]
     crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit))
 
     def make() -> Job:
@@ -55,10 +55,10 @@ def window_job(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Job
     return runner.cached(plan, "rows", crossing, make)
 
 
-def extent(window: PredSet, moment: EventTimeVector | None) -> Extent:
+def extent(window: PredSet, moment: EventTimeVector | None) -> TimeIntervals:
     """Where a window is at a moment; empty intervals when there is no moment."""
     if moment is None:
-        return {key_column(time): NEVER for time in times(window)}
+        return {key_column(time): NEVER for time in window_times(window)}
     return {key_column(time): interval for time, interval in intervals(window, moment).items()}
 
 
@@ -72,10 +72,10 @@ class Crossing:
         """The rows that enter, with their weights, and those that leave, with their weights negated."""
         (parent,), (before, after) = task.inputs, task.extents
         for rows in read_share([(s.path, 0, s.rows) for s in parent.change], self.scan.input):
-            yield from self._signed(rows, within(rows, after).astype(np.int64), task.batch)
+            yield from self._signed(rows, rows_in_intervals(rows, after).astype(np.int64), task.batch)
         for segment in parent.before:
             for rows in _rows_between(segment, before, after, self.scan.input):
-                signs = within(rows, after).astype(np.int64) - within(rows, before)
+                signs = rows_in_intervals(rows, after).astype(np.int64) - rows_in_intervals(rows, before)
                 yield from self._signed(rows, signs, task.batch)
 
     def _signed(self, rows: pa.RecordBatch, signs: npt.NDArray[np.int64], batch: int) -> Iterator[pa.RecordBatch]:
@@ -91,14 +91,14 @@ class Crossing:
         yield pa.RecordBatch.from_arrays([*values, *marks], names=self.scan.output.names)
 
 
-def rows_in(segment: Segment, where: Extent, schema: pa.Schema) -> Batches:
+def rows_in(segment: Segment, where: TimeIntervals, schema: pa.Schema) -> Batches:
     """The rows of a segment that are in a window."""
     positions = min((rows_within(segment.path, name, [interval]) for name, interval in where.items()), key=len)
     for rows in _rows_at(segment, np.sort(positions), schema):
-        yield rows.filter(pa.array(within(rows, where))) if len(where) > 1 else rows
+        yield rows.filter(pa.array(rows_in_intervals(rows, where))) if len(where) > 1 else rows
 
 
-def _rows_between(segment: Segment, before: Extent, after: Extent, schema: pa.Schema) -> Batches:
+def _rows_between(segment: Segment, before: TimeIntervals, after: TimeIntervals, schema: pa.Schema) -> Batches:
     """The rows of a segment with a time that enters or leaves its interval, and hardly any other row."""
     positions = [rows_within(segment.path, name, before[name].changes_to(after[name])) for name in after]
     yield from _rows_at(segment, np.unique(np.concatenate(positions)), schema)

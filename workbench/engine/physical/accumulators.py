@@ -68,7 +68,7 @@ class StoredInput:
 
 
 @dataclass(frozen=True)
-class Part:
+class StatePart:
     """One stored column of an additive statistic.
 
     Attributes:
@@ -127,7 +127,7 @@ class Final:
 class Additive:
     """An additive statistic: its parts, and its value over the merged parts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[StatePart, ...]
     final: Final
 
 
@@ -150,7 +150,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
         case ("min" | "max") as function, (argument,) if monotone:
             stored = _stored_input(Adds.VALUE, argument)
-            part = Part(name, argument.type, over_rows(argument), Combine(function), stored)
+            part = StatePart(name, argument.type, over_rows(argument), Combine(function), stored)
             return Additive((part,), Final(name, argument.type))
         case _:
             return None
@@ -214,9 +214,9 @@ def _bare(column: Column) -> str:
     return f"`{column.name}`"
 
 
-def rows_part(name: str) -> Part:
+def rows_part(name: str) -> StatePart:
     """The part with the number of a group's rows."""
-    return Part(name, INTEGER, WEIGHT, stored=StoredInput(Adds.WEIGHT))
+    return StatePart(name, INTEGER, WEIGHT, stored=StoredInput(Adds.WEIGHT))
 
 
 def _stored_input(adds: Adds, argument: Expression) -> StoredInput | None:
@@ -224,15 +224,15 @@ def _stored_input(adds: Adds, argument: Expression) -> StoredInput | None:
     return None if value is None else StoredInput(adds, value)
 
 
-def _count(name: str, argument: Expression) -> Part:
+def _count(name: str, argument: Expression) -> StatePart:
     weight = f"if({over_rows(argument)} IS NULL, 0L, {WEIGHT})"
-    return Part(name, INTEGER, weight, stored=_stored_input(Adds.WEIGHT_OF_KNOWN, argument))
+    return StatePart(name, INTEGER, weight, stored=_stored_input(Adds.WEIGHT_OF_KNOWN, argument))
 
 
-def _sum(name: str, argument: Expression) -> Part:
+def _sum(name: str, argument: Expression) -> StatePart:
     value, stored = over_rows(argument), _stored_input(Adds.PRODUCT, argument)
     if argument.type.kind is Kind.DOUBLE:
-        return Part(name, argument.type, f"{value} * {WEIGHT}", stored=stored)
+        return StatePart(name, argument.type, f"{value} * {WEIGHT}", stored=stored)
     wide = decimal(38, argument.type.scale)
     exact = f"cast({value} AS {wide.spark})"
     negative = negated(exact, wide, argument.type.precision)
@@ -241,10 +241,10 @@ def _sum(name: str, argument: Expression) -> Part:
     if argument.type.scale > _KEPT_SCALE:
         product = f"cast({value} AS {argument.type.spark}) * cast({WEIGHT} AS decimal({_WEIGHT_DIGITS},0))"
     weighted = f"CASE {WEIGHT} WHEN 1L THEN {exact} WHEN -1L THEN {negative} ELSE cast({product} AS {wide.spark}) END"
-    return Part(name, wide, weighted, stored=stored)
+    return StatePart(name, wide, weighted, stored=stored)
 
 
-def _wide_sum(name: str, argument: Expression) -> tuple[Part, Part]:
+def _wide_sum(name: str, argument: Expression) -> tuple[StatePart, StatePart]:
     """A sum in two parts, neither of which comes to have more than 38 digits.
 
     A part of more digits would be NULL, and the next change would be taken for the first one.
@@ -257,6 +257,6 @@ def _wide_sum(name: str, argument: Expression) -> tuple[Part, Part]:
     parts = [f"cast({product} AS {type_.spark})" for product, type_ in zip((low, high), types, strict=True)]
     stored = [_stored_input(adds, argument) for adds in (Adds.LOW, Adds.HIGH)]
     return (
-        Part(name, types[0], parts[0], stored=stored[0]),
-        Part(f"{name}_high", types[1], parts[1], stored=stored[1]),
+        StatePart(name, types[0], parts[0], stored=stored[0]),
+        StatePart(f"{name}_high", types[1], parts[1], stored=stored[1]),
     )

@@ -15,7 +15,7 @@ from workbench.engine.physical.accumulators import (
     Additive,
     Adds,
     Final,
-    Part,
+    StatePart,
     StoredInput,
     additive,
     holistic,
@@ -106,7 +106,7 @@ class GroupedPlan:
 
     groups: Mapping[str, DataType]
     branches: tuple[GroupedBranch, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[StatePart, ...]
     finals: Mapping[str, Final]
     copies: SetOperator | None
     holistic: Mapping[str, str]
@@ -194,7 +194,7 @@ class GroupedPlan:
         return {**self.state_keys, **{part.name: part.type for part in self.state_parts}}
 
     @property
-    def state_parts(self) -> tuple[Part | DistinctPart, ...]:
+    def state_parts(self) -> tuple[StatePart | DistinctPart, ...]:
         """All columns of the state beside its keys."""
         return (*self.parts, *self.distinct_parts)
 
@@ -354,6 +354,6 @@ def _sessions(group: Expression) -> Sessions:
     return Sessions(column_name(group), over_rows(time), gap.value)
 
 
-def _rows_of_branch(branch: int) -> Part:
+def _rows_of_branch(branch: int) -> StatePart:
     value = f"if({BRANCH} = {branch}, {WEIGHT}, 0L)"
-    return Part(f"_rows{branch}", INTEGER, value, stored=StoredInput(Adds.WEIGHT, branch=branch))
+    return StatePart(f"_rows{branch}", INTEGER, value, stored=StoredInput(Adds.WEIGHT, branch=branch))

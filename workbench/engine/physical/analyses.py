@@ -19,7 +19,7 @@ from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
 from workbench.sql.predicates.implication import normalized
-from workbench.sql.windows.bounds import times
+from workbench.sql.windows.bounds import window_times
 
 
 def mergeable_aggregates(network: Network) -> frozenset[NodeId]:
@@ -90,7 +90,7 @@ def lookup_keys(
         required += [by for path in some for ends in path.keys for by in zip(parents, ends, strict=True)]
     windows = [(node.parent, node.within) for node in network.nodes.values() if isinstance(node, Window)]
     windows += [(plan.read.root, plan.window) for plan in network.queries.values()]
-    required += [(read, time) for read, window in windows for time in times(window)]
+    required += [(read, time) for read, window in windows for time in window_times(window)]
     for node in network.nodes.values():
         if isinstance(node, Analytic):
             keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)

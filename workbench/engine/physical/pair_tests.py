@@ -18,7 +18,13 @@ from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.join_keys import ends_of
-from workbench.engine.physical.stored.expressions import COMPARED, compare, comparison, dates_subtracted, days_apart
+from workbench.engine.physical.stored.expressions import (
+    ARROW_COMPARES,
+    compare,
+    dates_subtracted,
+    days_apart,
+    stored_comparison,
+)
 from workbench.engine.storage.grouping import true_rows
 from workbench.engine.storage.lineage import Mask
 from workbench.network.sql_text import SIDE_NAMES
@@ -97,14 +103,14 @@ def pair_column(side: int, name: str) -> str:
 
 def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool:
     ends = ends_of(predicate)
-    return ends is not None and ends in keys and ends[0].type.kind in COMPARED
+    return ends is not None and ends in keys and ends[0].type.kind in ARROW_COMPARES
 
 
 def _test(predicate: ORPred) -> PairTest | None:
     if len(predicate.literals) != 1:
         return None
     (literal,) = predicate.literals
-    if (found := comparison(literal)) is not None:
+    if (found := stored_comparison(literal)) is not None:
         left, operator, right = found
         return PairTest(operator, (left.source, left.name), (right.source, right.name))
     dates, bound = dates_subtracted(literal.left), literal.right

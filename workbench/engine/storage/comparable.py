@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.storage.grouping import Positions, normalized, not_distinct
+from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 
 Direction = tuple[bool, bool]
 """Whether the order descends, and whether NULL comes first."""
@@ -74,7 +74,7 @@ def dense_ranks(values: pa.Array, direction: Direction = ASCENDING) -> Positions
         [0, 2, 1]
     """
     descending, nulls_first = direction
-    values = normalized(values)
+    values = with_equal_bits(values)
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
     # Arrow puts NaN behind all numbers, and NULL behind NaN.
@@ -93,7 +93,7 @@ def dense_ranks(values: pa.Array, direction: Direction = ASCENDING) -> Positions
     return ranks
 
 
-def in_order(columns: Sequence[pa.Array], directions: Sequence[Direction]) -> Positions:
+def positions_in_order(columns: Sequence[pa.Array], directions: Sequence[Direction]) -> Positions:
     """The rows in order, by their positions.
 
     Args:
@@ -101,7 +101,7 @@ def in_order(columns: Sequence[pa.Array], directions: Sequence[Direction]) -> Po
         directions: of each column.
 
     Example:
-        >>> in_order([pa.array([1, 1, 0]), pa.array(["b", "a", "c"])], [(True, False), ASCENDING]).tolist()
+        >>> positions_in_order([pa.array([1, 1, 0]), pa.array(["b", "a", "c"])], [(True, False), ASCENDING]).tolist()
         [1, 0, 2]
     """
     ranks = [dense_ranks(column, way) for column, way in zip(columns, directions, strict=True)]

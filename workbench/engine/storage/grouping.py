@@ -32,12 +32,12 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
     if not rows or not columns:
         return at, np.zeros(min(rows, 1), dtype=np.int64)
     names = [str(position) for position in range(len(columns))]
-    table = pa.table([*map(normalized, columns), pa.array(at)], names=[*names, "row"])
+    table = pa.table([*map(with_equal_bits, columns), pa.array(at)], names=[*names, "row"])
     lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
     return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
 
 
-def normalized(column: pa.Array) -> pa.Array:
+def with_equal_bits(column: pa.Array) -> pa.Array:
     """A column in which values that are equal have the same bits: Arrow groups DOUBLE by its bits."""
     if not pa.types.is_floating(column.type):
         return column

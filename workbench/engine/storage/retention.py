@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.storage.indexes.sorted_index import count_within, earliest_time, within
+from workbench.engine.storage.indexes.sorted_index import count_within, earliest_time, rows_in_intervals
 from workbench.engine.storage.layout import conform
 from workbench.engine.storage.lineage import Mask, rows_with_bits
 from workbench.engine.storage.relation import Relation
@@ -93,7 +93,7 @@ class Expiration:
 
 def needed_rows(rows: pa.RecordBatch, bound: RetentionBound) -> Mask:
     """Which rows a bound covers."""
-    return within(rows, dict(bound.times)) & rows_with_bits(rows, bound.bits)
+    return rows_in_intervals(rows, dict(bound.times)) & rows_with_bits(rows, bound.bits)
 
 
 def _without_expired(relation: Relation, bounds: Sequence[RetentionBound], counts: dict[str, int]) -> Relation:

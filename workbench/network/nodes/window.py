@@ -9,7 +9,7 @@ from workbench.network.nodes.base import Checked, Columns, NodeId, Read, Unary
 from workbench.network.sql_text import Words, window_sql
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.predicates.cnf import PredSet, pred_set, predicate_columns
-from workbench.sql.windows.bounds import times
+from workbench.sql.windows.bounds import window_times
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Window(Unary):
 
     def computed(self, read: Container[str]) -> Iterable[Expression]:
         """The times that are compared with now."""
-        return times(self.within)
+        return window_times(self.within)
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
         """The columns that it carries, and those of the times."""

@@ -15,7 +15,7 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMa
 from workbench.notebook.assist.names import (
     MAGIC,
     aliases_of,
-    columns_of,
+    completed_columns,
     dialect_of,
     functions_in,
     is_cell,
@@ -122,11 +122,11 @@ def _of_sql(context: NotebookContext, cell: str, before: str) -> SimpleMatcherRe
     aliases = aliases_of(cell, kinds)
     if owner is not None:
         names = [aliases[owner.lower()]] if owner.lower() in aliases else streams
-        return _matches(columns_of(sources, names), fragment)
+        return _matches(completed_columns(sources, names), fragment)
     if AFTER_FROM.search(before):
         return _matches(kinds, fragment)
     used = list(dict.fromkeys(aliases.values())) or streams
-    found = columns_of(sources, used)
+    found = completed_columns(sources, used)
     for alias, source in aliases.items():
         if alias != source.lower():
             found.setdefault(alias, f"alias of {source}")

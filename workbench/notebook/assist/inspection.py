@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.notebook.assist.names import (
     MAGIC,
     aliases_of,
-    columns_of,
+    completed_columns,
     dialect_of,
     functions_in,
     is_cell,
@@ -119,7 +119,7 @@ def _of_name(session: Session | None, cell: str, owner: str | None, name: str) -
     columns = [
         f"{column}: {type_}, column of the {kinds[source]} {source}"
         for source in used
-        for column, type_ in columns_of(sources, [source]).items()
+        for column, type_ in completed_columns(sources, [source]).items()
         if column.lower() == name.lower()
     ]
     own_names = {source.lower(): source for source in sources}

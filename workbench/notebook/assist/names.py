@@ -70,7 +70,7 @@ def aliases_of(cell: str, sources: Iterable[str]) -> dict[str, str]:
     return aliases
 
 
-def columns_of(sources: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
+def completed_columns(sources: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
     """The columns of some streams and queries with their types; where several have one, of the first."""
     columns: dict[str, str] = {}
     for name in names:

@@ -17,7 +17,7 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
 from workbench.notebook.named_source import find_source
-from workbench.notebook.parameters import expand
+from workbench.notebook.parameters import fill_placeholders
 from workbench.session.state import LAZY, RESULTS
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.syntax.dialects import EXAMINED
@@ -84,7 +84,7 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Register the SQL of the cell as a continuous query; the same name again replaces it. {{name}} inserts text from
     the notebook, :name the value of a variable.
     """
-    sql = expand(arguments.cell, context.variables, arguments.dialect)
+    sql = fill_placeholders(arguments.cell, context.variables, arguments.dialect)
     if not sql.strip():
         raise MagicError("the cell has no SQL", hint=in_words(context, arguments.name))
     session = context.session

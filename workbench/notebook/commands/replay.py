@@ -17,7 +17,7 @@ from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, 
 from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
 from workbench.session.live.batch_size import seconds_of
-from workbench.session.player import Position, State
+from workbench.session.player import PlayerState, Position
 from workbench.session.session import Session
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def follow(session: Session) -> None:
 
     def update(position: Position) -> None:
         line.update(status_line(session, position))
-        if position.state not in (State.PLAYING, State.GOING_BACK) and position.since is None:
+        if position.state not in (PlayerState.PLAYING, PlayerState.GOING_BACK) and position.since is None:
             unsubscribe()
 
     unsubscribe = player.subscribe(update)

@@ -12,7 +12,7 @@ from workbench.notebook.panel.sharing_view import SharingView
 from workbench.notebook.panel.streams_view import StreamsView
 from workbench.notebook.panel.timings_view import TimingsView
 from workbench.notebook.panel.view import Live, View
-from workbench.notebook.panel.widgets import Choice
+from workbench.notebook.panel.widgets import ChosenQuery
 from workbench.session.player import Player
 from workbench.session.session import Session
 
@@ -21,7 +21,7 @@ class Panel(Live):
     """All views of a session; only the view of the open tab is kept up to date."""
 
     def __init__(self, session: Session, player: Player) -> None:
-        choice = Choice()
+        choice = ChosenQuery()
         self.replay = ReplayView(session, player, choice)
         kinds: tuple[type[View], ...] = (PlanView, QueriesView, SharingView, ResultsView, TimingsView, StreamsView)
         self.tab_views = tuple(kind(session, player, choice) for kind in kinds)

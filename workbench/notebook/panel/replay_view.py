@@ -23,7 +23,7 @@ from workbench.notebook.replay_status import (
     status_line,
 )
 from workbench.session.live.batch_size import seconds_of
-from workbench.session.player import Position, State
+from workbench.session.player import PlayerState, Position
 
 _LIVE = "live"
 """Among the speeds: batches of the rows that have come."""
@@ -71,7 +71,7 @@ class ReplayView(View):
     def refresh(self) -> None:
         """The line, the play button's word, the numbers in the fields."""
         position = self.player.position
-        playing = position.state in (State.PLAYING, State.GOING_BACK)
+        playing = position.state in (PlayerState.PLAYING, PlayerState.GOING_BACK)
         self._play.description, self._play.icon = ("Pause", "pause") if playing else ("Play", "play")
         self.back_field.max = position.batch
         if not playing:
@@ -101,7 +101,7 @@ class ReplayView(View):
         self._noticed.value = f'<div class="argus-noticed" role="alert">{newest}</div>{rest}' if newest else ""
 
     def _play_or_pause(self) -> None:
-        if self.player.position.state is State.PLAYING:
+        if self.player.position.state is PlayerState.PLAYING:
             self.player.pause()
         else:
             self._play_as_chosen()
@@ -122,12 +122,12 @@ class ReplayView(View):
         if not live:
             self.player.speed = parse_speed(self.speed_field.value)
         position = self.player.position
-        if position.state is State.PLAYING and live != (position.latency is not None):
+        if position.state is PlayerState.PLAYING and live != (position.latency is not None):
             self._play_as_chosen()
 
     def _show_speed(self, position: Position) -> None:
         """Show how it plays, which a cell may have said."""
-        if position.state is not State.PLAYING:
+        if position.state is not PlayerState.PLAYING:
             return
         speeds = {parse_speed(given): given for _, given in self._speeds}
         plays = speeds.get(self.player.speed) if position.latency is None else _LIVE

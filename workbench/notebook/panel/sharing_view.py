@@ -6,7 +6,7 @@ from html import escape
 
 import ipywidgets
 
-from workbench.explain.explanation import called, headline, is_shared, rule_text, sign, status, why
+from workbench.explain.explanation import headline, is_shared, node_title, rule_text, sign, status, why
 from workbench.explain.text import counted, listed
 from workbench.notebook.display import Shown, explained, milliseconds
 from workbench.notebook.panel.markup import grid, marked, tag
@@ -57,7 +57,7 @@ class SharingView(View):
                 "cells": [
                     sign(decision.node, decision.operator),
                     str(i),
-                    f'<span style="white-space:normal">{escape(called(decision))}</span>',
+                    f'<span style="white-space:normal">{escape(node_title(decision))}</span>',
                     tag(status(decision), "good" if is_shared(decision) else ""),
                     escape(listed(decision.shared_with)) if is_shared(decision) else "",
                 ],
@@ -81,7 +81,7 @@ class SharingView(View):
 
     def _details(self, query: Query, decision: Decision) -> str:
         by = f", {why(decision)}" if why(decision) else ""
-        head = f"<h3>{sign(decision.node, decision.operator)} {escape(called(decision) + by)}</h3>"
+        head = f"<h3>{sign(decision.node, decision.operator)} {escape(node_title(decision) + by)}</h3>"
         reason = f"<p>{escape(decision.reason)}</p>" if decision.reason else ""
         return head + reason + self._texts(query, decision) + _candidates(decision) + self._measured(decision)
 
@@ -133,7 +133,7 @@ def _candidates(decision: Decision) -> str:
     rows = [
         [
             tag("chosen", "good") if c.chosen else tag("near miss" if c.rule == NEAR_MISS else "lost"),
-            f'<span style="white-space:normal">{escape(called(c))}</span>',
+            f'<span style="white-space:normal">{escape(node_title(c))}</span>',
             escape(rule_text(c.rule)),
             "" if c.cost is None else f"{c.cost:,.0f}",
             f'<span style="white-space:normal">{escape(c.reason)}</span>',

@@ -20,7 +20,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from workbench.notebook.display import Shown, together
-from workbench.notebook.panel.widgets import STYLE, Choice, TwinHider
+from workbench.notebook.panel.widgets import STYLE, ChosenQuery, TwinHider
 from workbench.session.player import Player, Position
 from workbench.session.session import Session
 
@@ -39,10 +39,10 @@ class View(ABC):
 
     title = ""
 
-    def __init__(self, session: Session, player: Player, choice: Choice | None = None) -> None:
+    def __init__(self, session: Session, player: Player, choice: ChosenQuery | None = None) -> None:
         self.session = session
         self.player = player
-        self.choice = choice or Choice()
+        self.choice = choice or ChosenQuery()
         self.widget: ipywidgets.Widget = self.build()
 
     @property

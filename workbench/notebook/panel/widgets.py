@@ -98,7 +98,7 @@ class TwinHider(anywidget.AnyWidget):
     twin = traitlets.Unicode().tag(sync=True)
 
 
-class Choice(traitlets.HasTraits):
+class ChosenQuery(traitlets.HasTraits):
     """The query that all views of a panel look at, and the batch up to which each query's results were looked at."""
 
     query = traitlets.Unicode()
@@ -117,7 +117,7 @@ class QueryChooser:
         on_change: called when another query is chosen.
     """
 
-    def __init__(self, session: Session, choice: Choice, on_change: Callable[[], None]) -> None:
+    def __init__(self, session: Session, choice: ChosenQuery, on_change: Callable[[], None]) -> None:
         self._session = session
         self._choice = choice
         self._on_change = on_change

@@ -15,7 +15,7 @@ from workbench.session.state import State
 from workbench.streams.tail import TAIL, Tail
 
 
-def save(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path:
+def save_session(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path:
     """Copy a session as it was committed last; the folder it was copied to.
 
     Files of rows are never changed, so on the same disk a copy costs no room: they get a second name. The copy is a

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import reading
-from workbench.catalog.records import Records, Rows
+from workbench.catalog.records import RecordRows, StoredRecords
 from workbench.engine.manifest import Manifest
 from workbench.engine.reports import BatchReport, OperatorReport, Places
 from workbench.optimizer.hydration_cost import HydrationWork, PastHydration
@@ -38,8 +38,8 @@ N = TypeVar("N", bound=_Named)
 RECENT = 100
 """Of so many batches the reports of operators are in memory; of older ones they are in the catalog alone."""
 
-_BATCHES = Rows(BatchReport, "operators")
-_OPERATORS = Rows(OperatorReport, "nodes")
+_BATCHES = RecordRows(BatchReport, "operators")
+_OPERATORS = RecordRows(OperatorReport, "nodes")
 _OPERATORS_OF_A_BATCH = f"SELECT {_OPERATORS.columns} FROM operator_timings WHERE batch = ? ORDER BY position"
 
 
@@ -150,12 +150,12 @@ class StoredSession:
         self._file = directory.path / CATALOG
         self._catalog = catalog
         self.settings = catalog.settings
-        self.streams = Records(database, "streams", StoredStream)
-        self.functions = Records(database, "user_functions", StoredFunction)
-        self.aggregates = Records(database, "user_aggregates", UserAggregate)
+        self.streams = StoredRecords(database, "streams", StoredStream)
+        self.functions = StoredRecords(database, "user_functions", StoredFunction)
+        self.aggregates = StoredRecords(database, "user_aggregates", UserAggregate)
         self.manifest = Manifest(database, directory.path)
-        self._views = Records(database, "views", _View)
-        self._queries = Records(database, "registrations", QueryRecord, "explanation")
+        self._views = StoredRecords(database, "views", _View)
+        self._queries = StoredRecords(database, "registrations", QueryRecord, "explanation")
 
     def write(self, before: State, after: State) -> None:
         """Bring the catalog from one state to the next; belongs inside a transaction of the catalog."""
@@ -252,7 +252,7 @@ def _views(state: State) -> Mapping[str, _View]:
     return {name: _View(name, logical) for name, logical in state.views.items()}
 
 
-def _write_changes(records: Records[N], before: Mapping[str, N], after: Mapping[str, N]) -> None:
+def _write_changes(records: StoredRecords[N], before: Mapping[str, N], after: Mapping[str, N]) -> None:
     for name in before.keys() - after.keys():
         records.remove(name)
     for name, record in after.items():

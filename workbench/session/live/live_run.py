@@ -11,7 +11,7 @@ from workbench.session.live.overload import Overload
 from workbench.session.live.priorities import Priorities
 from workbench.session.live.suspension import Suspension
 from workbench.session.parts import Parts
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 
 LOGGING = 0.25
 """The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""
@@ -20,7 +20,7 @@ AHEAD, LEAST_AHEAD = 10, 100_000
 LONGEST_PAUSE = 0.25
 """Seconds between two looks at sources that have nothing."""
 
-RunBatch = Callable[[Mapping[str, int | Cut]], BatchReport]
+RunBatch = Callable[[Mapping[str, int | BatchCut]], BatchReport]
 """Runs a batch of so many rows of each stream, or of a cut of it."""
 
 
@@ -65,7 +65,7 @@ class LiveRun:
         """Run a batch of rows that wait, after ``ready`` said that some do."""
         state = self._parts.store.state
         streams, sources = state.streams, self._parts.live.status(state.streams)
-        sizes: Mapping[str, int | Cut]
+        sizes: Mapping[str, int | BatchCut]
         sizes = whole = self._size.of({name: rows for name, rows in self._waiting.items() if name in streams})
         if names := self._priorities.to_suspend(state.queries.values(), sources):
             self._suspension.suspend(names, by_load=True)

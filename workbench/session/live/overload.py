@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.session.live.sources import SourceStatus
-from workbench.streams.cut import Cut
+from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
 
 BEHIND = 3.0
@@ -31,7 +31,7 @@ class Overload:
 
     def cuts(
         self, sizes: Mapping[str, int], streams: Mapping[str, Stream], sources: Mapping[str, SourceStatus]
-    ) -> dict[str, int | Cut]:
+    ) -> dict[str, int | BatchCut]:
         """What the next batch takes, where it may have to leave rows out.
 
         Args:
@@ -41,7 +41,7 @@ class Overload:
         """
         return {name: self._cut(size, streams[name], sources.get(name)) for name, size in sizes.items()}
 
-    def _cut(self, size: int, stream: Stream, source: SourceStatus | None) -> int | Cut:
+    def _cut(self, size: int, stream: Stream, source: SourceStatus | None) -> int | BatchCut:
         if stream.shed is None or source is None:
             return size
         behind = self._behind.get(stream.name, 0) + 1 if source.lag > BEHIND * self._latency else 0
@@ -51,5 +51,5 @@ class Overload:
             return size
         self._behind[stream.name] = 0
         if stream.shed == "oldest":
-            return Cut(taken=size, passed=more)
-        return Cut(passed=stream.waiting, kept=size / stream.waiting)
+            return BatchCut(taken=size, passed=more)
+        return BatchCut(passed=stream.waiting, kept=size / stream.waiting)

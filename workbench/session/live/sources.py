@@ -20,7 +20,7 @@ from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
 from workbench.streams.live.reader import NOTE, Reader
 from workbench.streams.live.sources import open_live
-from workbench.streams.live.take_in import MARKS, log_fetched, take_in
+from workbench.streams.live.take_in import OWN_OFFSETS, log_fetched, take_in
 from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
@@ -31,7 +31,7 @@ who gave it (``gate``)."""
 _FIRST_LOOK = 100
 """So many rows a source is asked for at first, when nobody knows how fast it is."""
 _DAY = 86_400.0
-_HIDDEN = MARKS + NOTE
+_HIDDEN = OWN_OFFSETS + NOTE
 _UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
 
 

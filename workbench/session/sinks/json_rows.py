@@ -12,15 +12,15 @@ import math
 
 import pyarrow as pa
 
-from workbench.arrow.stored_values import as_python, json_text, plain
+from workbench.arrow.stored_values import as_python, json_text, json_value
 from workbench.session.sinks.rows import Row
 
 
-def rows_of(changes: pa.Table) -> list[Row]:
+def json_rows_of(changes: pa.Table) -> list[Row]:
     """The weights and columns of changes, row by row.
 
     Example:
-        >>> rows_of(pa.table({"weight": [-1], "id": [7]}))
+        >>> json_rows_of(pa.table({"weight": [-1], "id": [7]}))
         [{'weight': -1, 'id': 7}]
     """
     columns = {name: as_python(changes.column(name)) for name in changes.column_names}
@@ -39,7 +39,7 @@ def to_json(value: object) -> bytes:
 
 
 def _in_json(value: object) -> object:
-    """As ``plain``, but NaN is None."""
+    """As ``json_value``, but NaN is None."""
     match value:
         case list():
             return [_in_json(each) for each in value]
@@ -47,4 +47,4 @@ def _in_json(value: object) -> object:
             return {json_text(name): _in_json(each) for name, each in value.items()}
         case float() if math.isnan(value):
             return None
-    return plain(value)
+    return json_value(value)

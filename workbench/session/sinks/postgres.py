@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbench.arrow.stored_values import plain
+from workbench.arrow.stored_values import json_value
 from workbench.errors import SessionError
 from workbench.session.sinks.rows import Row, numbered_changes, upserts
 from workbench.session.sinks.target import Target
@@ -221,7 +221,7 @@ def _value(value: object) -> object:
         if any(isinstance(each, list) for each in value):
             _check_lengths(value)
         return [_value(each) for each in value]
-    return _psycopg().types.json.Jsonb(plain(value)) if isinstance(value, dict) else value
+    return _psycopg().types.json.Jsonb(json_value(value)) if isinstance(value, dict) else value
 
 
 def _check_lengths(arrays: Sequence[object]) -> None:

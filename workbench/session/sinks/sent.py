@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table
-from workbench.engine.selection import summed
+from workbench.engine.selection import summed_weights
 from workbench.files.durable import force_to_disk
 from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.rows import stored_changes
@@ -146,5 +146,5 @@ def _sum(parts: Sequence[pa.Table]) -> pa.Table:
     schema = parts[0].schema.remove_metadata()
     rows = pa.concat_tables([part.cast(schema) for part in parts]).combine_chunks()
     weights, *values = [column.combine_chunks() for column in rows.columns]
-    values, weights = summed(values, weights)
+    values, weights = summed_weights(values, weights)
     return pa.Table.from_arrays([weights, *values], schema=schema)

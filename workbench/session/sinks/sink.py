@@ -25,14 +25,14 @@ from workbench.errors.secrets import hide_secrets
 from workbench.files.writing import replacing
 from workbench.session.events import log_problem
 from workbench.session.sinks.sent import Delivery, Sent
-from workbench.session.sinks.target import Source, Target
+from workbench.session.sinks.target import AnswerSource, Target
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 """Seconds until a target that failed is tried again; the pause doubles."""
 
 
 @dataclass(frozen=True)
-class Place:
+class SinkPosition:
     """How far a sink has come; what its file has.
 
     Attributes:
@@ -60,7 +60,7 @@ class Place:
         """That of a delivery of this batch."""
         return self.batch + self.ahead
 
-    def after(self, delivery: Delivery) -> Place:
+    def after(self, delivery: Delivery) -> SinkPosition:
         """The place of a target that has taken a delivery."""
         return replace(self, line=delivery.line, batch=delivery.batch, ahead=delivery.number - delivery.batch)
 
@@ -98,9 +98,9 @@ class Sink:
     def __init__(
         self,
         path: Path,
-        place: Place,
+        place: SinkPosition,
         target: Target,
-        source: Source,
+        source: AnswerSource,
         sent: Path,
     ) -> None:
         self._path, self._place, self._target, self._source = path, place, target, source
@@ -192,7 +192,7 @@ class Sink:
             # Batches that changed nothing were not sent, and are done, too.
             self._save(replace(self._place, batch=max(latest, self._place.batch)))
 
-    def _is_elsewhere(self, place: Place, latest: int) -> bool:
+    def _is_elsewhere(self, place: SinkPosition, latest: int) -> bool:
         """Whether a place is none of the line of history that the session has now."""
         return place.line not in (None, self._source.line()) or place.batch > latest
 
@@ -253,25 +253,25 @@ class Sink:
         self._save(self._place.after(delivery))
         self._sent.settle()
 
-    def _save(self, place: Place) -> None:
+    def _save(self, place: SinkPosition) -> None:
         write_place(self._path, place)
         self._place = place
 
 
-def write_place(path: Path, place: Place) -> None:
+def write_place(path: Path, place: SinkPosition) -> None:
     """Write the file of a place, whole or not at all."""
     with replacing(path) as file:
         file.write(json.dumps(asdict(place)).encode())
 
 
-def read_place(path: Path) -> Place:
+def read_place(path: Path) -> SinkPosition:
     """The place in a file.
 
     Raises:
         SessionError: the file is damaged.
     """
     try:
-        place: Place = decode(path.read_text(), Place)
+        place: SinkPosition = decode(path.read_text(), SinkPosition)
     except Exception as problem:  # what bytes that are not those that were written make of any of this
         hint = "drop the sink, and add it again: it sends everything again then"
         raise SessionError(f"{path} is damaged: {problem}", hint=hint) from problem

@@ -12,9 +12,9 @@ from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
 from workbench.files.writing import make_folder
 from workbench.session.directory.directory import SENT
 from workbench.session.directory.gate import Gate
-from workbench.session.sinks.sink import Place, Sink, SinkStatus, read_place, write_place
-from workbench.session.sinks.target import Source
-from workbench.session.sinks.targets import absolute, target_of
+from workbench.session.sinks.sink import Sink, SinkPosition, SinkStatus, read_place, write_place
+from workbench.session.sinks.target import AnswerSource
+from workbench.session.sinks.targets import absolute_target, target_of
 from workbench.streams.addresses.address import shown_address
 
 REACHED = 15.0
@@ -22,7 +22,7 @@ REACHED = 15.0
 PATIENCE = 5.0
 """Seconds that the end of a session waits for its sinks, all together."""
 
-SourceOf = Callable[[str], Source]
+SourceOf = Callable[[str], AnswerSource]
 
 
 class Sinks:
@@ -57,14 +57,14 @@ class Sinks:
             raise SessionError(f"there is already a sink called {name}", hint="name=… gives another name")
         if not name.replace("-", "").replace("_", "").replace(" ", "").isalnum():
             raise SessionError(f"{name!r} is no name of a sink", hint="letters, digits, blanks, - and _")
-        given = absolute(given)
+        given = absolute_target(given)
         target, source = target_of(given), self._source_of(query)
         self._check_alone(target.where(query))
         make_folder(self._folder)
         path = self._folder / f"{name}.json"
         written = str(given) if isinstance(given, str | Path) else None
         signature = None if written is None else self._gate.signed_sink(name, query, written)
-        place = Place(query, source.registration, written, line=source.line(), signature=signature)
+        place = SinkPosition(query, source.registration, written, line=source.line(), signature=signature)
         if path.exists():
             stored = read_place(path)
             if (stored.query, stored.registration) != (query, source.registration):
@@ -103,7 +103,7 @@ class Sinks:
             behind, target = max(0, self._latest() - place.batch), shown_address(place.target or "")
             self._stopped[path.stem] = SinkStatus(place.query, target, place.batch, behind, problem)
 
-    def _started(self, path: Path, place: Place) -> str:
+    def _started(self, path: Path, place: SinkPosition) -> str:
         """Start one of them; why it could not be, "" when it was."""
         again = f"add_sink({place.query!r}, …, name={path.stem!r}) gives it again"
         if place.target is None:

@@ -12,7 +12,7 @@ from workbench.sql.algebra.types import DataType
 
 
 @dataclass(frozen=True)
-class Source:
+class AnswerSource:
     """The changes of a query.
 
     Attributes:

@@ -51,11 +51,11 @@ def target_of(given: object) -> Target:
         raise SessionError(error.message, hint=error.hint) from error
 
 
-def absolute(given: object) -> object:
+def absolute_target(given: object) -> object:
     """What was given, a folder by its whole path: the session may be opened from another one.
 
     Example:
-        >>> absolute("/out/./fees"), absolute("kafka://host:1/t")
+        >>> absolute_target("/out/./fees"), absolute("kafka://host:1/t")
         ('/out/fees', 'kafka://host:1/t')
     """
     match given:

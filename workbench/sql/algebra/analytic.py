@@ -30,7 +30,7 @@ NEIGHBOURS = ("lag", "lead")
 POSITIONS = ("first_value", "last_value", "nth_value")
 """Values of another row: one so far before or after, or the first, last or n-th one of a frame."""
 
-FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS})
+ANALYTIC_FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS})
 """Functions that are only analytic; every basic statistic is one as well, of the rows of a frame."""
 
 _ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")

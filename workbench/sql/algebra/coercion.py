@@ -131,7 +131,7 @@ def as_exactly(expression: Expression, type_: DataType) -> Expression:
     return converted or coerce(expression, type_)
 
 
-def comparable(*sides: Expression) -> tuple[Expression, ...]:
+def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     """The sides of a comparison (or IN list) in types that compare exactly.
 
     INTEGER and DECIMAL stay as they are, since they compare by value; exact constants take their shortest form, so

@@ -117,7 +117,7 @@ def fold(expression: Call) -> Constant | None:
             time = parse_timestamp(text, pattern)
             return Constant(time, TIMESTAMP) if time else None
         case (("add_months" | "add_months_to_timestamp"), [dt.date() as time, int() as months]):
-            return _time(add_months, time, months, type_)
+            return _time(months_later, time, months, type_)
         case "add_seconds", [dt.datetime() as time, int() as seconds]:
             return _time(lambda time, seconds: time + dt.timedelta(seconds=seconds), time, seconds, type_)
         case operator, [left, right] if operator in _COMPARISONS:
@@ -125,14 +125,14 @@ def fold(expression: Call) -> Constant | None:
     return None
 
 
-def add_months(time: dt.date, months: int) -> dt.date:
+def months_later(time: dt.date, months: int) -> dt.date:
     """The same day of another month, or its last; a timestamp keeps its time of day.
 
     Raises:
         ValueError, OverflowError: that is before the year 1 or after 9999.
 
     Example:
-        >>> add_months(dt.date(2020, 1, 31), 1)
+        >>> months_later(dt.date(2020, 1, 31), 1)
         datetime.date(2020, 2, 29)
     """
     year, month = divmod(time.year * 12 + time.month - 1 + months, 12)

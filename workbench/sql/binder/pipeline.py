@@ -16,7 +16,7 @@ from sqlglot import exp
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
-from workbench.sql.binder.joins.unnesting import Around
+from workbench.sql.binder.joins.unnesting import OuterNames
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, steps_of
 from workbench.sql.binder.scope import Outer, Scope
@@ -241,7 +241,7 @@ class QueryBinder:
 
     def subquery(self, node: exp.Expr, scope: Scope) -> LogicalQuery:
         """The logical query of a subquery in an expression, which sees the columns of a scope."""
-        return replace(self, outer=Around(scope)).query(node)
+        return replace(self, outer=OuterNames(scope)).query(node)
 
     def now_at(self, node: exp.Expr) -> Call:
         """What now means where ``node`` asks for it.

@@ -32,7 +32,7 @@ from workbench.sql.logical import (
     LogicalQuery,
     Ordered,
     Output,
-    SetOperation,
+    SetQuery,
     StreamInput,
     output_columns,
     unordered,
@@ -57,9 +57,7 @@ def reads_itself(cte: exp.CTE) -> bool:
     return bool(_reads(cte.this, cte.alias))
 
 
-def steps_of(
-    cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText
-) -> SetOperation:
+def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText) -> SetQuery:
     """The union of all steps of a recursive query.
 
     Args:
@@ -100,9 +98,7 @@ def _goes_on_for_ever(step: Block, following: Block, distinct: bool) -> bool:
     return (counts or not distinct) and (step.inputs, step.where) == (following.inputs, following.where)
 
 
-def _as_far_as_it_goes(
-    step: Block, names: Sequence[str], next_of: With, cte: exp.CTE, source: SourceText
-) -> SetOperation:
+def _as_far_as_it_goes(step: Block, names: Sequence[str], next_of: With, cte: exp.CTE, source: SourceText) -> SetQuery:
     """The first steps of a query that the text does not bound, and the rows beyond them."""
     body = cte.this
     steps = [_distinct(step, body)]
@@ -111,7 +107,7 @@ def _as_far_as_it_goes(
         steps.append(_distinct(_with_constants(following), body))
     *kept, last = steps
     union = _union(kept, body)
-    beyond = last if union.all else SetOperation("except", False, (last, union), union.names, union.types)
+    beyond = last if union.all else SetQuery("except", False, (last, union), union.names, union.types)
     return replace(union, beyond=beyond)
 
 
@@ -120,10 +116,10 @@ def _distinct(step: Block, body: exp.Union) -> Block:
     return replace(step, distinct=True) if body.args.get("distinct") else step
 
 
-def _union(steps: Sequence[Block], body: exp.Union) -> SetOperation:
+def _union(steps: Sequence[Block], body: exp.Union) -> SetQuery:
     columns = output_columns(steps[0])
     names, types = tuple(name for name, _ in columns), tuple(of_any_bits(type_) for _, type_ in columns)
-    return SetOperation("union", not body.args.get("distinct"), tuple(steps), names, types)
+    return SetQuery("union", not body.args.get("distinct"), tuple(steps), names, types)
 
 
 def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
@@ -175,7 +171,7 @@ def _constant(query: Input, at: int) -> Constant | None:
                 names = [stored_name(name) for name, _ in output_columns(inner)]
                 return _constant(inner, names.index(value.name))
             return value if isinstance(value, Constant) else None
-        case SetOperation():
+        case SetQuery():
             first, *others = (_constant(branch, at) for branch in query.branches)
             known = first is not None and first.type == query.types[at] and all(other == first for other in others)
             return first if known else None

@@ -21,7 +21,7 @@ from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregat
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
-from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window
+from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.arrays.arrays import variable
@@ -31,7 +31,7 @@ from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, OF_S
 from workbench.sql.functions.structs import column_before_field, field
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import interval_parts
-from workbench.sql.query_limits import Extent, refuse_extent, refuse_growth
+from workbench.sql.query_limits import ExpressionExtent, refuse_extent, refuse_growth
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
@@ -107,7 +107,7 @@ class ScalarBinder:
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
         self._analytics, self._subqueries, self._of_groups = analytics, subqueries, of_groups
         self._variables = variables or {}
-        self._extents: dict[int, Extent] = {}
+        self._extents: dict[int, ExpressionExtent] = {}
 
     @property
     def keep(self) -> Callable[[AggregateCall], None] | None:
@@ -328,7 +328,7 @@ class ScalarBinder:
     def _named_function(self, node: exp.Anonymous) -> Expression:
         """A function that the parser leaves as a plain name."""
         name = node.name.lower()
-        if is_window(node):
+        if is_window_call(node):
             if not self._grouped:
                 self.source.refuse(f"{name}(...) outside of GROUP BY", node, f"group by it, and select {name}.start")
             return bind_window(self, node)

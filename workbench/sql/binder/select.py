@@ -21,7 +21,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_groups
+from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_grouping
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
@@ -51,13 +51,13 @@ from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import name_parts, without_ends
 from workbench.sql.functions.arrays.maps import refuse_compared
 from workbench.sql.functions.calls import call
-from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetOperation, StreamInput
+from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetQuery, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
-from workbench.sql.windows.stream_time import ROW, is_sliding, is_window, rows_of
+from workbench.sql.windows.stream_time import ROW, is_sliding, is_window, row_number_key
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
 _HANDLED |= {"qualify", "windows", "laterals"}
@@ -153,7 +153,7 @@ class SelectBinder:
         owners: dict[Expression, frozenset[str]] = {}
         for i, relation in enumerate(self._from.inputs):
             if isinstance(relation, StreamInput):
-                owners[replace(ROW, source=i)] = frozenset([rows_of(relation.stream)])
+                owners[replace(ROW, source=i)] = frozenset([row_number_key(relation.stream)])
                 if (time := self._context.schema.time(relation.stream)) is not None:
                     owners[replace(time, source=i)] = frozenset([relation.stream.lower()])
         self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
@@ -293,13 +293,13 @@ class SelectBinder:
         computed = {group: self._computed(group) for group in groups}
 
         def over(expression: Expression, scalar: ScalarBinder) -> Expression:
-            return over_groups(expression, computed, self._listed, self._not_grouped(scalar))
+            return over_grouping(expression, computed, self._listed, self._not_grouped(scalar))
 
         outputs = [(item.name, over(item.expression, item.scalar)) for item in self._outputs]
         # What subqueries beside aggregates are compared with stays with the block until they are joined.
         rows = {group: group for group in computed.values()}, tuple(map(self._computed, self._listed))
         of_qualify, scalar = self._qualifying
-        outputs += [("", over_groups(e, *rows, self._not_grouped(scalar))) for e in self._after_groups.compared]
+        outputs += [("", over_grouping(e, *rows, self._not_grouped(scalar))) for e in self._after_groups.compared]
         having = TRUE if condition is None else normal_form(over(*condition))
         statistics = self._aggregation.statistics
         count = AggregateCall("count", (), INTEGER)
@@ -323,7 +323,7 @@ class SelectBinder:
             self._source.refuse(what, self._select.args["group"], "group in a subquery in FROM")
         return self._after_groups.around(without_overlap(block))
 
-    def in_order(self, query: Block | SetOperation) -> LogicalQuery:
+    def in_order(self, query: Block | SetQuery) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
         limit, shown = limit_of(self._select, self._source), len(self._items)
         if not self._on and not self._keys and limit == Limit() and self._select.args.get("order") is None:

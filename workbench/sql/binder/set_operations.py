@@ -21,7 +21,7 @@ from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import scope_of
 from workbench.sql.functions.arrays.maps import refuse_compared
-from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetOperation, output_columns, unordered
+from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, SetQuery, output_columns, unordered
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.query_limits import MOST_ROWS
 from workbench.sql.syntax.source_text import SourceText
@@ -30,7 +30,7 @@ _FIRST = {"duckdb": 0}
 _PREFIX = {"postgres": "column"}
 
 
-def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOperation:
+def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetQuery:
     """Bind a set operation; a chain of UNIONs of one kind becomes one operation with many branches.
 
     Raises:
@@ -44,8 +44,8 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
         branch = unordered(context.query(side))
         if node.args.get("by_name") and branches:
             branch = _by_name(branches[0], branch, node, source)
-        same = isinstance(branch, SetOperation) and (operator, all_) == (branch.operator, branch.all)
-        if isinstance(branch, SetOperation) and operator == "union" and same:
+        same = isinstance(branch, SetQuery) and (operator, all_) == (branch.operator, branch.all)
+        if isinstance(branch, SetQuery) and operator == "union" and same:
             branches += branch.branches
         else:
             branches.append(branch)
@@ -54,7 +54,7 @@ def bind_set_operation(node: exp.SetOperation, context: QueryContext) -> SetOper
 
 def operation_of(
     operator: str, all_: bool, branches: Sequence[LogicalQuery], node: exp.Expr, source: SourceText
-) -> SetOperation:
+) -> SetQuery:
     """A set operation of queries, their columns made of common types.
 
     Raises:
@@ -69,7 +69,7 @@ def operation_of(
     types = tuple(_common_type(operator, i, branches, node, source) for i in range(len(names)))
     if operator != "union" or not all_:
         refuse_compared(map(Column, names, types), operator.upper(), node, source)
-    return SetOperation(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
+    return SetQuery(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
 
 
 def rows_of_values(node: exp.Values, context: QueryContext) -> LogicalQuery:
@@ -109,11 +109,11 @@ def _by_name(first: LogicalQuery, query: LogicalQuery, node: exp.Expr, source: S
     return Block((unordered(query),), TRUE, tuple(Output(name, own[name.lower()]) for name in wanted))
 
 
-def union_of(blocks: Sequence[Block]) -> SetOperation:
+def union_of(blocks: Sequence[Block]) -> SetQuery:
     """The rows of all groupings of one SELECT; the blocks have the same columns."""
     columns = output_columns(blocks[0])
     names, types = tuple(name for name, _ in columns), tuple(type_ for _, type_ in columns)
-    return SetOperation("union", not blocks[0].distinct, tuple(blocks), names, types)
+    return SetQuery("union", not blocks[0].distinct, tuple(blocks), names, types)
 
 
 def _common_type(
@@ -174,7 +174,7 @@ def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceT
         raise source.error(f"{len(names)} different column names are needed for {count} columns", node)
     if isinstance(query, Ordered):
         return _with_ordered_names(query, names, source, node)
-    if isinstance(query, SetOperation):
+    if isinstance(query, SetQuery):
         return replace(query, names=tuple(names))
     return replace(query, outputs=tuple(Output(n, o.expression) for n, o in zip(names, query.outputs, strict=True)))
 

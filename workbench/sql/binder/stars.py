@@ -9,7 +9,7 @@ from sqlglot import exp
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.binder.scope import Scope
-from workbench.sql.binder.window_functions import bind_part, is_window
+from workbench.sql.binder.window_functions import bind_part, is_window_call
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.structs import column_before_field, field, fields
 
@@ -51,6 +51,6 @@ def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression
 @reads(exp.Dot, parts="this expression")
 def after_dot(b: ExpressionBinder, node: exp.Dot) -> Expression:
     """What stands after a dot: a field, or the start or end of a window."""
-    if is_window(node.this) or not isinstance(node.expression, exp.Identifier):
+    if is_window_call(node.this) or not isinstance(node.expression, exp.Identifier):
         return bind_part(b, node)
     return field(b, b.bind(node.this), node.expression.name, node)

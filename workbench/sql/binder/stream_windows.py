@@ -24,9 +24,9 @@ from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.source_text import Place
-from workbench.sql.syntax.window_clause import BeginEnd, Clause, ForLoop, Part, WindowIs
-from workbench.sql.windows.evaluation import MAX_DUE, Endless, computable, sequence, value_at
-from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, now_of, rows_of, variable
+from workbench.sql.syntax.window_clause import BeginEnd, ClausePart, ForLoop, WindowClause, WindowIs
+from workbench.sql.windows.evaluation import MAX_DUE, Endless, computable, loop_instants, value_at
+from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, now_of, row_number_key, variable
 
 
 @dataclass
@@ -39,7 +39,7 @@ class StreamWindows:
         declared: the windows put on streams so far.
     """
 
-    clause: Clause
+    clause: WindowClause
     context: QueryContext
     declared: list[StreamWindow] = field(default_factory=list)
 
@@ -103,7 +103,7 @@ class StreamWindows:
         loop = None
         if isinstance(self.clause, BeginEnd):
             parts, name = (self.clause.begin, self.clause.end), item.alias
-            now = now_of([rows_of(stream)], INTEGER) if event_time is None else self._clock
+            now = now_of([row_number_key(stream)], INTEGER) if event_time is None else self._clock
             ends = [self._bind(part, {}, now) for part in parts]
         else:
             assert window is not None
@@ -149,9 +149,9 @@ class StreamWindows:
             raise SqlError(message, **clause.change.place)
         loop = instant(start, condition, change, now)
         try:
-            sequence(loop).due(self.context.schema.event_times, MAX_DUE)
+            loop_instants(loop).due(self.context.schema.event_times, MAX_DUE)
         except Endless:
-            if len(sequence(loop)) >= MAX_DUE:
+            if len(loop_instants(loop)) >= MAX_DUE:
                 hint = "begin it at ST, or let it go on in longer steps"
                 message = f"the loop has more than {MAX_DUE:,} instants so far"
                 raise SqlError(message, **clause.start.place, hint=hint) from None
@@ -167,14 +167,14 @@ class StreamWindows:
         if self.context.clashing_times:
             message = f"now is no one time here: {self.context.clashing_times}"
             raise SqlError(message, **self.clause.place, hint="use streams whose times compare")
-        return self.context.now or now_of(map(rows_of, self.context.streams), INTEGER)
+        return self.context.now or now_of(map(row_number_key, self.context.streams), INTEGER)
 
     @property
     def _registered_at(self) -> Expression:
         """ST, the time at which the query was registered."""
         return Constant(value_at(self._clock, self.context.schema.event_times), self._clock.type)
 
-    def _bind(self, part: Part, names: dict[str, Expression], now: Expression) -> Expression:
+    def _bind(self, part: ClausePart, names: dict[str, Expression], now: Expression) -> Expression:
         """An expression of the clause, over ``names`` and now."""
 
         def now_at(node: exp.Expr) -> Expression:

@@ -41,7 +41,7 @@ _STARTS = (stream_time.TUMBLING, stream_time.SLIDING, stream_time.SESSION)
 _PARTS = {f"{name}_{part}": (name, part) for name in WINDOWS for part in ("start", "end")}
 
 
-def is_window(node: exp.Expr) -> bool:
+def is_window_call(node: exp.Expr) -> bool:
     """Whether a syntax node is a call of a function of windows."""
     return isinstance(node, exp.Anonymous) and node.name.lower() in _TAKES
 
@@ -127,7 +127,7 @@ def bind_part_of_call(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 
 def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
     """``window(...).start`` and ``.end``."""
-    if is_window(node.this):
+    if is_window_call(node.this):
         part = part_of_window(b.bind(node.this), node.expression.name, b.keep)
         if part is not None:
             return part

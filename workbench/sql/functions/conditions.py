@@ -32,7 +32,7 @@ def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
     # Midnights compare as their days do, of which more is known.
     arguments = tuple(map(_computed, arguments))
     days = tuple(map(_day, arguments))
-    return coercion.comparable(*(days if all(day.type == DATE for day in days) else arguments)), BOOLEAN
+    return coercion.comparable_sides(*(days if all(day.type == DATE for day in days) else arguments)), BOOLEAN
 
 
 def _day(argument: Expression) -> Expression:
@@ -66,7 +66,7 @@ def _case(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 
 def _type_of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
-    pair = coercion.comparable(*arguments)
+    pair = coercion.comparable_sides(*arguments)
     # Intervals compare as their microseconds, which are what an interval is to Spark.
     return pair, INTERVAL if arguments[0].type == INTERVAL else pair[0].type
 

@@ -31,7 +31,7 @@ from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 from workbench.sql.syntax.dialects import DATABASES, EXAMINED, SPARK_FAMILY
 
 Arguments = tuple[Expression, ...]
-Rule = Callable[[Arguments], tuple[Arguments, DataType]]
+TypeRule = Callable[[Arguments], tuple[Arguments, DataType]]
 """Gives the arguments as they are converted, and the type of the result."""
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the Spark SQL of a call from the call and the texts of its arguments."""
@@ -75,7 +75,7 @@ class Function:
     parameters: tuple[str, ...]
     least: int
     most: int
-    rule: Rule
+    rule: TypeRule
     strict: bool
     render: Render
     syntax: tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]
@@ -92,7 +92,7 @@ def function(
     signature: str,
     spark: str | Render = "",
     *,
-    rule: Rule | None = None,
+    rule: TypeRule | None = None,
     of_null: bool = False,
     nodes: Iterable[type[exp.Expr]] = (),
     parts: str = "",
@@ -173,7 +173,7 @@ def of_nodes(nodes: Iterable[type[exp.Expr]], signature: str, dialects: frozense
     return [function(node.__name__.lower() + signature, nodes=[node], dialects=dialects) for node in nodes]
 
 
-def typed(conversions: Sequence[Callable[[Expression], Expression]], result: DataType) -> Rule:
+def typed(conversions: Sequence[Callable[[Expression], Expression]], result: DataType) -> TypeRule:
     """A rule of converted arguments, the last conversion being that of all that follow."""
 
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:

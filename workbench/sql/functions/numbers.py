@@ -13,7 +13,7 @@ from workbench.sql.algebra.coercion import TypeClash, coerce
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, Rule, function
+from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function
 from workbench.sql.functions.numeric_quotients import numeric_quotient
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.variances import variance
@@ -25,7 +25,7 @@ _NEGATED_EXACTLY = 34
 """Digits of Java's DECIMAL128, in which Spark negates."""
 
 
-def _arithmetic(operator: str) -> Rule:
+def _arithmetic(operator: str) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         left, right = (coerce(a, INTEGER) if coercion.is_null(a) else a for a in arguments)
         if left.type.kind is Kind.DATE and operator in ("+", "-"):
@@ -57,7 +57,7 @@ def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tupl
     return (date, other), DATE
 
 
-def _numeric(result: Callable[[Expression, Arguments], DataType]) -> Rule:
+def _numeric(result: Callable[[Expression, Arguments], DataType]) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         first = coerce(arguments[0], INTEGER) if coercion.is_null(arguments[0]) else arguments[0]
         if not first.type.numeric:

@@ -3,7 +3,7 @@
 An exact comparison is solved: its columns to the left with coprime whole coefficients, the first of them positive, and
 one constant to the right. So equal comparisons are equal texts, and weaker ones differ in their constant only. An
 equality between inputs keeps one input on each side, as joins need it. Everything else (strings, DOUBLE, LIKE, user
-functions) is only put in order; what is canonical is true for exactly the rows that ``widened`` is true for.
+functions) is only put in order; what is canonical is true for exactly the rows that ``without_overflow`` is true for.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from workbench.sql.predicates.cnf import (
     pred_set,
 )
 from workbench.sql.predicates.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
-from workbench.sql.predicates.linear import LinearForm, expression_of, linear, linear_form
-from workbench.sql.predicates.moved_times import as_time, in_micros
+from workbench.sql.predicates.linear import LinearForm, linear, linear_expression, linear_form
+from workbench.sql.predicates.moved_times import in_micros, time_comparison
 
 _WITH_EQUAL = (Operator.EQ, Operator.LE, Operator.GE)
 _ARITHMETIC = ("+", "-", "*", "/", "%", "div", "neg")
@@ -63,7 +63,7 @@ def canonical(predicates: PredSet) -> PredSet:
     )
 
 
-def widened(predicates: PredSet) -> PredSet:
+def without_overflow(predicates: PredSet) -> PredSet:
     """The same comparisons with INTEGER arithmetic that cannot overflow, and nothing rearranged.
 
     It is what a query means, with or without canonical forms.
@@ -92,8 +92,8 @@ def canonical_literal(literal: Literal) -> Literal:
         return Literal(left, Operator.IS_NOT_NULL) if wide.operator in _WITH_EQUAL else NEVER
     if not (left.type.exact and right.type.exact):
         return _folded(in_order)
-    solved = comparison(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator)
-    return in_order if solved is None else as_time(solved)
+    solved = canonical_comparison(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator)
+    return in_order if solved is None else time_comparison(solved)
 
 
 def canonical_expression(expression: Expression) -> Expression:
@@ -115,7 +115,7 @@ def canonical_expression(expression: Expression) -> Expression:
     return replace(expression, arguments=arguments)
 
 
-def comparison(form: LinearForm, operator: Operator) -> Literal | None:
+def canonical_comparison(form: LinearForm, operator: Operator) -> Literal | None:
     """The canonical literal that is true where a combination compares with 0; ``None`` when there is none.
 
     Args:
@@ -193,7 +193,7 @@ def _equality(terms: LinearForm, bound: Fraction) -> Literal | None:
 
 
 def _canonical_sum(form: LinearForm) -> Expression | None:
-    expression = expression_of(form)
+    expression = linear_expression(form)
     return expression and canonical_expression(expression)
 
 

@@ -109,7 +109,7 @@ def _fraction(constant: Constant) -> Fraction:
 # From a combination back to an expression.
 
 
-def expression_of(form: LinearForm) -> Expression | None:
+def linear_expression(form: LinearForm) -> Expression | None:
     """An expression that computes a combination without ever overflowing or rounding; ``None`` when 38 digits are few.
 
     A single date, plus days or not, is a DATE. Other dates are taken as differences, in pairs or from 1970-01-01.
@@ -117,7 +117,7 @@ def expression_of(form: LinearForm) -> Expression | None:
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text
         >>> d, e = Column("d", DATE), Column("e", DATE)
-        >>> text(expression_of(linear_form([(d, Fraction(1)), (e, Fraction(-1))], Fraction(0))))
+        >>> text(linear_expression(linear_form([(d, Fraction(1)), (e, Fraction(-1))], Fraction(0))))
         '(d - e)'
     """
     if len(form.terms) == 1 and form.terms[0][1] == 1:

@@ -38,13 +38,13 @@ def in_micros(literal: Literal) -> Literal:
     return literal if left is None or right is None else replace(literal, left=left, right=right)
 
 
-def as_time(literal: Literal) -> Literal:
+def time_comparison(literal: Literal) -> Literal:
     """A comparison of the microseconds of one time with a number, as one of times; any other literal as it is.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
         >>> micros = Call("unix_micros", (Column("a", TIMESTAMP),), INTEGER)
-        >>> str(as_time(Literal(micros, Operator.GT, Constant(60_000_000, INTEGER))))
+        >>> str(time_comparison(Literal(micros, Operator.GT, Constant(60_000_000, INTEGER))))
         "a > timestamp '1970-01-01 00:01:00'"
     """
     match literal.left, literal.right:

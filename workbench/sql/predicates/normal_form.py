@@ -64,13 +64,13 @@ def _common(expression: Expression, negated: bool) -> Clauses:
     return []
 
 
-def expression_of(predicates: PredSet) -> Expression:
+def predicates_expression(predicates: PredSet) -> Expression:
     """An expression that is true exactly where a PredSet is.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text
         >>> p, q = Column("p", BOOLEAN), Column("q", BOOLEAN)
-        >>> text(expression_of(normal_form(Call("and", (p, Call("not", (q,), BOOLEAN)), BOOLEAN))))
+        >>> text(predicates_expression(normal_form(Call("and", (p, Call("not", (q,), BOOLEAN)), BOOLEAN))))
         'and(not(q), p)'
     """
     tests = [_joined("or", [_test(literal) for literal in p.literals], False) for p in predicates]

@@ -17,7 +17,7 @@ from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
-from workbench.sql.syntax.window_clause import Clause, split_statements
+from workbench.sql.syntax.window_clause import WindowClause, split_statements
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
@@ -36,7 +36,7 @@ class Statement:
     """A query (a SELECT, a set operation, or one in parentheses), its window clause, and the view it defines."""
 
     query: exp.Expr
-    clause: Clause | None = None
+    clause: WindowClause | None = None
     view: ViewName | None = None
 
 
@@ -79,7 +79,7 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     return tree
 
 
-def _statement(tree: exp.Expr, clause: Clause | None, source: SourceText) -> Statement:
+def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) -> Statement:
     if isinstance(tree, _QUERIES):
         return Statement(tree, clause)
     if not isinstance(tree, exp.Create) or tree.kind != "VIEW":

@@ -25,7 +25,7 @@ _CHANGES: dict[str, type[exp.Binary] | None] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ClausePart:
     """An expression of a clause, and its place."""
 
     tree: exp.Expr
@@ -37,8 +37,8 @@ class BeginEnd:
     """``BEGIN begin END end``: every stream of the statement from one time to another, both included (PSoup 3.1)."""
 
     place: Place
-    begin: Part
-    end: Part
+    begin: ClausePart
+    end: ClausePart
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class WindowIs:
 
     stream: str
     place: Place
-    left: Part
-    right: Part
+    left: ClausePart
+    right: ClausePart
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class ForLoop:
 
     place: Place
     variable: str
-    start: Part
-    condition: Part | None
-    change: Part
+    start: ClausePart
+    condition: ClausePart | None
+    change: ClausePart
     windows: tuple[WindowIs, ...]
 
 
-Clause = BeginEnd | ForLoop
+WindowClause = BeginEnd | ForLoop
 
 
-def split_statements(source: SourceText) -> list[tuple[list[Token], Clause | None]]:
+def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause | None]]:
     """The statements of a text, which semicolons separate: of each the tokens of its SQL, and its window clause.
 
     Raises:
@@ -83,7 +83,7 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], Clause | Non
     """
     tokens, statements = source.tokens, []
     statement: list[Token] = []
-    clause: Clause | None = None
+    clause: WindowClause | None = None
     at = depth = 0
     while at < len(tokens):
         token = tokens[at]
@@ -152,7 +152,7 @@ class _ClauseParser:
         (start, start_end), condition, (changed, change_end) = head
         variable, operator, operand = self._assignment(changed, change_end)
         if start == start_end:
-            first = Part(exp.Literal.number(0), self._place(start, start_end))
+            first = ClausePart(exp.Literal.number(0), self._place(start, start_end))
         else:
             _, sign, value = self._assignment(start, start_end)
             if sign != "=":
@@ -172,18 +172,18 @@ class _ClauseParser:
                 return tokens[start].text, operator, start + 1 + len(operator)
         raise self._incomplete("write for (t = ST; t < ST + 50; t += 5)")
 
-    def _change(self, variable: str, operator: str, start: int, stop: int) -> Part:
+    def _change(self, variable: str, operator: str, start: int, stop: int) -> ClausePart:
         binary = _CHANGES[operator]
         if operator in ("++", "--"):
             if start < stop:
                 raise self._incomplete(f"nothing stands behind {variable}{operator}")
-            operand = Part(exp.Literal.number(1), self._place(start - 2, stop))
+            operand = ClausePart(exp.Literal.number(1), self._place(start - 2, stop))
         else:
             operand = self._part(start, stop)
         return (
             operand
             if binary is None
-            else Part(binary(this=exp.column(variable), expression=operand.tree), operand.place)
+            else ClausePart(binary(this=exp.column(variable), expression=operand.tree), operand.place)
         )
 
     def _window_is(self, start: int, stop: int) -> WindowIs:
@@ -234,14 +234,14 @@ class _ClauseParser:
             return self.source.span(tokens[start].start, tokens[stop - 1].end + 1)
         return self.source.span(tokens[start - 1].end + 1)
 
-    def _part(self, start: int, stop: int) -> Part:
+    def _part(self, start: int, stop: int) -> ClausePart:
         place = self._place(start, stop)
         if start == stop:
             raise SqlError("syntax error: an expression is missing in the window", **place)
         tree = parse_tokens(self.source, self.source.tokens[start:stop])
         if tree is None:
             raise SqlError("syntax error: this is no expression", **place)
-        return Part(tree, place)
+        return ClausePart(tree, place)
 
     def _error(self, message: str, token: Token, hint: str | None = None) -> SqlError:
         return SqlError(f"syntax error: {message}", **self.source.span(token.start, token.end + 1), hint=hint)

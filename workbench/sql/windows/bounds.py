@@ -15,7 +15,7 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, Kind
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.exact_arithmetic import days
-from workbench.sql.predicates.linear import LinearForm, expression_of, linear
+from workbench.sql.predicates.linear import LinearForm, linear, linear_expression
 from workbench.sql.windows.evaluation import computable, value_at
 from workbench.sql.windows.stream_time import NOW, EventTimeVector, as_number, is_time, reads_now
 
@@ -95,7 +95,7 @@ def time_and_end(end: ORPred) -> tuple[Expression, Operator, Expression]:
     return literal.left, literal.operator, literal.right
 
 
-def times(window: PredSet) -> Iterator[Expression]:
+def window_times(window: PredSet) -> Iterator[Expression]:
     """The times that a window reads of a row, each once."""
     yield from dict.fromkeys(time_and_end(end)[0] for end in window)
 
@@ -206,7 +206,7 @@ def _solved(literal: Literal) -> tuple[Expression, Operator, Expression] | None:
     if len(nows) != 1 or abs(nows[0][1]) != 1 or form.cancelled or not ours:
         return None
     sign = -nows[0][1]
-    time = expression_of(LinearForm(tuple((e, k * sign) for e, k in ours), Fraction(0)))
+    time = linear_expression(LinearForm(tuple((e, k * sign) for e, k in ours), Fraction(0)))
     if time is None or form.constant.denominator != 1:
         return None
     operator = literal.operator if sign > 0 else FLIPPED[literal.operator]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, columns, walk
-from workbench.sql.algebra.folding import add_months
+from workbench.sql.algebra.folding import months_later
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeVector, as_number
@@ -58,7 +58,7 @@ def value_at(expression: Expression, event_times: EventTimeVector) -> Value:
         case "loop variable":
             return event_times[VARIABLE]
         case "instant":
-            return event_times[INSTANT] if INSTANT in event_times else sequence(expression).current(event_times)
+            return event_times[INSTANT] if INSTANT in event_times else loop_instants(expression).current(event_times)
     values = [value_at(argument, event_times) for argument in expression.arguments]
     if None in values:
         return None
@@ -135,8 +135,8 @@ _FUNCTIONS: Mapping[str, object] = {
     "*": lambda type_, left, right: left * right,
     "neg": lambda type_, value: -value,
     "add_seconds": lambda type_, time, seconds: time + dt.timedelta(seconds=int(seconds)),
-    "add_months": lambda type_, time, months: add_months(time, months),
-    "add_months_to_timestamp": lambda type_, time, months: add_months(time, months),
+    "add_months": lambda type_, time, months: months_later(time, months),
+    "add_months_to_timestamp": lambda type_, time, months: months_later(time, months),
     "trunc_date": _truncated,
     "trunc_timestamp": _truncated,
     "last_day": _last_day,
@@ -196,6 +196,6 @@ class Sequence:
 
 
 @cached(4_096)
-def sequence(loop: Call) -> Sequence:
+def loop_instants(loop: Call) -> Sequence:
     """The instants of a loop."""
     return Sequence(loop)

@@ -24,7 +24,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP
 from workbench.sql.functions.aggregates import follows_from_parts, of_parts
 from workbench.sql.functions.calls import call
-from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
+from workbench.sql.logical import Block, Grouping, Input, Output, SetQuery
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.windows.stream_time import SLIDING, TUMBLING
@@ -93,7 +93,7 @@ def _of_rows(block: Block, start: Call, others: list[Expression], statistics: It
 
 def for_each_window(
     rows: Block, start: Call, time: Expression, columns: Iterable[Expression], names: list[str]
-) -> SetOperation:
+) -> SetQuery:
     """The rows once for each window that they are in: ``columns`` under ``names``, and the window's start."""
     size, slide = (int(str(a.value)) for a in start.arguments[1:] if isinstance(a, Constant))
     first = window_start(time, slide, slide)
@@ -107,7 +107,7 @@ def for_each_window(
         outputs = (*(Output(n, e) for n, e in zip(names, columns, strict=True)), Output("start", begin))
         branches.append(replace(rows, where=where, outputs=outputs))
     types = tuple(output.type for output in branches[0].outputs)
-    return SetOperation("union", True, tuple(branches), (*names, "start"), types)
+    return SetQuery("union", True, tuple(branches), (*names, "start"), types)
 
 
 def _grouped(

@@ -25,8 +25,8 @@ TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
 session that it is in, which depends on the other rows of its group."""
 
 EventTimeVector = Mapping[str, Value]
-"""For every stream, by its name in lower case, the largest event time seen, and for ``rows_of`` it the number of its
-rows; no entry before the first row. Under ``INSTANT`` it may say where loops stand.
+"""For every stream, by its name in lower case, the largest event time seen, and under its ``row_number_key`` the number
+of its rows; no entry before the first row. Under ``INSTANT`` it may say where loops stand.
 
 It is near to a watermark, but promises nothing about rows to come: a row may be late.
 """
@@ -35,7 +35,7 @@ ROW = Column("_row", INTEGER)
 """The number of a row in its stream, from 1: the logical time of a stream without event times."""
 
 
-def rows_of(stream: str) -> str:
+def row_number_key(stream: str) -> str:
     """The key of the number of a stream's rows, which is the time of a stream without event times."""
     return f"{stream.lower()} rows"
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from workbench.errors import StreamError, nearest
 from workbench.errors.secrets import HIDDEN, remember_secret
-from workbench.streams.addresses.kinds import HTTP, KINDS, Kind
+from workbench.streams.addresses.kinds import HTTP, KINDS, AddressKind
 
 _VARIABLE = re.compile(r"\$[A-Za-z_]\w*", re.ASCII)
 _CONNECTION_STRING = re.compile(r"(.*/)?\s*\w+\s*=\s*\S+(\s+\w+\s*=\s*\S+)+\s*")
@@ -39,7 +39,7 @@ class Address:
         options: names and values as they are written.
     """
 
-    kind: Kind
+    kind: AddressKind
     scheme: str
     user: str
     password: str
@@ -221,7 +221,7 @@ def shown_address(text: str) -> str:
         return f"{scheme}://{f'{HIDDEN}@' * len(who)}{where}{f'?{HIDDEN}' if options else ''}"
 
 
-def _check_options(scheme: str, kind: Kind, options: Mapping[str, str]) -> None:
+def _check_options(scheme: str, kind: AddressKind, options: Mapping[str, str]) -> None:
     known = kind.harmless | kind.local | kind.secret
     for name, value in options.items():
         if name not in known and not kind.free:

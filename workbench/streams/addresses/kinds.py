@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Kind:
+class AddressKind:
     """A kind of address.
 
     Attributes:
@@ -63,7 +63,7 @@ _CLIENT = _words("""
     enable.idempotence enable.gapless.guarantee auto.offset.reset queuing.strategy
 """)
 
-KAFKA = Kind(
+KAFKA = AddressKind(
     ("kafka",),
     harmless=_CLIENT | _words("format framing columns key headers partition offset timestamp gone"),
     local=_words("""
@@ -77,7 +77,7 @@ KAFKA = Kind(
     """),
     user=False,
 )
-POSTGRES = Kind(
+POSTGRES = AddressKind(
     ("postgresql", "postgres"),
     harmless=_words("""
         table key user host hostaddr port connect_timeout client_encoding application_name fallback_application_name
@@ -89,13 +89,13 @@ POSTGRES = Kind(
     secret=_words("password sslpassword options oauth_client_secret"),
     implied="the password that libpq finds (PGPASSWORD, ~/.pgpass)",
 )
-HTTP = Kind(
+HTTP = AddressKind(
     ("http", "https"),
     harmless=_words("api-version batch event format query source stream table topic type v version"),
     free=True,
     user_is_secret=True,
 )
-SOCKET = Kind(("socket",), user=False)
+SOCKET = AddressKind(("socket",), user=False)
 
 KINDS = {scheme: kind for kind in (KAFKA, POSTGRES, HTTP, SOCKET) for scheme in kind.schemes}
 """The kinds by their schemes."""

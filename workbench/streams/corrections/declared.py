@@ -20,7 +20,7 @@ WEIGHT = "_weight"
 """Column of a log: what the row counts in the Z-set."""
 EVENT = "_event"
 """Column of a log: the source's line that made the row. Rows of one line stand side by side and arrive together."""
-MARKS = (WEIGHT, EVENT)
+CORRECTION_COLUMNS = (WEIGHT, EVENT)
 """What a log with corrections has besides the columns of its stream."""
 
 LARGEST_WEIGHT = 10**9

@@ -38,7 +38,7 @@ MOST_DEEP = 100
 _MOST_PARTS = 10_000_000
 """Lists and objects on one level of a record: one that holds itself twice has twice as many on each level."""
 
-Record = Mapping[str, Any]
+JsonRecord = Mapping[str, Any]
 
 _NESTED = (Mapping, list, tuple, set, frozenset)
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -69,7 +69,7 @@ def open_json_lines(path: Path, stack: ExitStack, schema: pa.Schema | None = Non
     return OpenedSource(schema, _chunks(chain(sample, numbered), schema))
 
 
-def as_record(line: bytes) -> Record | str:
+def as_record(line: bytes) -> JsonRecord | str:
     """The object of a line, or why it is none."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
@@ -87,12 +87,12 @@ def as_record(line: bytes) -> Record | str:
 _TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
 
 
-def line_record(line: bytes) -> Record | str:
+def line_record(line: bytes) -> JsonRecord | str:
     """The object of a line of a file or socket, or why it is none; of a line that is too long its beginning is here."""
     return as_record(line) if len(line) < MOST_LINE else f"its line has more than {MOST_LINE:,} bytes"
 
 
-def within_depth(record: Record) -> Record | str:
+def within_depth(record: JsonRecord) -> JsonRecord | str:
     """A record, or why it is none: its values are nested too deep, as those of one that holds itself are.
 
     Example:
@@ -123,7 +123,7 @@ def _lines(file: BufferedIOBase) -> Iterator[bytes]:
             line = file.readline(MOST_LINE)
 
 
-def schema_of(records: Sequence[Record]) -> pa.Schema:
+def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:
     """The columns of records, each of a type that most of its values have."""
     names = list(dict.fromkeys(name for record in records for name in record))
     values = {name: [record.get(name) for record in records] for name in names}
@@ -141,7 +141,7 @@ def batch_of(
 
 
 def rows_of(
-    records: Sequence[tuple[int, object, Record | str]], schema: pa.Schema
+    records: Sequence[tuple[int, object, JsonRecord | str]], schema: pa.Schema
 ) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
     """Records as rows of a schema.
 
@@ -152,7 +152,7 @@ def rows_of(
     Returns:
         The rows, the number of each, and the records that do not fit.
     """
-    good, quarantined = list[tuple[int, object, Record]](), list[QuarantinedRow]()
+    good, quarantined = list[tuple[int, object, JsonRecord]](), list[QuarantinedRow]()
     for number, source, record in records:
         if not isinstance(record, str) and (more := _unknown(record, schema)):
             record = f"it has a member that no record had before: {', '.join(more)}"
@@ -167,10 +167,10 @@ def rows_of(
 
 
 def _row_by_row(
-    good: Sequence[tuple[int, object, Record]], schema: pa.Schema, quarantined: list[QuarantinedRow]
+    good: Sequence[tuple[int, object, JsonRecord]], schema: pa.Schema, quarantined: list[QuarantinedRow]
 ) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:
     """The same where some values are not of their column's type."""
-    fitting, numbers = list[Record](), list[int]()
+    fitting, numbers = list[JsonRecord](), list[int]()
     for number, source, record in good:
         try:
             _rows([record], schema)
@@ -182,7 +182,7 @@ def _row_by_row(
     return _rows(fitting, schema), numbers, sorted(quarantined, key=lambda entry: entry.line)
 
 
-def _misfit(record: Record, schema: pa.Schema, within: str = "") -> str:
+def _misfit(record: JsonRecord, schema: pa.Schema, within: str = "") -> str:
     """Why a record does not fit: the first value that is not of its column's type."""
     for field in schema:
         value = record.get(field.name)
@@ -204,7 +204,7 @@ def _type_text(type_: pa.DataType) -> str:
         return str(type_)
 
 
-def _unknown(record: Record, schema: pa.Schema) -> list[str]:
+def _unknown(record: JsonRecord, schema: pa.Schema) -> list[str]:
     """Members that are no columns, also within structs; Arrow would leave those out."""
     unknown = sorted(str(name) for name in record if name not in schema.names)
     for name in record.keys() & set(schema.names):
@@ -229,7 +229,7 @@ def _text(source: object) -> str:
         return shown(source)
 
 
-def _rows(records: Sequence[Record], schema: pa.Schema) -> pa.RecordBatch:
+def _rows(records: Sequence[JsonRecord], schema: pa.Schema) -> pa.RecordBatch:
     columns = [_column_of([record.get(field.name) for record in records], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 

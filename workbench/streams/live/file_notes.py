@@ -28,7 +28,7 @@ class Note:
     """What is remembered of a file.
 
     Attributes:
-        stamp: its size and its time, as ``listed`` gives them.
+        stamp: its size and its time, as ``matching_files`` gives them.
         checksum: of its bytes; ``None`` where they could not be read.
         rows: that were read.
         quarantined: of its lines.
@@ -118,7 +118,7 @@ def _size(stamp: str) -> int:
     return int(stamp.split()[0])
 
 
-def listed(pattern: str) -> dict[str, tuple[Path, str]]:
+def matching_files(pattern: str) -> dict[str, tuple[Path, str]]:
     """The files that a pattern matches, by their places, in the order in which they are read; each with its stamp.
 
     Raises:

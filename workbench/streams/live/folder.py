@@ -18,7 +18,7 @@ import pyarrow as pa
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
-from workbench.streams.live.file_notes import Note, changed_note, listed, note_of
+from workbench.streams.live.file_notes import Note, changed_note, matching_files, note_of
 from workbench.streams.live.reader import NOTE, Fetched, Offsets, widened
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -65,7 +65,7 @@ class FolderReader:
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of files that have not been read whole."""
         taken = _Taken(offsets, most)
-        there = listed(self._pattern)
+        there = matching_files(self._pattern)
         taken.follow_names(there)
         for place, (file, stamp) in there.items():
             note = taken.notes.get(place)
@@ -86,7 +86,7 @@ class FolderReader:
     def _first(self) -> OpenedSource:
         """The first file that can be read, for its columns."""
         problem: StreamError | None = None
-        for file, _ in listed(self._pattern).values():
+        for file, _ in matching_files(self._pattern).values():
             try:
                 with _opened(file) as first:
                     return OpenedSource(first.schema, iter(()), first.inferred)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from workbench.errors import StreamError, with_article
-from workbench.streams.files.json_lines import Record, rows_of, schema_of
+from workbench.streams.files.json_lines import JsonRecord, rows_of, schema_of
 from workbench.streams.live.puller import Given, Puller
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
@@ -63,7 +63,7 @@ class IteratorReader(TypedReader):
         """End a generator."""
         self._puller.close()
 
-    def _first(self) -> list[Record]:
+    def _first(self) -> list[JsonRecord]:
         """The first of its rows that say what columns there are."""
         message, hint = (
             "the iterator gives no row, and so says nothing of its columns",

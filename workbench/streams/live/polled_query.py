@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, nearest, shown
 from workbench.errors.secrets import hide_secrets, without_secrets
-from workbench.streams.files.json_lines import Record, rows_of, schema_of, within_depth
+from workbench.streams.files.json_lines import JsonRecord, rows_of, schema_of, within_depth
 from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
 
 _WHOLE, _MISPLACED = "", NOTE
@@ -81,7 +81,7 @@ class QueryReader(TypedReader):
         if differing := set(names) ^ set(self._schema.names):
             message = f"the polled query has other columns than before: {', '.join(sorted(differing))}"
             raise StreamError(message, hint="name the columns in the query")
-        records, place, largest = list[tuple[int, object, Record | str]](), names.index(self._query.by), after
+        records, place, largest = list[tuple[int, object, JsonRecord | str]](), names.index(self._query.by), after
         for number, row in enumerate(rows, 1):
             value = row[place]
             if self._is_place(value):

@@ -15,9 +15,9 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, with_article
-from workbench.streams.files.json_lines import Record, within_depth
+from workbench.streams.files.json_lines import JsonRecord, within_depth
 
-Given = tuple[object, Record | str]
+Given = tuple[object, JsonRecord | str]
 """What an iterator gave for a row, and the row, or why it is none."""
 
 IDLE = 0.2

@@ -20,7 +20,7 @@ from workbench.streams.live.reader import Fetched, Reader
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-MARKS = "@#"
+OWN_OFFSETS = "@#"
 """What offsets begin with that are none of the source."""
 _LINES = "#"
 """The offset that counts the records of the source, for the lines of quarantined ones."""
@@ -55,7 +55,9 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     assert log.tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
     offsets = log.tail.offsets
-    fetched = reader.fetch({place: at for place, at in offsets.items() if place[:1] not in MARKS or not place}, most)
+    fetched = reader.fetch(
+        {place: at for place, at in offsets.items() if place[:1] not in OWN_OFFSETS or not place}, most
+    )
     if not fetched.offsets:
         return fetched
     before = int(offsets.get(_LINES, "0"))

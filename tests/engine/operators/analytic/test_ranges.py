@@ -19,7 +19,7 @@ import pytest
 from long import some
 
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.functions import analytic_sql
+from workbench.engine.operators.analytic.functions import numbered_sql
 from workbench.engine.operators.analytic.job import OrderStep, reading_of
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows
 from workbench.engine.operators.analytic.partitions import PartitionLookup
@@ -149,7 +149,7 @@ def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) ->
         return Counter()
     ordered = pa.Table.from_batches([batch for batch in batches if batch.num_rows])
     names = ", ".join(f'"{name}"' for name in SCHEMA.names)
-    values = "".join(f", {analytic_sql(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls)).replace("`", '"')
+    values = "".join(f", {numbered_sql(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls)).replace("`", '"')
     DUCK.register("ordered", ordered)
     found = DUCK.execute(f"SELECT {names}{values}, _sign, _keep FROM ordered").fetchall()
     total: Counter[tuple[Any, ...]] = Counter()

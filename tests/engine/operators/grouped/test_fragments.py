@@ -14,8 +14,8 @@ import pytest
 
 from workbench.engine.operators.grouped import fragments as fragments_module
 from workbench.engine.operators.grouped.fragments import Fragments
-from workbench.engine.operators.grouped.statistics import narrowed
-from workbench.engine.physical.accumulators import Part
+from workbench.engine.operators.grouped.statistics import cast_or_null
+from workbench.engine.physical.accumulators import StatePart
 from workbench.engine.storage.grouping import group_rows, not_distinct
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, Layout
 from workbench.engine.storage.lineage import word_column
@@ -77,7 +77,7 @@ def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.Monkey
     monkeypatch.setattr(fragments_module, "CELLS", cells)
     random = Random(seed)
     readers = ((((1, (0,)), (2, (2, 130))), ((1, (1, 130, 131)), (2, (1,)))), (((3, (2,)),), ((3, (0, 1)),)))
-    parts = (Part("n", INTEGER, ""), Part("top", STRING, "", Combine.MAX))
+    parts = (StatePart("n", INTEGER, ""), StatePart("top", STRING, "", Combine.MAX))
     layout = Layout({MEMBER: INTEGER, "g": DOUBLE, "n": INTEGER, "top": STRING})
     rows = [
         {
@@ -108,6 +108,6 @@ def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.Monkey
 
 def test_a_sum_that_does_not_fit_its_type_is_null() -> None:
     sums = pa.array([Decimal("9999.99"), Decimal("10000.00"), None, Decimal("-10000.00")], pa.decimal128(38, 2))
-    assert narrowed(sums, pa.decimal128(6, 2)).to_pylist() == [Decimal("9999.99"), None, None, None]
+    assert cast_or_null(sums, pa.decimal128(6, 2)).to_pylist() == [Decimal("9999.99"), None, None, None]
     whole = pa.array([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, None], pa.decimal128(38, 0))
-    assert narrowed(whole, pa.int64()).to_pylist() == [2**63 - 1, None, -(2**63), None, None]
+    assert cast_or_null(whole, pa.int64()).to_pylist() == [2**63 - 1, None, -(2**63), None, None]

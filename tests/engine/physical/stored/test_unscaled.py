@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import compile_filter
-from workbench.engine.physical.stored.unscaled import LIMIT, unscaled
+from workbench.engine.physical.stored.unscaled import UNSCALED_LIMIT, unscaled
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, DataType, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
@@ -53,7 +53,7 @@ def test_the_integer_is_the_decimal(spark: SparkSession, expression: Expression)
     computed = whole.number.values(stored(rows)).to_pylist()
     for (exact,), integer in zip(frame.selectExpr(to_spark(expression, name)).collect(), computed, strict=True):
         assert (None if exact is None else int(exact.scaleb(whole.scale))) == integer
-        assert integer is None or abs(integer) <= whole.most < LIMIT
+        assert integer is None or abs(integer) <= whole.most < UNSCALED_LIMIT
 
 
 @pytest.mark.parametrize("expression", [*EXACT, call("-", A, A, decimal(16, 2))], ids=str)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.physical.accumulators import holistic, over_rows
-from workbench.engine.physical.analytic.reach import running, summed
+from workbench.engine.physical.analytic.reach import running, summed_expression
 from workbench.engine.physical.join_keys import key_column
 from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
@@ -31,7 +31,7 @@ _BY_GROUP = "PARTITION BY _part ORDER BY _group"
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
-def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> str:
+def numbered_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> str:
     """A function over numbered rows.
 
     Args:
@@ -39,7 +39,7 @@ def analytic_sql(function: AnalyticCall, summed_columns: Sequence[str] = ()) -> 
         summed_columns: those that rows come with the sums of that stand before their partition's rows.
     """
     value = _value(function)
-    argument = summed(function) if running(function) else None
+    argument = summed_expression(function) if running(function) else None
     if argument is not None and (column := key_column(argument)) in summed_columns:
         count, total = prefix_columns(summed_columns.index(column))
         frame = f"OVER ({_frame(function, function.frame)})"

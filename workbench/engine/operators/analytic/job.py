@@ -21,10 +21,10 @@ import pyarrow as pa
 
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.functions import analytic_sql
+from workbench.engine.operators.analytic.functions import numbered_sql
 from workbench.engine.operators.analytic.numbered import numbered_change, numbered_columns
 from workbench.engine.operators.analytic.ordered_rows import (
-    MARKS,
+    ORDER_COLUMNS,
     SUM_DIGITS,
     OrderedRows,
     Side,
@@ -32,7 +32,7 @@ from workbench.engine.operators.analytic.ordered_rows import (
     sum_scale,
 )
 from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
-from workbench.engine.operators.analytic.ranges import Around, From, Reading
+from workbench.engine.operators.analytic.ranges import From, Reading, RowsAround
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import Reach, in_range, of_all, reach, running, sums_of
@@ -78,7 +78,7 @@ def _sql(plan: AnalyticPlan, step: OrderStep, view: str) -> str:
     """The change of the node's rows out of ordered rows."""
     functions = plan.node.by_name
     values = [
-        f"{analytic_sql(functions[name], step.rows.summed)} AS `{name}`" if name in functions else f"`{name}`"
+        f"{numbered_sql(functions[name], step.rows.summed)} AS `{name}`" if name in functions else f"`{name}`"
         for name in plan.produced
     ]
     names = ", ".join(f"`{name}`" for name in plan.produced)
@@ -120,7 +120,7 @@ def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
     backs = [r.back or 0 for function, r in reaches.items() if not running(function)]
     rows = max(backs, default=0) + max((r.ahead or 0 for r in reaches.values()), default=0)
     if len(backs) == len(reaches):
-        return Around(rows)
+        return RowsAround(rows)
     return From(rows, any(r.peers or function.function == RANK for function, r in reaches.items()))
 
 
@@ -146,7 +146,7 @@ class OrderStep:
     def ddl(self) -> str:
         """What comes out in Spark's DDL."""
         columns = [f"`{name}` {type_}" for name, type_ in self.rows.scan.types]
-        columns += [f"{mark} bigint" for mark in MARKS]
+        columns += [f"{mark} bigint" for mark in ORDER_COLUMNS]
         for at, name in enumerate(self.rows.summed):
             type_ = self.rows.scan.schema.field(name).type
             count, total = prefix_columns(at)

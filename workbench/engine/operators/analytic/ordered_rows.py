@@ -17,13 +17,13 @@ import pyarrow as pa
 
 from workbench.engine.operators.analytic.partitions import Prefix
 from workbench.engine.storage.comparable import ASCENDING, dense_ranks
-from workbench.engine.storage.grouping import Positions, group_rows, normalized
+from workbench.engine.storage.grouping import Positions, group_rows, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
 from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.lineage import Mask
 
-MARKS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep")
+ORDER_COLUMNS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep")
 """Columns that ordered rows get: the number of their partition, their own from 1, that of their first peer, how many
 groups of peers there are up to them, the number of their last peer, how many rows the partition has, 1 for rows after
 the batch and -1 for those before it, and 1 where the row's values are wanted and it is not only a neighbour."""
@@ -82,7 +82,7 @@ class OrderedRows:
         together = pa.concat_batches([*before, *change])
         names = [name for name in together.schema.names if name not in (BATCH, WEIGHT)]
         # Equal values get the same bits, or it would be open which of -0.0 and 0.0 stands for both.
-        columns = [normalized(together.column(name)) for name in names]
+        columns = [with_equal_bits(together.column(name)) for name in names]
         values = pa.RecordBatch.from_arrays(columns, schema=only(together.schema, names))
         weights = together.column(WEIGHT).to_numpy()
         at, starts = group_rows(values.columns, there + changed)
@@ -175,7 +175,7 @@ class Side:
         marks: list[npt.NDArray[Any]] = [number[chosen] for number in numbers]
         marks += [np.full(len(chosen), self.sign), wanted[chosen]]
         columns = [*rows.columns, *(pa.array(mark.astype(np.int64)) for mark in marks)]
-        names = [*rows.schema.names, *MARKS]
+        names = [*rows.schema.names, *ORDER_COLUMNS]
         own = pa.array(self.part[chosen])
         for at, column in enumerate(summed):
             columns += [values.take(own) for values in self._before(at, rows.schema.field(column).type)]

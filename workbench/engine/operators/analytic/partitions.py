@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.operators.analytic.ranges import Partition, Range, Reading, merged
+from workbench.engine.operators.analytic.ranges import KeyRange, Partition, Reading, merged
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
-from workbench.engine.storage.indexes.order_index import Keys, OrderIndex, PrefixSums, RowOrder
+from workbench.engine.storage.indexes.order_index import OrderIndex, OrderKeys, PrefixSums, RowOrder
 from workbench.engine.storage.indexes.rank_index import CountedRun, Ranked
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
@@ -154,7 +154,7 @@ class _Runs:
                     return False
         return True
 
-    def prefix(self, partition: Partition, range_: Range, sums: Sequence[Sequence[PrefixSums | None]]) -> Prefix:
+    def prefix(self, partition: Partition, range_: KeyRange, sums: Sequence[Sequence[PrefixSums | None]]) -> Prefix:
         """What stands before a range."""
         low = np.array([range_[0]], dtype=self.change.orders.dtype)
         parts = [
@@ -167,10 +167,10 @@ class _Runs:
             totals.append((sum(total for total, _ in each), sum(count for _, count in each)))
         return Prefix(sum(run.count(first, end) for run, first, end in parts), tuple(totals))
 
-    def rows(self, partition: Partition, ranges: Sequence[Range], scan: Scan) -> Iterable[pa.RecordBatch]:
+    def rows(self, partition: Partition, ranges: Sequence[KeyRange], scan: Scan) -> Iterable[pa.RecordBatch]:
         """The stored rows of some ranges that do not overlap."""
         for segment, (run, first, after) in zip(self.stored, partition.before.parts, strict=True):
-            keys: Keys = run.orders[first:after]
+            keys: OrderKeys = run.orders[first:after]
             ends = np.array(ranges, dtype=self.change.orders.dtype).reshape(-1, 2)
             low, high = np.searchsorted(keys, ends[:, 0], "left"), np.searchsorted(keys, ends[:, 1], "right")
             at = [run.rows[first + a : first + b] for a, b in zip(low, high, strict=True) if b > a]
@@ -190,5 +190,5 @@ def _first_of_each(rows: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch
     return rows.take(pa.array(order[starts]))
 
 
-def _slice(keys: Keys, ends: Keys) -> tuple[int, int]:
+def _slice(keys: OrderKeys, ends: OrderKeys) -> tuple[int, int]:
     return int(np.searchsorted(keys, ends[0], "left")), int(np.searchsorted(keys, ends[1], "right"))

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.indexes.order_index import Keys, OrderIndex
+from workbench.engine.storage.indexes.order_index import OrderIndex, OrderKeys
 from workbench.engine.storage.indexes.rank_index import CountedRun, Ranked
 
-Range = tuple[bytes, bytes]
+KeyRange = tuple[bytes, bytes]
 """The least and the greatest key of some rows."""
 
 
@@ -38,10 +38,10 @@ class Partition:
     hash: np.uint64
     before: Ranked[CountedRun]
     after: Ranked[CountedRun]
-    changed: Keys
+    changed: OrderKeys
 
     @property
-    def whole(self) -> Range:
+    def whole(self) -> KeyRange:
         """All of its rows."""
         return self.index.begin(self.hash), self.index.end(self.hash)
 
@@ -68,12 +68,12 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Around:
+class RowsAround:
     """Rows around those that change: so many on each side."""
 
     rows: int
 
-    def ranges(self, partition: Partition, most: int) -> list[Range]:
+    def ranges(self, partition: Partition, most: int) -> list[KeyRange]:
         """Ranges, one for changed rows that stand near each other; they may overlap. None where they are too many."""
         changed = partition.changed
         starts, ends = (_counts(partition.after, changed, side) for side in ("left", "right"))
@@ -93,7 +93,7 @@ class From:
     rows: int
     peers: bool
 
-    def ranges(self, partition: Partition, most: int) -> list[Range]:
+    def ranges(self, partition: Partition, most: int) -> list[KeyRange]:
         """The only range."""
         first = self._first(partition, partition.index.padded(partition.changed[0]))
         return [(self._first(partition, partition.from_before(first, self.rows)), partition.whole[1])]
@@ -109,7 +109,7 @@ class First:
     rows: int
     peers: bool
 
-    def ranges(self, partition: Partition, most: int) -> list[Range]:
+    def ranges(self, partition: Partition, most: int) -> list[KeyRange]:
         """The only range, of the rows after the batch."""
         first, last = partition.whole
         if partition.after.total > self.rows > 0:
@@ -118,12 +118,12 @@ class First:
         return [(first, last)]
 
 
-Reading = Around | From | First
+Reading = RowsAround | From | First
 
 
-def merged(ranges: Sequence[Range]) -> list[Range]:
+def merged(ranges: Sequence[KeyRange]) -> list[KeyRange]:
     """Ranges without those that overlap: these become one."""
-    apart: list[Range] = []
+    apart: list[KeyRange] = []
     for first, last in sorted(ranges):
         if apart and first <= apart[-1][1]:
             apart[-1] = apart[-1][0], max(apart[-1][1], last)
@@ -132,7 +132,7 @@ def merged(ranges: Sequence[Range]) -> list[Range]:
     return apart
 
 
-def _counts(side: Ranked[CountedRun], keys: Keys, end: str) -> Positions:
+def _counts(side: Ranked[CountedRun], keys: OrderKeys, end: str) -> Positions:
     """How many rows have a lesser key than each (``left``), or no greater one (``right``)."""
     total = np.zeros(len(keys), dtype=np.int64)
     for run, first, after in side.parts:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from workbench.engine.physical.accumulators import Part
+from workbench.engine.physical.accumulators import StatePart
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.value_statistics import DistinctPart
 from workbench.engine.spark.arrow_tasks import map_rows
@@ -49,7 +49,7 @@ class Fragments:
     """
 
     groups: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[StatePart, ...]
     readers: tuple[tuple[Readers, ...], ...]
     words: tuple[int, ...]
     layout: Layout
@@ -125,7 +125,9 @@ class Fragments:
         return read
 
 
-def merge_groups(rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[Part | DistinctPart]) -> pa.RecordBatch:
+def merge_groups(
+    rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[StatePart | DistinctPart]
+) -> pa.RecordBatch:
     """Parts of groups with one row for each group; the other columns must be those of ``Fragments.layout``."""
     if not rows.num_rows:
         return rows

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
-from workbench.engine.operators.grouped.value_counts import ChangedValues, Counts, SortedValues, percentile
+from workbench.engine.operators.grouped.value_counts import ChangedValues, CountArray, SortedValues, percentile
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, ValueStatistic
 from workbench.engine.storage.grouping import Positions
@@ -70,7 +70,7 @@ class GroupValues:
         there = totals > 0
         filled = [group for group in groups if group.total]
 
-        def value_at(ranks: Counts) -> npt.NDArray[np.float64]:
+        def value_at(ranks: CountArray) -> npt.NDArray[np.float64]:
             values = (group.value_at(int(rank)).as_py() for group, rank in zip(filled, ranks, strict=True))
             return np.array(list(values), dtype=np.float64)
 

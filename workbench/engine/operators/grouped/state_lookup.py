@@ -22,7 +22,7 @@ from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
 
-ROWS = 65_536
+ROWS_HANDED = 65_536
 """About so many rows are handed to Spark at a time."""
 
 
@@ -84,11 +84,11 @@ class KeyedLookup:
     def _candidates(self, hashes: Hashes, segment: Segment) -> Iterator[tuple[Positions, Positions]]:
         if self.groups:
             key = Key(self.scan.key_columns, nulls=True)
-            yield from candidates(segment.path, key, KeyRanges.equal(hashes), ROWS)
+            yield from candidates(segment.path, key, KeyRanges.equal(hashes), ROWS_HANDED)
             return
         for group in range(len(hashes)):
-            for first in range(0, segment.rows, ROWS):
-                at = np.arange(first, min(segment.rows, first + ROWS))
+            for first in range(0, segment.rows, ROWS_HANDED):
+                at = np.arange(first, min(segment.rows, first + ROWS_HANDED))
                 yield np.full(len(at), group), at
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.group_values import GroupValues
-from workbench.engine.operators.grouped.state_lookup import ROWS, KeyedLookup
+from workbench.engine.operators.grouped.state_lookup import ROWS_HANDED, KeyedLookup
 from workbench.engine.operators.grouped.statistics import copies, value
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
@@ -88,7 +88,7 @@ class StateUpdate:
         else:
             groups = self._merged(dirty, self._state, self._looked_up(0))
         rows = self._change(groups, values)
-        yield from (rows.slice(first, ROWS) for first in range(0, rows.num_rows, ROWS))
+        yield from (rows.slice(first, ROWS_HANDED) for first in range(0, rows.num_rows, ROWS_HANDED))
 
     @property
     def _state(self) -> Scan | None:

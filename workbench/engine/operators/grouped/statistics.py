@@ -21,7 +21,7 @@ def value(final: Final, parts: pa.RecordBatch) -> pa.Array:
     merged = parts.column(final.part)
     if final.high is not None:
         merged = _together(merged, parts.column(final.high), final)
-    values = narrowed(merged, to_arrow(final.type))
+    values = cast_or_null(merged, to_arrow(final.type))
     if final.count is not None:
         counted = pc.greater(pc.fill_null(parts.column(final.count), 0), 0)
         values = pc.if_else(counted, values, pa.scalar(None, values.type))
@@ -35,14 +35,14 @@ def _together(low: pa.Array, high: pa.Array, final: Final) -> pa.Array:
     return pc.add(units, low.cast(pa.decimal256(38, final.type.scale)))
 
 
-def narrowed(values: pa.Array, type_: pa.DataType) -> pa.Array:
+def cast_or_null(values: pa.Array, type_: pa.DataType) -> pa.Array:
     """Values in another type, NULL where they do not fit, as Spark's try_cast.
 
     Only what parts need: of a decimal to fewer digits of the same scale, or, without a scale, to 64 bits.
 
     Example:
         >>> from decimal import Decimal
-        >>> narrowed(pa.array([Decimal(7), Decimal(2**63)], pa.decimal128(38, 0)), pa.int64()).to_pylist()
+        >>> cast_or_null(pa.array([Decimal(7), Decimal(2**63)], pa.decimal128(38, 0)), pa.int64()).to_pylist()
         [7, None]
     """
     if values.type == type_:

@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.operators.grouped.statistics import narrowed
-from workbench.engine.physical.accumulators import LOW_DIGITS, Adds, Part, StoredInput
+from workbench.engine.operators.grouped.statistics import cast_or_null
+from workbench.engine.physical.accumulators import LOW_DIGITS, Adds, StatePart, StoredInput
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
 from workbench.engine.physical.stored.unscaled import fits_64_bits
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
-from workbench.engine.storage.grouping import group_rows, normalized
+from workbench.engine.storage.grouping import group_rows, with_equal_bits
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, WEIGHT, Layout, conform
 from workbench.engine.storage.lineage import word_column
@@ -87,7 +87,7 @@ class StoredFragments:
         stored = self.plan.branches[branch].stored[number]
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
         keys |= {
-            name: normalized(stored[name].values(rows).cast(to_arrow(type_)))
+            name: with_equal_bits(stored[name].values(rows).cast(to_arrow(type_)))
             for name, type_ in self.plan.groups.items()
             if name in stored
         }
@@ -106,12 +106,12 @@ class StoredFragments:
         values = of.stored.values(rows)
         known = values.is_valid()
         own = {name: column.filter(known) for name, column in keys.items()}
-        own[of.column] = normalized(values.filter(known))
+        own[of.column] = with_equal_bits(values.filter(known))
         counts = {part: rows.column(WEIGHT).filter(known) for part in self.plan.parts if part.name == LIVE}
         return self._combined(own, {**marks, VALUES: of.number}, counts)
 
     def _combined(
-        self, keys: Mapping[str, pa.Array], marks: Mapping[str, int], parts: Mapping[Part, pa.Array]
+        self, keys: Mapping[str, pa.Array], marks: Mapping[str, int], parts: Mapping[StatePart, pa.Array]
     ) -> pa.RecordBatch:
         """Rows with equal keys as one fragment each.
 
@@ -163,7 +163,7 @@ def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.Rec
         yield piece
 
 
-def _added(part: Part, rows: pa.RecordBatch, branch: int) -> pa.Array:
+def _added(part: StatePart, rows: pa.RecordBatch, branch: int) -> pa.Array:
     """What each row adds to a part."""
     weights, stored = rows.column(WEIGHT), part.stored
     match stored:
@@ -202,4 +202,4 @@ def product(values: pa.Array, weights: pa.Array, type_: pa.DataType) -> pa.Array
     if (weights.to_numpy() == 1).all():
         return values.cast(type_)
     exact = values.cast(pa.decimal256(_PRODUCT_DIGITS, type_.scale))
-    return narrowed(pc.multiply(exact, weights.cast(pa.decimal256(_WEIGHT_DIGITS, 0))), type_)
+    return cast_or_null(pc.multiply(exact, weights.cast(pa.decimal256(_WEIGHT_DIGITS, 0))), type_)

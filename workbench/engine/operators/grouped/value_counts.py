@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.operators.grouped.statistics import narrowed
+from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
-from workbench.engine.storage.grouping import Positions, group_rows, normalized, not_distinct
+from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, with_equal_bits
 from workbench.engine.storage.reduction import Cells, Combine
 
-Counts = npt.NDArray[np.int64]
+CountArray = npt.NDArray[np.int64]
 
 _BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}
 
@@ -53,7 +53,7 @@ class ChangedValues:
         return dirty.take(pa.array(at)), ChangedValues(dirty.take(pa.array(values)), position[number[values]])
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> CountArray:
         """By how much each count changes."""
         return _counts(self.rows)
 
@@ -62,7 +62,7 @@ class ChangedValues:
         own = np.flatnonzero(self.rows.column(VALUES).to_numpy() == values.number)
         return ChangedValues(self.rows.take(pa.array(own)), self.group[own])
 
-    def distinct_change(self, part: DistinctPart, before: Counts, groups: int) -> pa.Array:
+    def distinct_change(self, part: DistinctPart, before: CountArray, groups: int) -> pa.Array:
         """The change of a part that takes each value once.
 
         Args:
@@ -99,13 +99,13 @@ class SortedValues:
 
     values: pa.Array
     group: Positions
-    counts: Counts
+    counts: CountArray
     groups: int
 
     @staticmethod
-    def of(pieces: Sequence[tuple[pa.Array, Positions, Counts]], groups: int) -> SortedValues:
+    def of(pieces: Sequence[tuple[pa.Array, Positions, CountArray]], groups: int) -> SortedValues:
         """Values from several changes of counts: values, groups and counts of each."""
-        values = normalized(pa.concat_arrays([piece[0] for piece in pieces]))
+        values = with_equal_bits(pa.concat_arrays([piece[0] for piece in pieces]))
         group = np.concatenate([piece[1] for piece in pieces])
         counts = np.concatenate([piece[2] for piece in pieces])
         table = pa.table({"group": pa.array(group), "value": values})
@@ -139,7 +139,7 @@ class SortedValues:
                 result = own._bits(statistic.function)
             case _:
                 result = own._variance(statistic.function)
-        return narrowed(result, to_arrow(statistic.type))
+        return cast_or_null(result, to_arrow(statistic.type))
 
     @property
     def _first(self) -> Positions:
@@ -147,7 +147,7 @@ class SortedValues:
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
     @property
-    def _totals(self) -> Counts:
+    def _totals(self) -> CountArray:
         """How many values each group has, equal ones counted."""
         totals = np.zeros(self.groups, dtype=np.int64)
         np.add.at(totals, self.group, self.counts)
@@ -194,7 +194,7 @@ class SortedValues:
             return pa.nulls(self.groups, pa.float64())
         last = len(self.group) - 1
 
-        def value_at(rank: Counts) -> npt.NDArray[np.float64]:
+        def value_at(rank: CountArray) -> npt.NDArray[np.float64]:
             return self._floats[np.minimum(np.searchsorted(through, before + rank, side="right"), last)]
 
         return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
@@ -211,7 +211,7 @@ class SortedValues:
 
 
 def percentile(
-    totals: Counts, fraction: float, value_at: Callable[[Counts], npt.NDArray[np.float64]]
+    totals: CountArray, fraction: float, value_at: Callable[[CountArray], npt.NDArray[np.float64]]
 ) -> npt.NDArray[np.float64]:
     """Percentiles as Spark computes them: linear between the two nearest values.
 
@@ -228,5 +228,5 @@ def percentile(
     return np.where((low == high) | (at_low == at_high), at_low, between)
 
 
-def _counts(rows: pa.RecordBatch) -> Counts:
+def _counts(rows: pa.RecordBatch) -> CountArray:
     return np.asarray(rows.column(LIVE).fill_null(0).to_numpy(zero_copy_only=False))

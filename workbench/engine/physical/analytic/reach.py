@@ -63,10 +63,10 @@ def running(function: AnalyticCall) -> bool:
     ends_here = frame is not None and frame.start is None and frame.end is not None and float(frame.end.by) == 0
     if not ends_here or function.function not in ("count", "sum"):
         return False
-    return summed(function) is not None or not function.arguments
+    return summed_expression(function) is not None or not function.arguments
 
 
-def summed(function: AnalyticCall) -> Expression | None:
+def summed_expression(function: AnalyticCall) -> Expression | None:
     """The expression whose sums or counts along the order its value follows from; sums only of exact whole numbers.
 
     The parent's rows have its values in the column ``key_column``. A user function is called for its own query only, so
@@ -95,7 +95,7 @@ def sums_of(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
     """What sums are needed of, by column, where ranges are read and these start behind the first row."""
     if not in_range(functions):
         return {}
-    found = (summed(function) for function in functions if running(function) and function.arguments)
+    found = (summed_expression(function) for function in functions if running(function) and function.arguments)
     return dict(sorted((key_column(argument), argument) for argument in found if argument is not None))
 
 

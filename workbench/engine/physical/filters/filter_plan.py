@@ -19,7 +19,7 @@ from workbench.engine.physical.filters.grouped_filter import Disjunction, Groupe
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
 from workbench.engine.physical.stored.calls import StoredCall, stored_call
 from workbench.engine.physical.stored.decimals import stored_decimal
-from workbench.engine.physical.stored.expressions import Comparison, comparison, like
+from workbench.engine.physical.stored.expressions import Comparison, stored_comparison, stored_like
 from workbench.engine.physical.stored.unscaled import Clipped, unscaled
 from workbench.engine.physical.stored.values import StoredExpression, derived
 from workbench.engine.storage.comparable import comparable_constant
@@ -215,11 +215,11 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
     ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
     if ranked is not None and ranked.stored is None and known is not None:
         return replace(ranked, stored=known)
-    if (found := comparison(literal)) is not None:
+    if (found := stored_comparison(literal)) is not None:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))
         return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
-    holds = like(literal) or (known if literal.operator is Operator.HOLDS else None)
+    holds = stored_like(literal) or (known if literal.operator is Operator.HOLDS else None)
     return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.expressions import COMPARED, Like, compare, like
+from workbench.engine.physical.stored.expressions import ARROW_COMPARES, Like, compare, stored_like
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
@@ -25,19 +25,19 @@ _OPERATORS = {
     ">": Operator.GT,
     ">=": Operator.GE,
 }
-_CHOSEN = COMPARED | {Kind.DOUBLE}
+_CHOSEN = ARROW_COMPARES | {Kind.DOUBLE}
 _MOST = 50
 """Values of an IN that are compared one by one; Spark has a table for more."""
 
 
-class Value(Protocol):
+class RowValue(Protocol):
     """What has a value in each row."""
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """The value of each row."""
 
 
-Parts = Callable[[Expression], Value | None]
+ValueReader = Callable[[Expression], RowValue | None]
 """A part of an expression as a value; ``None`` where Spark must evaluate it."""
 
 
@@ -46,8 +46,8 @@ class _Compared:
     """Whether two values of one kind and scale compare so."""
 
     operator: Operator
-    left: Value
-    right: Value
+    left: RowValue
+    right: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """True, false or NULL for each row."""
@@ -58,7 +58,7 @@ class _Compared:
 class Missing:
     """Whether a value is NULL."""
 
-    value: Value
+    value: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """True or false for each row."""
@@ -69,7 +69,7 @@ class Missing:
 class Negated:
     """Whether a condition is false."""
 
-    condition: Value
+    condition: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """True, false or NULL for each row."""
@@ -81,7 +81,7 @@ class Combined:
     """Whether all of some conditions are true, or any of them."""
 
     all_of: bool
-    conditions: tuple[Value, ...]
+    conditions: tuple[RowValue, ...]
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """True, false or NULL for each row: the logic of three values is Kleene's, as in SQL."""
@@ -102,8 +102,8 @@ class StoredCase:
         type: of all values.
     """
 
-    branches: tuple[tuple[Value, Value], ...]
-    otherwise: Value
+    branches: tuple[tuple[RowValue, RowValue], ...]
+    otherwise: RowValue
     type: DataType
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
@@ -116,7 +116,7 @@ class StoredCase:
         return chosen
 
 
-def stored_case(expression: Expression, part: Parts) -> StoredCase | None:
+def stored_case(expression: Expression, part: ValueReader) -> StoredCase | None:
     """An expression as CASE of stored values, if it is that."""
     if not isinstance(expression, Call) or expression.function != "case":
         return None
@@ -126,7 +126,7 @@ def stored_case(expression: Expression, part: Parts) -> StoredCase | None:
     return StoredCase(tuple(zip(values[0:-1:2], values[1:-1:2], strict=True)), values[-1], expression.type)
 
 
-def stored_condition(expression: Expression, part: Parts) -> Condition | None:
+def stored_condition(expression: Expression, part: ValueReader) -> Condition | None:
     """An expression of BOOLEAN as a condition over stored values, if it is that."""
     match expression:
         case Call("and" | "or" as operator, arguments):
@@ -144,22 +144,22 @@ def stored_condition(expression: Expression, part: Parts) -> Condition | None:
         case Call(function, (left, right)) if function in _OPERATORS:
             return _compared(_OPERATORS[function], left, right, part)
         case Call("like"):
-            return like(Literal(expression, Operator.HOLDS))
+            return stored_like(Literal(expression, Operator.HOLDS))
     return None
 
 
-def _all(expressions: Sequence[Expression], part: Parts) -> tuple[Value, ...] | None:
+def _all(expressions: Sequence[Expression], part: ValueReader) -> tuple[RowValue, ...] | None:
     """All parts, if each is a value."""
     values = [part(expression) for expression in expressions]
     known = tuple(value for value in values if value is not None)
     return known if len(known) == len(values) else None
 
 
-def _compared(operator: Operator, left: Expression, right: Expression, part: Parts) -> _Compared | None:
+def _compared(operator: Operator, left: Expression, right: Expression, part: ValueReader) -> _Compared | None:
     """A comparison of two values, a constant brought to the scale of what it is compared with."""
     left, right = _of_scale(left, right.type), _of_scale(right, left.type)
     alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
-    if not alike or left.type.kind not in COMPARED:
+    if not alike or left.type.kind not in ARROW_COMPARES:
         return None
     values = part(left), part(right)
     return None if values[0] is None or values[1] is None else _Compared(operator, values[0], values[1])

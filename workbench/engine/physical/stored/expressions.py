@@ -16,7 +16,7 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator
 
-COMPARED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
+ARROW_COMPARES = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
 """Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
 
 _INT = 2**31 - 1
@@ -110,7 +110,7 @@ class Like:
         return pc.invert(matches) if self.negated else matches
 
 
-def substring(text: Expression) -> Substring | None:
+def stored_substring(text: Expression) -> Substring | None:
     """An expression as a part of a stored text, if it is that."""
     match text:
         case Call("substr", (Column() as column, Constant(value=int() as start), Constant(value=int() as length))):
@@ -120,7 +120,7 @@ def substring(text: Expression) -> Substring | None:
     return None
 
 
-def like(literal: Literal) -> Like | None:
+def stored_like(literal: Literal) -> Like | None:
     """A literal as a pattern of a stored text, if it is that and Arrow reads it as Spark does: without a backslash."""
     negated, tested = False, literal.left
     if isinstance(tested, Call) and tested.function == "not":
@@ -137,7 +137,7 @@ def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
     return pc.call_function(_FUNCTIONS[operator], [left, right])
 
 
-def comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
+def stored_comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
     """The columns that a literal compares; ``None`` where it computes something, or Arrow would compare otherwise."""
     if literal.right is None:
         return None
@@ -177,4 +177,6 @@ def _stored(number: Expression) -> Expression:
 
 
 def _alike(left: Column, right: Column) -> bool:
-    return left.type.kind is right.type.kind and left.type.kind in COMPARED and left.type.scale == right.type.scale
+    return (
+        left.type.kind is right.type.kind and left.type.kind in ARROW_COMPARES and left.type.scale == right.type.scale
+    )

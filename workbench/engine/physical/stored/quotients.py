@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.physical.stored.conditions import Parts, Value
+from workbench.engine.physical.stored.conditions import RowValue, ValueReader
 from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
 from workbench.engine.physical.stored.unscaled import fits_64_bits, integers, large_integers
 from workbench.sql.algebra.expressions import Call, Expression
@@ -30,7 +30,7 @@ _AVERAGE_SCALE = 6
 class AsDouble:
     """A number as DOUBLE."""
 
-    number: Value
+    number: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A DOUBLE or NULL for each row."""
@@ -41,8 +41,8 @@ class AsDouble:
 class _Quotient:
     """A DOUBLE divided by another; NULL by zero."""
 
-    number: Value
-    divisor: Value
+    number: RowValue
+    divisor: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A DOUBLE or NULL for each row.
@@ -65,8 +65,8 @@ class DoubleArithmetic:
     """The sum, difference or product of two numbers of DOUBLE."""
 
     operator: str
-    left: Value
-    right: Value
+    left: RowValue
+    right: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A DOUBLE or NULL for each row."""
@@ -85,8 +85,8 @@ class DecimalAverage:
         type: of the average.
     """
 
-    total: Value
-    count: Value
+    total: RowValue
+    count: RowValue
     scale: int
     type: DataType
 
@@ -109,7 +109,7 @@ class DecimalAverage:
 class AsInteger:
     """A decimal of whole numbers as INTEGER."""
 
-    number: Value
+    number: RowValue
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A whole number for each row; NULL beyond 64 bits."""
@@ -126,7 +126,7 @@ class AsInteger:
 StoredNumber = AsDouble | AsInteger | DecimalAverage | DoubleArithmetic | _Quotient
 
 
-def stored_number(expression: Expression, part: Parts) -> StoredNumber | None:
+def stored_number(expression: Expression, part: ValueReader) -> StoredNumber | None:
     """An expression as a number in another type, or as a quotient, if it is that."""
     match expression:
         case Call("cast", (number,), type) if type == DOUBLE:
@@ -148,7 +148,7 @@ def stored_number(expression: Expression, part: Parts) -> StoredNumber | None:
     return None
 
 
-def _average(total: Expression, count: Expression, type_: DataType, part: Parts) -> DecimalAverage | None:
+def _average(total: Expression, count: Expression, type_: DataType, part: ValueReader) -> DecimalAverage | None:
     values = part(total), part(count)
     kinds = total.type.kind, count.type.kind
     if values[0] is None or values[1] is None or kinds != (Kind.DECIMAL, Kind.INTEGER):
@@ -172,12 +172,12 @@ def as_doubles(numbers: pa.Array) -> pa.Array:
     return pa.array([float(number) for number in known.to_pylist()], pa.float64(), mask=missing)
 
 
-def _as_double(number: Expression, part: Parts) -> AsDouble | None:
+def _as_double(number: Expression, part: ValueReader) -> AsDouble | None:
     value = part(number) if number.type.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE) else None
     return None if value is None else AsDouble(value)
 
 
-def _quotient(number: Value | None, divisor: Value | None) -> _Quotient | None:
+def _quotient(number: RowValue | None, divisor: RowValue | None) -> _Quotient | None:
     return None if number is None or divisor is None else _Quotient(number, divisor)
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, Kind
 
-LIMIT = 2**62
+UNSCALED_LIMIT = 2**62
 """No value, also of a part, is so far from 0."""
 _INTEGER = 2**63
 """How far an INTEGER is from 0 at most."""
@@ -66,7 +66,7 @@ class Polynomial:
                 return False
             numbers = integers(column)
             most[name] = max(int(numbers.max()), -int(numbers.min())) if len(numbers) else 0
-        return sum(abs(factor) * prod(most[name] for name in names) for names, factor in self.terms) < LIMIT
+        return sum(abs(factor) * prod(most[name] for name in names) for names, factor in self.terms) < UNSCALED_LIMIT
 
     def exact(self, rows: pa.RecordBatch) -> list[int | None]:
         """The integer of each row, however large, NULL where one of its columns is NULL."""
@@ -109,7 +109,7 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Clipped:
-    """The integers of a polynomial of any digits, at most ``LIMIT`` from 0, for comparisons with what is nearer to 0.
+    """The integers of a polynomial of any digits, at most ``UNSCALED_LIMIT`` from 0, for comparisons with nearer ones.
 
     Most values of 19 digits have far less, and are computed in 64 bits. Beyond 38 digits Spark has NULL.
     """
@@ -126,7 +126,7 @@ class Clipped:
         if self.number.fits(rows):
             return self.number.values(rows)
         known = (n if n is not None and abs(n) < 10**MAX_PRECISION else None for n in self.number.exact(rows))
-        clipped = (None if n is None else min(max(n, -LIMIT), LIMIT) for n in known)
+        clipped = (None if n is None else min(max(n, -UNSCALED_LIMIT), UNSCALED_LIMIT) for n in known)
         return pa.array(clipped, pa.int64())
 
 
@@ -178,7 +178,7 @@ def _column(column: Column) -> Polynomial:
     return Polynomial((((column.name,), 1),))
 
 
-def unscaled(expression: Expression, limit: int = LIMIT) -> Unscaled | None:
+def unscaled(expression: Expression, limit: int = UNSCALED_LIMIT) -> Unscaled | None:
     """An expression of decimals as an integer; ``None`` where it has other parts, or might not fit.
 
     Args:

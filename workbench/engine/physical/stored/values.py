@@ -10,7 +10,13 @@ import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
-from workbench.engine.physical.stored.conditions import Condition, Parts, StoredCase, stored_case, stored_condition
+from workbench.engine.physical.stored.conditions import (
+    Condition,
+    StoredCase,
+    ValueReader,
+    stored_case,
+    stored_condition,
+)
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
 from workbench.engine.physical.stored.expressions import (
     Comparison,
@@ -18,7 +24,7 @@ from workbench.engine.physical.stored.expressions import (
     Like,
     Substring,
     dates_subtracted,
-    substring,
+    stored_substring,
 )
 from workbench.engine.physical.stored.quotients import StoredNumber, stored_number
 from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
@@ -162,7 +168,7 @@ def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | 
             return WindowStart(name, seconds * 1_000_000) if 0 < seconds < _LONGEST else None
     if (dates := dates_subtracted(expression)) is not None:
         return DaysBetween((dates[0].name, dates[1].name))
-    plain = stored_decimal(expression) or substring(expression)
+    plain = stored_decimal(expression) or stored_substring(expression)
     return plain or (_of_parts(expression, lambda part: computed_value(part, levels - 1)) if levels else None)
 
 
@@ -172,7 +178,7 @@ def derived(expression: Expression) -> Derived | None:
     return None if value is None else Derived(value, tuple(sorted({column.name for column in columns(expression)})))
 
 
-def _of_parts(expression: Expression, part: Parts) -> Condition | StoredCase | StoredNumber | Variance | None:
+def _of_parts(expression: Expression, part: ValueReader) -> Condition | StoredCase | StoredNumber | Variance | None:
     if expression.type.kind is Kind.BOOLEAN and (condition := stored_condition(expression, part)) is not None:
         return condition
     return stored_case(expression, part) or stored_number(expression, part) or stored_variance(expression, part)

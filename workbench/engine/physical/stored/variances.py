@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.physical.stored.conditions import Parts, Value
+from workbench.engine.physical.stored.conditions import RowValue, ValueReader
 from workbench.engine.physical.stored.unscaled import large_integers
 from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, Kind
@@ -39,9 +39,9 @@ class Variance:
         scale: digits behind the point of the sum of squares.
     """
 
-    count: Value
-    total: Value
-    squares: Value
+    count: RowValue
+    total: RowValue
+    squares: RowValue
     samples: bool
     root: bool
     scale: int
@@ -68,7 +68,7 @@ class Variance:
         return apart / divisor if divisor and apart is not None else None
 
 
-def stored_variance(expression: Expression, part: Parts) -> Variance | None:
+def stored_variance(expression: Expression, part: ValueReader) -> Variance | None:
     """An expression as a variance, if it is that, of numbers whose digits tell those of their squares."""
     if not isinstance(expression, Call) or expression.function not in _FUNCTIONS:
         return None

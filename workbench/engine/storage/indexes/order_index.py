@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.engine.storage.comparable import ASCENDING, Direction, comparable
-from workbench.engine.storage.grouping import Positions, normalized, not_distinct
+from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
 from workbench.engine.storage.indexes.rank_index import CountedRun
 from workbench.engine.storage.indexes.sorted_index import index_columns
@@ -29,7 +29,7 @@ from workbench.engine.storage.layout import WEIGHT, conform, only
 from workbench.engine.storage.lineage import rows_with_bit
 from workbench.engine.storage.segments import open_segment
 
-Keys = npt.NDArray[np.bytes_]
+OrderKeys = npt.NDArray[np.bytes_]
 """Keys of rows: bytes of one length, which begin with the hash of the partition."""
 
 HASH, NUMBER, TEXT = 8, 8, 16
@@ -120,7 +120,7 @@ class OrderIndex:
         sums, counts = index_columns(segment, f"{self._name}\x00sum\x00{column}", make)
         return PrefixSums(sums, counts) if len(counts) == len(run.rows) else None
 
-    def keys(self, rows: pa.RecordBatch) -> Keys:
+    def keys(self, rows: pa.RecordBatch) -> OrderKeys:
         """The key of each row."""
         hashes, _ = row_hashes(rows, self.order.partition, nulls=True)
         parts = [hashes.astype(">u8").view(np.uint8).reshape(-1, HASH)]
@@ -181,7 +181,7 @@ class OrderIndex:
         columns = (f"{name} {direction}" for name, direction in self._columns)
         return "\x00".join(("order", str(self.bit), *self.order.partition, "by", *columns))
 
-    def _entries(self, rows: pa.RecordBatch, at: Positions) -> tuple[Keys, Positions, Positions]:
+    def _entries(self, rows: pa.RecordBatch, at: Positions) -> tuple[OrderKeys, Positions, Positions]:
         """Keys in order, sums of weights, and positions; one entry at -1 where two partitions have one hash."""
         names = dict.fromkeys([*self.order.partition, *(name for name, _ in self._columns)])
         own = conform(rows.select(list(names)).take(pa.array(at)), only(self.schema, list(names)))
@@ -222,7 +222,7 @@ def _encoded(column: pa.Array, direction: Direction) -> npt.NDArray[np.uint8]:
         texts = column.fill_null("").cast(pa.binary()).to_numpy(zero_copy_only=False)
         bytes_ = np.array(texts.tolist(), dtype=f"S{TEXT}").view(np.uint8).reshape(-1, TEXT)
     else:
-        bytes_ = _sortable(comparable(normalized(column))).astype(">u8").view(np.uint8).reshape(-1, NUMBER)
+        bytes_ = _sortable(comparable(with_equal_bits(column))).astype(">u8").view(np.uint8).reshape(-1, NUMBER)
     bytes_ = ~bytes_ if descending else bytes_
     mark = np.where(missing, 0 if nulls_first else 2, 1).astype(np.uint8)
     return np.column_stack([mark, np.where(missing[:, None], np.uint8(0), bytes_)])

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.grouping import Positions, normalized, not_distinct
+from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 from workbench.engine.storage.indexes.key_index import Hashes, key_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.segments import open_segment
@@ -167,7 +167,7 @@ def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positio
     at = np.flatnonzero(np.asarray(rows.column(key.value).is_valid()))
     rows = rows.take(pa.array(at))
     hashes, _ = key_hashes([rows.column(name) for name in key.columns], nulls=True)
-    orders = comparable(normalized(rows.column(key.value)))
+    orders = comparable(with_equal_bits(rows.column(key.value)))
     order = np.lexsort((orders, hashes))
     hashes, orders, through = hashes[order], orders[order], rows.column(key.count).to_numpy()[order]
     if _collide(rows.take(pa.array(order)), hashes, key):

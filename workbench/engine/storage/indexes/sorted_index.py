@@ -29,7 +29,7 @@ from workbench.sql.windows.bounds import Interval
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""
 
-Extent = Mapping[str, Interval]
+TimeIntervals = Mapping[str, Interval]
 """For every column with a time its interval; both ends belong to it."""
 
 
@@ -85,7 +85,7 @@ def count_within(segment: str, column: str, interval: Interval) -> int:
     return max(0, int(after) - int(first))
 
 
-def within(rows: pa.RecordBatch, extent: Extent) -> Mask:
+def rows_in_intervals(rows: pa.RecordBatch, extent: TimeIntervals) -> Mask:
     """Which rows have each of their times in its interval; a row without one of the times is outside."""
     inside = np.ones(rows.num_rows, dtype=bool)
     for column, interval in extent.items():

@@ -246,7 +246,7 @@ def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: Source
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
 
 
-def over_groups(
+def over_grouping(
     expression: Expression,
     groups: Mapping[Expression, Expression],
     listed: Groups,
@@ -272,7 +272,7 @@ def over_groups(
         return expression
     if expression.type.kind is Kind.INTEGER and (interval := interval_of(expression)) in (*groups, *listed):
         # The microseconds of an interval that is grouped by.
-        return micros_of(over_groups(interval, groups, listed, missing))
+        return micros_of(over_grouping(interval, groups, listed, missing))
     match expression:
         case Column(source=source):
             if source == GROUPED:
@@ -288,7 +288,7 @@ def over_groups(
                     raise missing(next(iter(columns(argument)), Column("GROUPING", INTEGER)))
             return _grouping_bits(arguments or listed, groups)
         case Call(arguments=arguments):
-            return replace(expression, arguments=tuple(over_groups(a, groups, listed, missing) for a in arguments))
+            return replace(expression, arguments=tuple(over_grouping(a, groups, listed, missing) for a in arguments))
     raise AssertionError(expression)
 
 

@@ -22,7 +22,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
-from workbench.sql.binder.joins.trees import Leaf, OuterJoin, Rows, Tree, resolved, with_results_over
+from workbench.sql.binder.joins.trees import FromTree, Leaf, OuterJoin, Rows, resolved, with_results_over
 from workbench.sql.binder.joins.unnesting import Correlated, Domain
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.aggregates import GROUPED
@@ -121,7 +121,7 @@ class AfterGroups:
                 return replace(column, source=column.source - AFTER_GROUPS + 1)
             return meaning.get(column, column)
 
-        trees: list[Tree] = [Leaf(0, groups)]
+        trees: list[FromTree] = [Leaf(0, groups)]
         for position, joined in enumerate(self.joined, start=1):
             leaf = Leaf(position, joined.correlated.query)
             if joined.found is None:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import Column
-from workbench.sql.binder.joins.semijoins import Clause
+from workbench.sql.binder.joins.semijoins import JoinClause
 from workbench.sql.binder.joins.trees import positions, resolved
 from workbench.sql.binder.joins.unnesting import Domain
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
 
 
-def domain_of(clause: Clause) -> Domain:
+def domain_of(clause: JoinClause) -> Domain:
     """Gives the distinct values of columns of a clause as it is by then; conditions of its joins hold for them."""
 
     def distinct_values(read: Sequence[Column], names: Sequence[str]) -> Input:

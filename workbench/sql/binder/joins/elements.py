@@ -27,7 +27,7 @@ from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, Kind
-from workbench.sql.binder.joins.semijoins import Clause
+from workbench.sql.binder.joins.semijoins import JoinClause
 from workbench.sql.binder.joins.series import constant_series, name_of_series
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder
@@ -77,7 +77,7 @@ def keeps_rows(join: exp.Join) -> bool:
 
 
 def add_elements(
-    clause: Clause, node: exp.Expr, context: QueryContext, scope: Scope
+    clause: JoinClause, node: exp.Expr, context: QueryContext, scope: Scope
 ) -> tuple[list[str], list[Expression]]:
     """Join a clause with the elements of an array.
 
@@ -141,7 +141,7 @@ def add_elements(
 
 
 def add_selected(
-    clause: Clause, select: exp.Select, grouped: bool, context: QueryContext, scope: Scope
+    clause: JoinClause, select: exp.Select, grouped: bool, context: QueryContext, scope: Scope
 ) -> dict[exp.Expr, list[tuple[str, Expression]]]:
     """Join a clause with the elements of the array that a select list explodes, if it does.
 
@@ -231,7 +231,7 @@ def _places(array: Expression, node: exp.Expr, source: SourceText) -> range:
     return range(1, max(most, 1) + 1)
 
 
-def _add_places(clause: Clause, count: int, context: QueryContext) -> Expression:
+def _add_places(clause: JoinClause, count: int, context: QueryContext) -> Expression:
     """Join a clause with the places 1 to ``count``, and give the place of a row; of none, the condition is false.
 
     More places than VALUES may have rows are those of two, ``hundreds + ones``, which never change.
@@ -246,7 +246,7 @@ def _add_places(clause: Clause, count: int, context: QueryContext) -> Expression
     return place
 
 
-def _add_numbers(clause: Clause, numbers: range, context: QueryContext) -> Column:
+def _add_numbers(clause: JoinClause, numbers: range, context: QueryContext) -> Column:
     """Join a clause with the rows of some numbers."""
     rows = [exp.Tuple(expressions=[exp.Literal.number(number)]) for number in numbers]
     query = context.query(exp.Values(expressions=rows))
@@ -254,7 +254,7 @@ def _add_numbers(clause: Clause, numbers: range, context: QueryContext) -> Colum
     return Column(stored_name(name), type_, clause.add_input(query))
 
 
-def _place(clause: Clause, array: Expression, place: Column, outer: bool) -> Expression:
+def _place(clause: JoinClause, array: Expression, place: Column, outer: bool) -> Expression:
     """The place of an element; the clause gets the condition that the array has it, unless it has all of them."""
     if isinstance(array, Call) and array.function == "array":
         return place

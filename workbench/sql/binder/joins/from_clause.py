@@ -20,10 +20,10 @@ from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import bound_subquery
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
+    FromTree,
     Leaf,
     OuterJoin,
     Rows,
-    Tree,
     shift,
     shift_predicates,
     trees_by_side,
@@ -108,7 +108,7 @@ class FromClause:
     subqueries: SubqueriesOf
     window_on: WindowOn | None = None
     inputs: list[Input] = field(default_factory=list)
-    trees: list[Tree] = field(default_factory=list)
+    trees: list[FromTree] = field(default_factory=list)
     conditions: list[PredSet] = field(default_factory=list)
     windows: list[PredSet] = field(default_factory=list)
     later: list[tuple[exp.Expr, Scope]] = field(default_factory=list)
@@ -175,7 +175,7 @@ class FromClause:
         self.trees.append(Leaf(len(self.inputs) - 1, relation))
         return len(self.inputs) - 1
 
-    def take(self, positions: Iterable[int]) -> tuple[Tree, ...]:
+    def take(self, positions: Iterable[int]) -> tuple[FromTree, ...]:
         """Take the trees of some positions out of the clause, to be joined otherwise; the last where there are none."""
         wanted = frozenset(positions)
         taken = [tree for tree in self.trees if not wanted.isdisjoint(positions_of(tree))] or self.trees[-1:]

@@ -9,13 +9,13 @@ from __future__ import annotations
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import OUTER, Column, Expression, columns, map_columns
 from workbench.sql.binder.joins.domain import domain_of
-from workbench.sql.binder.joins.semijoins import Clause
+from workbench.sql.binder.joins.semijoins import JoinClause
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns, lowered_query
 from workbench.sql.logical import Block, LogicalQuery, output_columns
 from workbench.sql.predicates.cnf import map_predicates, predicate_columns
 
 
-def add_lateral(clause: Clause, query: LogicalQuery) -> list[Expression]:
+def add_lateral(clause: JoinClause, query: LogicalQuery) -> list[Expression]:
     """Join a query that may read columns of a clause with it.
 
     Args:
@@ -44,7 +44,7 @@ def _can_be_merged(query: LogicalQuery) -> bool:
     return all(column.source < OUTER for column in read)
 
 
-def _merged(clause: Clause, query: LogicalQuery) -> list[Expression]:
+def _merged(clause: JoinClause, query: LogicalQuery) -> list[Expression]:
     assert isinstance(query, Block)
     first, *_ = [clause.add_input(item) for item in query.inputs]
 

@@ -12,7 +12,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Constant
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.protocols import QueryContext
-from workbench.sql.checks import ROWS
+from workbench.sql.checks import GROUP_ROWS
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.predicates.cnf import FALSE
 
@@ -31,4 +31,4 @@ def one_row(node: exp.Expr, context: QueryContext) -> Block:
         raise context.source.error("there is no stream yet", node, "add one with add_stream, or a table with add_table")
     columns = tuple((stored_name(name), type_) for name, type_ in known[stream])
     rows = StreamInput(stream, columns, stream not in context.schema.corrected)
-    return Block((rows,), FALSE, (Output("one", Constant(True, BOOLEAN)),), Grouping((), (ROWS,)))
+    return Block((rows,), FALSE, (Output("one", Constant(True, BOOLEAN)),), Grouping((), (GROUP_ROWS,)))

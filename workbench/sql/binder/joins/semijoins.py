@@ -12,7 +12,7 @@ from typing import Protocol
 
 from workbench.sql.algebra.expressions import Column, Constant, Expression, sources
 from workbench.sql.algebra.types import BOOLEAN
-from workbench.sql.binder.joins.trees import Rows, Semijoin, Tree, resolved
+from workbench.sql.binder.joins.trees import FromTree, Rows, SemijoinTree, resolved
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import (
     Literal,
@@ -27,21 +27,21 @@ from workbench.sql.predicates.cnf import (
 )
 
 
-class Clause(Protocol):
+class JoinClause(Protocol):
     """A FROM clause that gets more trees (``from_clause.FromClause``)."""
 
-    trees: list[Tree]
+    trees: list[FromTree]
     conditions: list[PredSet]
     windows: list[PredSet]
 
     def add_input(self, relation: Input) -> int:
         """Add an input, and give its position."""
 
-    def take(self, positions: Iterable[int]) -> tuple[Tree, ...]:
+    def take(self, positions: Iterable[int]) -> tuple[FromTree, ...]:
         """Take the trees of some positions."""
 
 
-def add_semijoin(clause: Clause, left: Iterable[int], others: Sequence[tuple[Rows, Rows]], anti: bool) -> None:
+def add_semijoin(clause: JoinClause, left: Iterable[int], others: Sequence[tuple[Rows, Rows]], anti: bool) -> None:
     """Keep rows that have a partner among one of the others, or with ``anti`` among none.
 
     Args:
@@ -59,10 +59,10 @@ def add_semijoin(clause: Clause, left: Iterable[int], others: Sequence[tuple[Row
         clause.windows.append(on.window)
         return
     taken = clause.take(left)
-    clause.trees.append(Semijoin(Rows(taken), tuple((rows, on) for rows, on, _ in found), anti))
+    clause.trees.append(SemijoinTree(Rows(taken), tuple((rows, on) for rows, on, _ in found), anti))
 
 
-def _by_keys(clause: Clause, rows: Rows, on: Rows) -> tuple[Rows, Rows, bool]:
+def _by_keys(clause: JoinClause, rows: Rows, on: Rows) -> tuple[Rows, Rows, bool]:
     """Where partners are looked for: among DISTINCT keys, if the condition allows.
 
     Returns:

@@ -17,11 +17,11 @@ from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.semijoins import add_semijoin
 from workbench.sql.binder.joins.subquery_parts import (
-    COMPARED,
+    COMPARISON_OPERATORS,
     bound_subquery,
-    columns_of,
     compared_values,
     has_one_row,
+    input_columns,
 )
 from workbench.sql.binder.joins.trees import Rows
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns
@@ -47,7 +47,7 @@ class SubqueryConditions:
         inner, anti = node.unnest(), False
         while isinstance(inner, exp.Not):
             inner, anti = inner.this.unnest(), not anti
-        if type(inner) in COMPARED and is_subquery(inner):
+        if type(inner) in COMPARISON_OPERATORS and is_subquery(inner):
             every = isinstance(inner.expression, exp.All)
             if (type(inner), every) not in ((exp.EQ, False), (exp.NEQ, True)):
                 return False
@@ -65,7 +65,7 @@ class SubqueryConditions:
                 if anti:
                     self._no_partners(values, query, inner, b)
                 else:
-                    self._partners(values, query, columns_of(query), anti=False)
+                    self._partners(values, query, input_columns(query), anti=False)
                 return True
         return False
 
@@ -81,7 +81,7 @@ class SubqueryConditions:
         self, values: Sequence[Expression], query: LogicalQuery, node: exp.Expr, b: ExpressionBinder
     ) -> None:
         """NOT IN: no row of the query is equal, and of none is it unknown."""
-        outputs, others = columns_of(query), []
+        outputs, others = input_columns(query), []
         for nulls in ("neither", "inner", "outer"):
             rows, on, own = self._rows(query)
             pairs = [(x, own[y.name]) for x, y in zip(values, outputs, strict=True)]
@@ -118,7 +118,7 @@ class SubqueryConditions:
             correlated = by_domain(query, domain_of(self.clause))
             position = self.clause.add_input(correlated.query)
             on = correlated.on(position)
-        own: dict[str, Expression] = {c.name: replace(c, source=position) for c in columns_of(query)}
+        own: dict[str, Expression] = {c.name: replace(c, source=position) for c in input_columns(query)}
         return Rows(self.clause.take([position])), on, own
 
     def _dissolved(self, query: Block) -> tuple[Rows, PredSet, dict[str, Expression]]:

@@ -14,7 +14,7 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.logical import Block, LogicalQuery, output_columns, unordered
 
-COMPARED: dict[type[exp.Expr], str] = {
+COMPARISON_OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -65,7 +65,7 @@ def compared_values(node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) ->
     return values
 
 
-def columns_of(query: LogicalQuery) -> list[Column]:
+def input_columns(query: LogicalQuery) -> list[Column]:
     """The columns of a query as those of an input."""
     return [Column(stored_name(name), type_) for name, type_ in output_columns(query)]
 

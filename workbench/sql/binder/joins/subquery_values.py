@@ -37,11 +37,11 @@ from workbench.sql.binder.joins.after_groups import ComparesStatistic
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.subquery_parts import (
-    COMPARED,
+    COMPARISON_OPERATORS,
     bound_subquery,
-    columns_of,
     compared_values,
     has_one_row,
+    input_columns,
 )
 from workbench.sql.binder.joins.trees import COMPUTED, OuterJoin, Rows
 from workbench.sql.binder.joins.unnesting import (
@@ -56,13 +56,13 @@ from workbench.sql.binder.joins.unnesting import (
 )
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scope import Scope
-from workbench.sql.checks import ROWS
+from workbench.sql.checks import GROUP_ROWS
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Ordered, Output, ordered_rows
 from workbench.sql.predicates.cnf import TRUE, conjunction, predicate_sources
-from workbench.sql.predicates.normal_form import expression_of, normal_form
+from workbench.sql.predicates.normal_form import normal_form, predicates_expression
 
 
 class RowsAround(Protocol):
@@ -146,10 +146,10 @@ class SubqueryValues:
             case exp.In():
                 query = self._query(node.args["query"])
                 return self._is_in(compared_values(node, query, b), query, node, b)
-            case _ if type(node) in COMPARED:
+            case _ if type(node) in COMPARISON_OPERATORS:
                 query = self._query(node.expression.this)
                 values = compared_values(node, query, b)
-                operator = COMPARED[type(node)]
+                operator = COMPARISON_OPERATORS[type(node)]
                 if isinstance(node.expression, exp.All):
                     return call("not", self._any(values, _NEGATED[operator], query, node, b))
                 return self._any(values, operator, query, node, b)
@@ -184,7 +184,7 @@ class SubqueryValues:
         return call("coalesce", array, Call("array", (), array.type))
 
     def _only_column(self, query: LogicalQuery, which: str, node: exp.Expr, b: ExpressionBinder) -> Column:
-        columns = columns_of(query)
+        columns = input_columns(query)
         if len(columns) != 1:
             raise b.source.error(f"a subquery {which} has one column, not {len(columns)}", node, "select one")
         return columns[0]
@@ -197,7 +197,7 @@ class SubqueryValues:
             return self._is_in(values, query, node, b)
         if len(values) != 1:
             b.source.refuse("a comparison of several values with ANY or ALL", node, "compare them one by one")
-        (x,), (y,) = values, columns_of(query)
+        (x,), (y,) = values, input_columns(query)
         names = {"<": ["max"], "<=": ["max"], ">": ["min"], ">=": ["min"], "<>": ["min", "max"]}[operator]
         found = self._aggregated(query, [*((name, (y,)) for name in names), ("count", ()), ("count", (y,))])
         *ends, rows, known = found
@@ -211,10 +211,10 @@ class SubqueryValues:
         if len(compared) < len(values):
             hint = "let a subquery in FROM select it"
             b.source.refuse("a value of OVER that is compared with a subquery", node, hint)
-        pairs = [(y.name, lifted(x)) for x, y in zip(compared, columns_of(query), strict=True)]
+        pairs = [(y.name, lifted(x)) for x, y in zip(compared, input_columns(query), strict=True)]
         equal = self._count(query, lambda row: (call("=", row[y], x) for y, x in pairs))
         if len(pairs) == 1:
-            (x,), (y,) = values, columns_of(query)
+            (x,), (y,) = values, input_columns(query)
             rows, known = self._aggregated(query, [("count", ()), ("count", (y,))])
             unknown = call("or", call("<", known, rows), call("and", call("is_null", x), call(">", rows, _ZERO)))
             return _known(call(">", equal, _ZERO), unknown)
@@ -245,10 +245,10 @@ class SubqueryValues:
             values: dict[str, Expression] = {stored_name(o.name): o.expression for o in query.outputs}
             block = query
         else:
-            values = {column.name: column for column in columns_of(query)}
+            values = {column.name: column for column in input_columns(query)}
             block = Block((query,), TRUE, ())
         where = conjunction(block.where, *map(normal_form, tests(values)))
-        statistics: set[AggregateCall] = {ROWS} if single else set()
+        statistics: set[AggregateCall] = {GROUP_ROWS} if single else set()
         outputs = []
         for i, (function, given) in enumerate(wanted):
             arguments = tuple(map_columns(argument, lambda column: values[column.name]) for argument in given)
@@ -293,5 +293,5 @@ def _with_having_in_output(query: Block) -> Block:
     if not query.having:
         return query
     (output,) = query.outputs
-    value = call("case", expression_of(query.having), output.expression, Constant(None, output.type))
+    value = call("case", predicates_expression(query.having), output.expression, Constant(None, output.type))
     return replace(query, outputs=(replace(output, expression=value),), having=TRUE)

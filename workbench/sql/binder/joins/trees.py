@@ -21,7 +21,7 @@ from itertools import chain
 from workbench.sql.algebra.expressions import OUTER, Column, Constant, Expression, column_name, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
-from workbench.sql.logical import Block, Grouping, Input, Output, SetOperation
+from workbench.sql.logical import Block, Grouping, Input, Output, SetQuery
 from workbench.sql.predicates.cnf import (
     TRUE,
     ORPred,
@@ -49,7 +49,7 @@ class Leaf:
 class Rows:
     """Trees that are joined, and the conditions on their rows."""
 
-    trees: tuple[Tree, ...]
+    trees: tuple[FromTree, ...]
     where: PredSet = TRUE
     window: PredSet = TRUE
 
@@ -72,8 +72,8 @@ _ALWAYS = Rows(())
 
 
 def trees_by_side(
-    trees: Sequence[Tree], left: Container[int], right: Container[int]
-) -> tuple[list[Tree], list[Tree]] | None:
+    trees: Sequence[FromTree], left: Container[int], right: Container[int]
+) -> tuple[list[FromTree], list[FromTree]] | None:
     """The trees of an outer join's left side, and those of its right one, to which what reads neither belongs.
 
     Args:
@@ -111,7 +111,7 @@ class OuterJoin:
 
 
 @dataclass(frozen=True)
-class Semijoin:
+class SemijoinTree:
     """The rows of the left side that have a partner among one of the others, or with ``anti`` among none.
 
     Attributes:
@@ -124,21 +124,21 @@ class Semijoin:
     anti: bool
 
 
-Tree = Leaf | OuterJoin | Semijoin
+FromTree = Leaf | OuterJoin | SemijoinTree
 
 
-def positions(tree: Tree) -> frozenset[int]:
+def positions(tree: FromTree) -> frozenset[int]:
     """Positions of the inputs whose columns a tree's rows have."""
     match tree:
         case Leaf():
             return frozenset([tree.position])
         case OuterJoin():
             return tree.sides[0].positions | tree.sides[1].positions
-        case Semijoin():
+        case SemijoinTree():
             return tree.left.positions
 
 
-def tied(trees: Iterable[Tree], predicates: PredSet) -> list[frozenset[int]]:
+def tied(trees: Iterable[FromTree], predicates: PredSet) -> list[frozenset[int]]:
     """Positions of inputs in groups: those of one group are joined by a tree, or by predicates that read them.
 
     Rows of two groups are joined each with each.
@@ -150,7 +150,7 @@ def tied(trees: Iterable[Tree], predicates: PredSet) -> list[frozenset[int]]:
     return groups
 
 
-def resolved(trees: Iterable[Tree], block: Block) -> Block:
+def resolved(trees: Iterable[FromTree], block: Block) -> Block:
     """The block with its inputs, and what it reads as columns of these.
 
     Args:
@@ -218,7 +218,7 @@ def own_sources(predicate: ORPred) -> frozenset[int]:
     return frozenset(source for source in predicate_sources(predicate) if source < OUTER)
 
 
-def _simplified(trees: list[Tree], block: Block) -> tuple[list[Tree], Block]:
+def _simplified(trees: list[FromTree], block: Block) -> tuple[list[FromTree], Block]:
     """Outer joins made inner where a condition rejects their NULLs, and conditions moved below the others.
 
     It goes on until nothing changes: a condition of a join that has become inner may reject NULLs of the next one.
@@ -229,7 +229,7 @@ def _simplified(trees: list[Tree], block: Block) -> tuple[list[Tree], Block]:
             match tree:
                 case OuterJoin():
                     changed = _simpler_outer_join(tree, block)
-                case Semijoin():
+                case SemijoinTree():
                     changed = _below(tree, block)
             if changed is not None:
                 others, block = changed
@@ -239,7 +239,7 @@ def _simplified(trees: list[Tree], block: Block) -> tuple[list[Tree], Block]:
             return trees, block
 
 
-def _simpler_outer_join(join: OuterJoin, block: Block) -> tuple[Sequence[Tree], Block] | None:
+def _simpler_outer_join(join: OuterJoin, block: Block) -> tuple[Sequence[FromTree], Block] | None:
     conditions = [*block.where, *block.window]
     kept = frozenset(
         side for side in join.kept if not any(rejects_nulls(p, join.sides[1 - side].positions) for p in conditions)
@@ -258,7 +258,7 @@ def _simpler_outer_join(join: OuterJoin, block: Block) -> tuple[Sequence[Tree], 
     return ([replace(join, kept=kept)], block) if kept != join.kept else None
 
 
-def _below(join: Semijoin, block: Block) -> tuple[Sequence[Tree], Block] | None:
+def _below(join: SemijoinTree, block: Block) -> tuple[Sequence[FromTree], Block] | None:
     left, below = _with_conditions(join.left, block, {})
     return None if below is None else ([replace(join, left=left)], below)
 
@@ -291,7 +291,7 @@ def _read(block: Block) -> frozenset[Column]:
     return frozenset(c for e in block.row_expressions() for c in columns(e) if 0 <= c.source < OUTER)
 
 
-def _computed_in(tree: Tree) -> frozenset[Column]:
+def _computed_in(tree: FromTree) -> frozenset[Column]:
     """The columns that stand for expressions in a tree."""
     match tree:
         case Leaf():
@@ -299,11 +299,11 @@ def _computed_in(tree: Tree) -> frozenset[Column]:
         case OuterJoin():
             inner = (_computed_in(t) for rows in tree.sides for t in rows.trees)
             return frozenset(tree.computed).union(*inner)
-        case Semijoin():
+        case SemijoinTree():
             return frozenset().union(*map(_computed_in, tree.left.trees))
 
 
-def _read_by_tree(tree: Tree) -> frozenset[Column]:
+def _read_by_tree(tree: FromTree) -> frozenset[Column]:
     """The columns that conditions of a tree read, and what is computed in it."""
     match tree:
         case Leaf():
@@ -311,7 +311,7 @@ def _read_by_tree(tree: Tree) -> frozenset[Column]:
         case OuterJoin():
             some: list[Rows] = [*tree.sides, tree.on]
             computed = frozenset().union(*map(columns, tree.computed.values()))
-        case Semijoin():
+        case SemijoinTree():
             some, computed = [tree.left, *chain.from_iterable(tree.others)], frozenset()
     conditions = (predicate_columns(rows.where) | predicate_columns(rows.window) for rows in some)
     return computed.union(*conditions, *(_read_by_tree(inner) for rows in some for inner in rows.trees))
@@ -328,9 +328,9 @@ class _Resolver:
     """
 
     needed: frozenset[Column]
-    known: list[tuple[Tree, SetOperation]] = field(default_factory=list)
+    known: list[tuple[FromTree, SetQuery]] = field(default_factory=list)
 
-    def block(self, trees: Iterable[Tree], block: Block, on: Rows = _ALWAYS) -> Block:
+    def block(self, trees: Iterable[FromTree], block: Block, on: Rows = _ALWAYS) -> Block:
         """The block with these trees as its inputs, and more conditions that stay above them."""
         simple, block = _simplified(list(trees), block)
         where, window = conjunction(block.where, on.where), conjunction(block.window, on.window)
@@ -348,7 +348,7 @@ class _Resolver:
                 meaning |= {c: Column(_name(i), c.type, place) for i, c in enumerate(self._columns(tree))}
         return replace(mapped(block, meaning), inputs=tuple(inputs))
 
-    def _columns(self, tree: Tree) -> list[Column]:
+    def _columns(self, tree: FromTree) -> list[Column]:
         """The columns that a tree's query has."""
         there, computed = positions(tree), _computed_in(tree)
         own = (
@@ -358,14 +358,14 @@ class _Resolver:
         )
         return sorted(own, key=lambda column: (column.source, column.name))
 
-    def _query(self, tree: OuterJoin | Semijoin) -> SetOperation:
+    def _query(self, tree: OuterJoin | SemijoinTree) -> SetQuery:
         found = next((query for other, query in self.known if other == tree), None)
         if found is None:
             found = self._outer_join(tree) if isinstance(tree, OuterJoin) else self._semijoin(tree)
             self.known.append((tree, found))
         return found
 
-    def _outer_join(self, join: OuterJoin) -> SetOperation:
+    def _outer_join(self, join: OuterJoin) -> SetQuery:
         """The pairs, and the rows of a side without partner with NULL for the columns of the other side."""
         read = self._columns(join)
         values = [join.over_sides(column) for column in read]
@@ -387,7 +387,7 @@ class _Resolver:
             branches.append(Block((alone,), TRUE, _outputs(outputs)))
         return _set_operation("union", True, branches)
 
-    def _semijoin(self, join: Semijoin) -> SetOperation:
+    def _semijoin(self, join: SemijoinTree) -> SetQuery:
         """The rows that have partners, or none."""
         conditions = [on for _, on in join.others]
         own = _with_keys(self._columns(join), join.left, *conditions)
@@ -419,10 +419,10 @@ def _outputs(values: Sequence[Expression]) -> tuple[Output, ...]:
     return tuple(Output(_name(i), value) for i, value in enumerate(values or [Constant(True, BOOLEAN)]))
 
 
-def _set_operation(operator: str, all_: bool, branches: Sequence[Block]) -> SetOperation:
+def _set_operation(operator: str, all_: bool, branches: Sequence[Block]) -> SetQuery:
     outputs = branches[0].outputs
     names, types = tuple(o.name for o in outputs), tuple(o.type for o in outputs)
-    return SetOperation(operator, all_, tuple(branches), names, types)
+    return SetQuery(operator, all_, tuple(branches), names, types)
 
 
 def _name(place: int) -> str:

@@ -48,7 +48,7 @@ from workbench.sql.logical import (
     Input,
     Ordered,
     Output,
-    SetOperation,
+    SetQuery,
     StreamInput,
     as_query,
     output_columns,
@@ -64,7 +64,7 @@ from workbench.sql.predicates.cnf import (
     conjunction,
     pred_set,
 )
-from workbench.sql.predicates.normal_form import expression_of, normal_form
+from workbench.sql.predicates.normal_form import normal_form, predicates_expression
 from workbench.sql.predicates.null_safe import equal
 
 _Change = Callable[[Column], Expression]
@@ -76,7 +76,7 @@ def lifted(expression: Expression) -> Expression:
 
 
 @dataclass(frozen=True)
-class Around:
+class OuterNames:
     """The names of a query as its subqueries see them."""
 
     scope: Scope
@@ -278,7 +278,7 @@ class _ForEach:
 
     def _with_domain(self, query: Input) -> Input:
         match query:
-            case SetOperation():
+            case SetQuery():
                 types = (*query.types, *(c.type for c in self.read))
                 return replace(query.map(self.of), names=(*query.names, *self.names), types=types)
             case Block():
@@ -325,7 +325,9 @@ class _ForEach:
         each = replace(each, inputs=tuple(inputs), where=conjunction(each.where, *conditions))
         groupless = for_nothing and block.grouping is not None and not block.grouping.groups
         if groupless and each.having:
-            each = replace(each, outputs=(*each.outputs, Output(_KEPT, expression_of(each.having))), having=TRUE)
+            each = replace(
+                each, outputs=(*each.outputs, Output(_KEPT, predicates_expression(each.having))), having=TRUE
+            )
         each = _analyzed_for_each(_with_keys(each, self.names, values), values)
         return self._with_rows_for_nothing(each, block) if groupless else each
 
@@ -344,7 +346,7 @@ class _ForEach:
 
         outputs = [Output(o.name, value(o.name, o.expression)) for o in block.outputs]
         outputs += [Output(name, column) for name, column in zip(self.names, of_domain, strict=True)]
-        having = normal_form(value(_KEPT, expression_of(block.having))) if block.having else TRUE
+        having = normal_form(value(_KEPT, predicates_expression(block.having))) if block.having else TRUE
         return resolved([join], Block((), having, tuple(outputs)))
 
     def _columns(self, position: int = 0) -> list[Column]:

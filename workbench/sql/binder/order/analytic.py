@@ -47,7 +47,7 @@ _BY_NODE: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _COUNTING = ("row_number", "ntile", *NEIGHBOURS, *POSITIONS)
 _SHARES = ("percent_rank", "cume_dist")
-Keys = tuple[SortKey, ...]
+SortKeys = tuple[SortKey, ...]
 
 _UNITS = {"DAY": ("DAY", 1), "HOUR": ("SECOND", 3_600), "MINUTE": ("SECOND", 60), "SECOND": ("SECOND", 1)}
 
@@ -143,7 +143,7 @@ class Analytics:
 
     # ---- OVER --------------------------------------------------------------------------------------------------------
 
-    def _over(self, node: exp.Window, b: ExpressionBinder) -> tuple[exp.Window, Over, Keys]:
+    def _over(self, node: exp.Window, b: ExpressionBinder) -> tuple[exp.Window, Over, SortKeys]:
         """The window with what a named one adds to it, its partition and order, and the keys that frames go by."""
         b.source.refuse_others(node, {"this", "partition_by", "order", "spec", "alias", "over"}, "OVER")
         parts = {key: node.args.get(key) for key in ("partition_by", "order", "spec")}
@@ -171,7 +171,7 @@ class Analytics:
         over = Over.of(by, keys)
         return window, over, over.order or tuple(keys)
 
-    def _frame(self, window: exp.Window, over: Over, keys: Keys, b: ExpressionBinder) -> Frame | None:
+    def _frame(self, window: exp.Window, over: Over, keys: SortKeys, b: ExpressionBinder) -> Frame | None:
         """The frame of an aggregate or a position; ``None``: the whole partition.
 
         Args:
@@ -200,7 +200,7 @@ class Analytics:
         return frame if unit == "rows" or over.order else frame.of_peers
 
     def _end(
-        self, spec: exp.Expr, which: str, unit: str, keys: Keys, window: exp.Window, b: ExpressionBinder
+        self, spec: exp.Expr, which: str, unit: str, keys: SortKeys, window: exp.Window, b: ExpressionBinder
     ) -> FrameEnd | None:
         value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "")
         if isinstance(value, str):
@@ -223,7 +223,7 @@ class Analytics:
             raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
         return FrameEnd(sign + digits)
 
-    def _interval(self, value: exp.Interval, sign: str, unit: str, keys: Keys, b: ExpressionBinder) -> FrameEnd:
+    def _interval(self, value: exp.Interval, sign: str, unit: str, keys: SortKeys, b: ExpressionBinder) -> FrameEnd:
         key = self._range_key(keys, value, b) if unit == "range" else None
         if key is None or not key.type.temporal:
             raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value)
@@ -234,7 +234,7 @@ class Analytics:
         named, factor = _UNITS[name]
         return FrameEnd(f"{sign}{int(digits) * factor}", named)
 
-    def _range_key(self, keys: Keys, node: exp.Expr, b: ExpressionBinder) -> Expression:
+    def _range_key(self, keys: SortKeys, node: exp.Expr, b: ExpressionBinder) -> Expression:
         if len(keys) != 1:
             raise b.source.error("RANGE with a distance needs ORDER BY of one expression", node)
         return keys[0].expression
@@ -246,7 +246,7 @@ class Analytics:
         name: str,
         node: exp.Expr,
         over: Over,
-        keys: Keys,
+        keys: SortKeys,
         window: exp.Window,
         ignore_nulls: bool,
         b: ExpressionBinder,
@@ -280,7 +280,7 @@ class Analytics:
         return AnalyticCall(name, (value,), value.type, over, frame, ignore_nulls)
 
     def _aggregate(
-        self, node: exp.Expr, over: Over, keys: Keys, window: exp.Window, ignore_nulls: bool, b: AggregateBinder
+        self, node: exp.Expr, over: Over, keys: SortKeys, window: exp.Window, ignore_nulls: bool, b: AggregateBinder
     ) -> Expression:
         """An aggregate over a frame: its rule over the calls of its statistics."""
         if ignore_nulls:

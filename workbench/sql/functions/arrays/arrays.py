@@ -18,7 +18,7 @@ from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_nul
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Arguments, Rule, each, function
+from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Arguments, TypeRule, each, function
 from workbench.sql.functions.reading import ExpressionBinder, reads, refuse_elsewhere
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
@@ -55,7 +55,7 @@ def element_of(array: Expression) -> DataType:
     return array.type.element
 
 
-def _array_first(result: Callable[[DataType], DataType], *parameters: DataType | None) -> Rule:
+def _array_first(result: Callable[[DataType], DataType], *parameters: DataType | None) -> TypeRule:
     """An array first, then arguments of these types; ``None`` stands for the type of the elements."""
 
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -67,7 +67,7 @@ def _array_first(result: Callable[[DataType], DataType], *parameters: DataType |
     return rule
 
 
-def _with_order(rule: Rule) -> Rule:
+def _with_order(rule: TypeRule) -> TypeRule:
     """An array first, whose elements are compared with each other."""
 
     def checked(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -79,7 +79,7 @@ def _with_order(rule: Rule) -> Rule:
     return checked
 
 
-def _compared(rule: Rule) -> Rule:
+def _compared(rule: TypeRule) -> TypeRule:
     """An array whose elements are compared, but have no order."""
 
     def checked(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -95,7 +95,7 @@ def _as_element(value: Expression, element: DataType) -> Expression:
     return as_exactly(value, element)
 
 
-def _looked_up(result: DataType | None) -> Rule:
+def _looked_up(result: DataType | None) -> TypeRule:
     """An array, and a value that is compared with its elements; the result, or an array as the first.
 
     Of an array whose elements are listed they become as wide as the value.
@@ -112,7 +112,7 @@ def _looked_up(result: DataType | None) -> Rule:
     return rule
 
 
-def _both_arrays(result: Callable[[DataType], DataType]) -> Rule:
+def _both_arrays(result: Callable[[DataType], DataType]) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         elements = [element_of(a) for a in arguments]
         refuse_maps(*arguments)
@@ -153,7 +153,7 @@ def _transformed(arguments: Arguments) -> tuple[Arguments, DataType]:
     return arguments, array_of(arguments[-1].type)
 
 
-def _tested(result: Callable[[Expression], DataType]) -> Rule:
+def _tested(result: Callable[[Expression], DataType]) -> TypeRule:
     """An array, and a lambda that is a condition."""
 
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:

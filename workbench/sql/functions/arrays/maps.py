@@ -24,7 +24,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import Arguments, Rule, function
+from workbench.sql.functions.declaration import Arguments, TypeRule, function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
@@ -53,7 +53,7 @@ def _tested_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
     return _of_entries(arguments)[0], BOOLEAN
 
 
-def _of_map(result: Callable[[DataType, DataType], DataType], with_key: bool = False) -> Rule:
+def _of_map(result: Callable[[DataType, DataType], DataType], with_key: bool = False) -> TypeRule:
     """A map, and maybe a key; the result from the types of keys and values."""
 
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.files.json_lines import Record
+from workbench.streams.files.json_lines import JsonRecord
 
 _FRAME = 5
 _PRIMITIVE = {
@@ -64,7 +64,7 @@ class AvroFormat:
         self._read, self._framed = fastavro.schemaless_reader, framing is not None
         self.schema = pa.schema(list(_arrow(written)))
 
-    def record(self, value: bytes) -> Record | str:
+    def record(self, value: bytes) -> JsonRecord | str:
         """The record of a value, or why it is none."""
         if self._framed and (len(value) < _FRAME or value[0] != 0):
             return "it does not begin with a zero and the number of a schema (framing=confluent)"

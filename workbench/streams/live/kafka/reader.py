@@ -17,7 +17,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import rows_of
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
-from workbench.streams.live.kafka.records import OPTIONS, Message, Records
+from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
 from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
@@ -48,7 +48,7 @@ class TopicReader(TypedReader):
 
     def __init__(self, given: str, schema: pa.Schema | None = None) -> None:
         self._address = parse_topic(given, OPTIONS)
-        self._records = Records(self._address.options)
+        self._records = KafkaRecords(self._address.options)
         self._skips = self._address.options.get("gone") == "skip"
         self._positions: dict[int, int] = {}
         self._ended_at: dict[int, int] = {}

@@ -20,7 +20,7 @@ import pyarrow as pa
 from workbench.errors import StreamError, UnexpectedError, nearest
 from workbench.sql.algebra.types import DataType
 from workbench.streams.convert import infer_type
-from workbench.streams.files.json_lines import Record, as_record, schema_of, within_depth
+from workbench.streams.files.json_lines import JsonRecord, as_record, schema_of, within_depth
 from workbench.streams.live.kafka.avro import AvroFormat
 
 OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")
@@ -28,7 +28,7 @@ OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partitio
 FORMATS = ("json", "csv", "avro")
 _WHOLE_KEY = "*"
 
-Decode = Callable[[bytes], Record | str]
+Decode = Callable[[bytes], JsonRecord | str]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Message:
         return f"{self.offset} {crc32(self.value or b'', crc32(self.key or b'', self.timestamp or 0))}"
 
 
-class Records:
+class KafkaRecords:
     """Makes records of messages, as the options of an address say.
 
     Raises:
@@ -87,7 +87,7 @@ class Records:
         texts = {name: pa.array([record.get(name) for record in records], pa.string()) for name in self._columns}
         return schema, {name: infer_type(column) for name, column in texts.items()}
 
-    def record(self, message: Message, schema: pa.Schema | None) -> Record | str:
+    def record(self, message: Message, schema: pa.Schema | None) -> JsonRecord | str:
         """The record of a message, or why it is none.
 
         Args:
@@ -99,8 +99,8 @@ class Records:
         except Exception as error:  # whatever its bytes lead to
             return f"it cannot be read: {UnexpectedError.of(error).message}"
 
-    def _record(self, message: Message, schema: pa.Schema | None) -> Record | str:
-        value: Record | str = {} if message.value is None else self._decode(message.value)
+    def _record(self, message: Message, schema: pa.Schema | None) -> JsonRecord | str:
+        value: JsonRecord | str = {} if message.value is None else self._decode(message.value)
         if isinstance(value, str):
             return value
         if message.value is None and not self._key and not _of_envelopes(schema):
@@ -126,7 +126,7 @@ class Records:
         except (ValueError, RecursionError):
             return {self._key: text}
 
-    def _csv(self, line: bytes) -> Record | str:
+    def _csv(self, line: bytes) -> JsonRecord | str:
         try:
             rows = [*csv.reader([line.decode()], strict=True)]
         except (csv.Error, UnicodeDecodeError) as error:
