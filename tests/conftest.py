@@ -14,6 +14,8 @@ from long import place
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from workbench.engine.spark.in_process import InProcess
+
 TESTS = Path(__file__).parent
 
 # What is random in every run starts from a seed of this run; processes of one run have the same.
@@ -50,6 +52,14 @@ def spark() -> Iterator[SparkSession]:
     session = local_spark("argus-tests", cores=2)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def in_process() -> InProcess:
+    """What runs a session without Spark; for tests of what lies above the engine."""
+    from workbench.engine.spark.in_process import InProcess
+
+    return InProcess()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

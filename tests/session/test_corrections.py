@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import SqlError, StreamError
 
 ORDERS = pd.DataFrame(
@@ -29,8 +29,8 @@ def answer(session: Session, name: str) -> list[tuple[object, ...]]:
     return sorted(session.query(name).result().itertuples(index=False, name=None))
 
 
-def test_a_stream_whose_rows_are_replaced(spark: SparkSession, tmp_path: Path) -> None:
-    with Session(spark, tmp_path / "s") as session:
+def test_a_stream_whose_rows_are_replaced(in_process: InProcess, tmp_path: Path) -> None:
+    with Session(in_process, tmp_path / "s") as session:
         stream = session.add_stream("Orders", ORDERS, 2, 2, time="day", key=["id"], changes="upsert")
         assert not stream.append_only and stream.quarantined_rows == 0
         with pytest.raises(StreamError, match="already"):
@@ -57,7 +57,7 @@ def test_a_stream_whose_rows_are_replaced(spark: SparkSession, tmp_path: Path) -
         session.seek(1)
         assert answer(session, "all") == [(1, 6.0), (2, 7.0)]
         session.run(1)
-    with Session.open(tmp_path / "s", spark) as session:
+    with Session.open(tmp_path / "s", in_process) as session:
         assert not session.streams["Orders"].append_only
         session.run(5)
         assert session.batch == last
@@ -87,9 +87,9 @@ ZIPS = pd.DataFrame({"zip": ["a", "b"], "state": ["MA", "NY"]})
 PAID = pd.DataFrame({"id": range(6), "zip": ["a", "b", "c", "a", "b", "c"]})
 
 
-def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_that_is_updated(in_process: InProcess, tmp_path: Path) -> None:
     by_state = "SELECT state, COUNT(*) AS n FROM Paid p JOIN Zips z ON p.zip = z.zip GROUP BY state"
-    with Session(spark, tmp_path / "s") as session:
+    with Session(in_process, tmp_path / "s") as session:
         session.add_stream("Paid", PAID, 2, 2)
         session.add_table("Zips", ZIPS, key=["zip"])
         session.add_table("Notes", [{"text": "one"}])
@@ -119,7 +119,7 @@ def test_a_table_that_is_updated(spark: SparkSession, tmp_path: Path) -> None:
         assert answer(session, "texts") == [("one",), ("two",)]
         session.update_table("Zips", [{"zip": "a", "state": "ME"}])
     for folder, expected in (("s", [("CA", 2), ("MA", 2), ("ME", 2)]), ("copy", [("CA", 1), ("MA", 1)])):
-        with Session.open(tmp_path / folder, spark) as session:
+        with Session.open(tmp_path / folder, in_process) as session:
             assert session.read_only is None
             assert answer(session, "by_state") == expected
             session.run(5)

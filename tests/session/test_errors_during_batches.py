@@ -7,18 +7,18 @@ import time
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.schedule import Progress
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import SqlError, SqlWarning
 
 
 def test_a_text_with_an_error_does_not_wait_for_the_batch_that_runs(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    in_process: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Session, "progress", property(lambda session: Progress(batch=1, done=0, total=1)))
-    with Session(spark) as session:
+    with Session(in_process) as session:
         session.add_stream("flights", pd.DataFrame({"id": [1, 2, 3]}))
         runs, leave = threading.Event(), threading.Event()
 
@@ -42,10 +42,10 @@ def test_a_text_with_an_error_does_not_wait_for_the_batch_that_runs(
         assert session.register("SELECT id FROM flights", name="q").name == "q"
 
 
-def test_a_text_is_bound_once_while_a_batch_runs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_bound_once_while_a_batch_runs(in_process: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     """It was bound again after the batch, and its warnings were shown twice."""
     monkeypatch.setattr(Session, "progress", property(lambda session: Progress(batch=1, done=0, total=1)))
-    with Session(spark) as session:
+    with Session(in_process) as session:
         session.add_stream("flights", pd.DataFrame({"id": [1, 2, 3]}))
         for ask in (session.register, session.preview):
             with pytest.warns(SqlWarning) as warned:

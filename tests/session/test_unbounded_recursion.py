@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError
 from workbench.session.session import Session
 from workbench.sql.binder import recursion
@@ -24,9 +24,9 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recursion, "UNBOUNDED_STEPS", STEPS)
 
 
-def test_a_query_runs_until_a_path_is_too_long(spark: SparkSession) -> None:
+def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
     line = pd.DataFrame({"a": range(STEPS + 1), "b": range(1, STEPS + 2)})
-    with Session(spark=spark) as session:
+    with Session(in_process) as session:
         session.add_stream("edges", line, history=STEPS, batch=1)
         reached = session.register(REACHED.format(0), name="reached")
         later = session.register(REACHED.format(1), name="later")
@@ -39,9 +39,9 @@ def test_a_query_runs_until_a_path_is_too_long(spark: SparkSession) -> None:
         assert session.register(REACHED.format(-1), name="late").status == REASON
 
 
-def test_a_circle_is_no_path_that_is_too_long(spark: SparkSession) -> None:
+def test_a_circle_is_no_path_that_is_too_long(in_process: InProcess) -> None:
     circle = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 1]})
-    with Session(spark=spark) as session:
+    with Session(in_process) as session:
         session.add_stream("edges", circle, history=2, batch=1)
         reached = session.register(REACHED.format(0), name="reached")
         assert dict(reached.result().values) == {1: 2, 2: 1}

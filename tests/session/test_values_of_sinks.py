@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 
 
-def test_nan_of_a_double_reaches_a_folder(spark: SparkSession, tmp_path: Path) -> None:
+def test_nan_of_a_double_reaches_a_folder(in_process: InProcess, tmp_path: Path) -> None:
     rows = pa.table({"id": [1, 2, 3], "x": [math.nan, None, 0.5], "y": [None, 1.0, 2.0]})
-    with Session(spark) as session:
+    with Session(in_process) as session:
         session.add_stream("t", rows, history=2, batch=1)
         query = session.register("SELECT id, x, y FROM t", "q")
         session.add_sink("q", tmp_path / "out")
