@@ -1,10 +1,11 @@
-"""Try all functions and write down which are read: docs/reference/functions.md and workbench/sql/function_help.json.
+"""Try all functions and write down which are read: docs/reference/functions.md and workbench/sql/function_help.jsonl.
 
     .venv/bin/python scripts/function_table.py
 
 The page says it of Spark's own list, with the reason for those that are not read. The table is what completion and
-hints show in each dialect. A function counts as read when some call of it with columns and constants of our types is
-bound. What it does is Spark's own description of the function that is bound to the same.
+hints show in each dialect, but for functions that say it in their declarations. A function counts as read when some
+call of it with columns and constants of our types is bound. What it does is Spark's own description of the function
+that is bound to the same.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from sqlglot import exp
 from workbench.errors import WorkbenchError
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE
+from workbench.sql.functions import DECLARED
 from workbench.sql.functions.aggregate_calls import aggregate_name
 from workbench.sql.functions.reading import NAMED, OF_SYNTAX
 from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
@@ -316,7 +318,9 @@ def main() -> None:
     infos = sorted(infos, key=lambda info: info.getName())
     known = {info.getName(): described(info.getUsage(), info.getExamples()) for info in infos}
     rows = table(known)
-    TABLE.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    declared = {function.name for function in DECLARED if function.help}
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows if row["name"] not in declared]
+    TABLE.write_text("".join(lines), encoding="utf-8")
     PAGE.write_text(page({info.getName(): info.getGroup() for info in infos}, spark.version, rows), encoding="utf-8")
 
 

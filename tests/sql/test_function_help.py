@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from workbench.sql.function_help import functions, table
+from workbench.sql.function_help import TABLE, functions, table
+from workbench.sql.functions import DECLARED
 from workbench.sql.functions.reading import NAMED, OF_SYNTAX
 from workbench.sql.syntax.dialects import EXAMINED
 
@@ -61,3 +63,10 @@ def test_no_argument_is_passed_over(trials, dialect):
     calls = {known.call: f"{known.call[:-1]}, zz)" for known in functions(dialect).values() if known.call.endswith(")")}
     accepted = [longer for call, longer in calls.items() if "(" in call[:-1] and not trials.refusal(longer, dialect)]
     assert not [call for call in accepted if "(, " not in call]
+
+
+def test_what_a_declaration_says_is_not_in_the_table():
+    declared = {function.name for function in DECLARED if function.help}
+    assert "jaro_winkler_similarity" in declared and "jaro_winkler_similarity" in functions("spark")
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    assert not declared & {json.loads(line)["name"] for line in lines}

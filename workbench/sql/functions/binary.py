@@ -86,8 +86,12 @@ reads(exp.Decode, parts="this charset")(in_utf8("decode_bytes"))
 reads_name("octet_length")(partial(named, "octet_length", "length_of_bytes"))
 reads_name("crc32")(partial(named, "crc32", "crc32_of_bytes"))
 DECLARED = [
-    function("unhex(string): binary", nodes=[exp.Unhex], parts="this expression"),
-    function("unbase64(string): binary", "try_to_binary({0}, 'base64')", nodes=[exp.FromBase64]),
+    function("unhex(string): binary", nodes=[exp.Unhex], parts="this expression",
+             help="unhex(expr) Converts hexadecimal `expr` to binary.",
+             example="SELECT decode(unhex('537061726B2053514C'), 'UTF-8') → Spark SQL"),
+    function("unbase64(string): binary", "try_to_binary({0}, 'base64')", nodes=[exp.FromBase64],
+             help="unbase64(str) Converts the argument from a base 64 string `str` to a binary.",
+             example="SELECT unbase64('U3BhcmsgU1FM') → Spark SQL"),
     function("encode(string): binary", "encode({0}, 'UTF-8')"),
     function("decode_bytes(binary): string", "try_validate_utf8(cast({0} as string))"),
     function("concat_bytes(binary, binary): binary", "concat({0}, {1})"),
