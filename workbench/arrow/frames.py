@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import pyarrow as pa
 
-from workbench.arrow.stored_values import as_python, as_shown
+from workbench.arrow.stored_values import as_python, as_shown, has_in_python
 from workbench.sql.algebra.types import DataType
 
 
@@ -28,21 +28,26 @@ def frame_of(rows: pa.Table) -> pd.DataFrame:
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats; NULL
     and NaN of a DOUBLE are one; intervals are ``timedelta64[us]``, arrays lists, structs and maps dicts, and BINARY is
-    ``bytes``.
-
-    Raises:
-        ValueError: a date is beyond what Python can hold.
+    ``bytes``. A date or time beyond the years 1 to 9999, which Python has not, is its text.
 
     Example:
         >>> frame_of(pa.table({"n": [1, None]})).dtypes["n"]
         Int64Dtype()
     """
     columns = dict(enumerate(rows.columns))
-    frame = rows.rename_columns([f"_{i}" for i in columns]).to_pandas(integer_object_nulls=True)
+    objects = {i: as_python(column) for i, column in columns.items() if _is_of_objects(column)}
+    plain = [pa.nulls(len(rows)) if i in objects else column for i, column in columns.items()]
+    frame = pa.table(plain, [f"_{i}" for i in columns]).to_pandas(integer_object_nulls=True)
     for i, column in columns.items():
         if pa.types.is_integer(column.type) and column.null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
-        if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-            frame[f"_{i}"] = pd.Series(as_python(column), dtype=object)
+        if i in objects:
+            frame[f"_{i}"] = pd.Series(objects[i], dtype=object)
     frame.columns = pd.Index(rows.column_names, dtype=object)
     return frame
+
+
+def _is_of_objects(column: pa.ChunkedArray) -> bool:
+    """Whether a column is one of Python's objects: of values with parts, bytes, or times that pandas has not."""
+    is_time = pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)
+    return pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or (is_time and not has_in_python(column))

@@ -13,13 +13,17 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.arrow.types import to_shown
 from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.stored_values import INFINITE, NAN
 
+_FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
+_MICROS_OF_DAY = 86_400_000_000
 _IN_JSON = {Kind.DATE: pa.int32(), Kind.TIMESTAMP: pa.int64(), Kind.INTERVAL: pa.int64()}
 
 _ESCAPES = {
@@ -179,12 +183,57 @@ def json_value(value: object) -> object:
 def as_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """The values of a column as Python has them; maps are dicts, also within lists and structs.
 
+    Python has the years 1 to 9999. A date or time before or after them is its text.
+
     Example:
         >>> as_python(pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())))
         [{'a': 1}, None]
+        >>> as_python(pa.array([0, 2932897], pa.int32()).cast(pa.date32()))
+        [datetime.date(1970, 1, 1), '10000-01-01']
     """
-    values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    try:
+        values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    except (ValueError, OverflowError):
+        return [_as_python(value) for value in column]
     return values
+
+
+def as_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table, each with its values by the names of the columns, as ``as_python``.
+
+    Example:
+        >>> as_rows(pa.table({"a": [1, 2], "b": ["x", None]}))
+        [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
+    """
+    columns = [as_python(column) for column in table.columns]
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def has_in_python(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether Python has all dates or times of a column.
+
+    Example:
+        >>> has_in_python(pa.array([0, 2932897], pa.int32()).cast(pa.date32()))
+        False
+    """
+    unit = 1 if pa.types.is_date(column.type) else _MICROS_OF_DAY
+    ends = pc.min_max(column.cast(pa.int32() if unit == 1 else pa.int64()))
+    least, most = ends["min"].as_py(), ends["max"].as_py()
+    return least is None or (_FIRST_DAY * unit <= least and most < (_LAST_DAY + 1) * unit)
+
+
+def _as_python(value: pa.Scalar) -> Any:
+    match value:
+        case pa.MapScalar() if value.is_valid:
+            entries = value.values
+            return {_as_python(entry["key"]): _as_python(entry["value"]) for entry in entries}
+        case pa.ListScalar() if value.is_valid:
+            return [_as_python(element) for element in value.values]
+        case pa.StructScalar() if value.is_valid:
+            return {name: _as_python(value[name]) for name in value}
+        case pa.Date32Scalar() | pa.TimestampScalar() if value.is_valid and not has_in_python(pa.array([value])):
+            return str(np.datetime64(value.value, "D" if pa.types.is_date(value.type) else "us"))
+    return value.as_py()
 
 
 def _arrow_in_json(type_: DataType) -> pa.DataType:

@@ -147,30 +147,8 @@ def to_pandas(rows: pa.Table, plan: QueryPlan) -> pd.DataFrame:
     Args:
         rows: with the query's columns, as they are fetched.
         plan: of the query.
-
-    Raises:
-        QueryError: a date beyond the years 1 to 9999, which SQL can compute and Python cannot hold.
     """
-    return shown_in_pandas(to_shown_table(rows, plan), plan.name)
-
-
-def shown_in_pandas(rows: pa.Table, query: str) -> pd.DataFrame:
-    """Rows of ``to_shown_table`` as pandas.
-
-    Args:
-        rows: of the answer or the changes of a query.
-        query: its name, for the error.
-
-    Raises:
-        QueryError: as ``to_pandas``.
-    """
-    try:
-        return frame_of(rows)
-    except ValueError as problem:
-        raise QueryError(
-            f"the answer of {query} cannot be shown: {problem}",
-            hint="a date is beyond the years 1 to 9999; select it as text, CAST(... AS STRING)",
-        ) from problem
+    return frame_of(to_shown_table(rows, plan))
 
 
 def _is_read_here(answer: Answers) -> bool:

@@ -186,7 +186,7 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
     def sql(argument: Expression, outer: int = 0) -> str:
         return _sql(argument, names, outer)
 
-    match call.function, call.arguments:
+    match call.function.removesuffix("_ieee"), call.arguments:
         case function, _ if function == NOW:
             return "NOW()", NEGATIVE
         case "add_seconds", (time, Constant(int(seconds))) if seconds:

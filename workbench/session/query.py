@@ -12,13 +12,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.frames import frame_of
 from workbench.engine.answers import WRITERS, Refinement, save_rows, whole_file
 from workbench.engine.fetching import (
     fetch_changes,
     fetch_count,
     fetch_first,
     fetch_results,
-    shown_in_pandas,
     to_pandas,
     to_shown_table,
 )
@@ -285,7 +285,7 @@ class Query:
         Example:
             >>> q.changes(since="yesterday")  # doctest: +SKIP
         """
-        return shown_in_pandas(self.arrow_changes(since), self.name)
+        return frame_of(self.arrow_changes(since))
 
     def arrow_changes(self, since: Since | None = None) -> pa.Table:
         """``changes`` as Arrow, in which NaN of a DOUBLE is not NULL.

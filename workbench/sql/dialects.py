@@ -78,6 +78,16 @@ class Dialect:
         average: of what type the average of exact numbers is.
         floor_is_integer: whether FLOOR and CEIL of a DOUBLE are INTEGER.
         floor_of_integer_is_double: whether they are DOUBLE of an INTEGER.
+        rounds_integers_as_double: whether ROUND and TRUNC to whole numbers, and SIGN, of an INTEGER are DOUBLE, and to
+            digits DECIMAL.
+        follows_ieee: whether a quotient, a remainder or a logarithm of DOUBLE may be infinite or NaN, as IEEE 754 says;
+            else it is NULL.
+        root_of_negative_is_nan: whether SQRT of a negative number is NaN; else it is NULL.
+        power_of_one_is_one: whether POWER of 1, and of -1 to an infinite number, is 1; else it may be NaN.
+        sign: the type of SIGN, "double" or "integer"; "": that of its argument.
+        sign_of_nan_is_zero: whether SIGN of NaN is 0; else NaN.
+        nullif_is_widened: whether NULLIF has the type in which its arguments are compared; else that of the first.
+        extract_is_numeric: whether EXTRACT is a DECIMAL, and DATE_PART a DOUBLE; else they are INTEGER.
         rounds_in_double: whether ROUND of a DOUBLE is computed in DOUBLE; else by its digits.
         cast_to_integer: what CAST of a number with a fraction to an INTEGER does.
         checks_number_texts: whether a text is a number only where it is written as one of the SQL standard.
@@ -138,6 +148,14 @@ class Dialect:
     average: Quotient = Quotient.DECIMAL
     floor_is_integer: bool = False
     floor_of_integer_is_double: bool = False
+    rounds_integers_as_double: bool = False
+    follows_ieee: bool = False
+    root_of_negative_is_nan: bool = False
+    power_of_one_is_one: bool = False
+    sign: str = ""
+    sign_of_nan_is_zero: bool = False
+    nullif_is_widened: bool = False
+    extract_is_numeric: bool = False
     rounds_in_double: bool = False
     cast_to_integer: Rounding = Rounding.TOWARDS_ZERO
     checks_number_texts: bool = False
@@ -182,6 +200,8 @@ _SPARK = Dialect(
     alias_in_select_list=True,
     alias_in_order=Preferred.ALIAS,
     floor_is_integer=True,
+    root_of_negative_is_nan=True,
+    sign="double",
     decimal_digits=(10, 0),
     substring_from_zero=True,
     timestamp_is_instant=True,
@@ -206,6 +226,11 @@ DUCKDB = Dialect(
     narrow_literals=True,
     decimal_quotient=Quotient.DOUBLE,
     average=Quotient.DOUBLE,
+    follows_ieee=True,
+    root_of_negative_is_nan=True,
+    power_of_one_is_one=True,
+    sign="integer",
+    sign_of_nan_is_zero=True,
     rounds_in_double=True,
     cast_to_integer=Rounding.BY_TYPE,
     truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
@@ -236,6 +261,11 @@ _POSTGRES = Dialect(
     orders_by_bytes=False,
     decimal_quotient=Quotient.NUMERIC,
     average=Quotient.NUMERIC,
+    rounds_integers_as_double=True,
+    power_of_one_is_one=True,
+    sign_of_nan_is_zero=True,
+    nullif_is_widened=True,
+    extract_is_numeric=True,
     cast_to_integer=Rounding.BY_TYPE,
     checks_number_texts=True,
     truth_texts=TruthTexts(" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
@@ -254,6 +284,7 @@ _POSTGRES = Dialect(
 )
 ORACLE = Dialect(
     name="oracle",
+    sign="double",
     alias_in_having=Preferred.COLUMN,
     group_by_position=False,
     with_is_recursive=True,
@@ -279,7 +310,13 @@ BIGQUERY = Dialect(
     like_escape="\\",
     array_of_subquery=True,
 )
-TRINO = Dialect(name="trino", truth_texts=TruthTexts("", "t true 1", "f false 0"), compares_rows=True)
+TRINO = Dialect(
+    name="trino",
+    follows_ieee=True,
+    root_of_negative_is_nan=True,
+    truth_texts=TruthTexts("", "t true 1", "f false 0"),
+    compares_rows=True,
+)
 
 DIALECTS: Mapping[str, Dialect] = {
     record.name: record

@@ -136,8 +136,7 @@ class ValueWriter(ConditionWriter):
             duck = f"(CAST({number.duck} AS DOUBLE) / NULLIF(CAST({other.duck} AS DOUBLE), 0))"
             return Expr(f"({number.text} / {other.text})", duck, DOUBLE, tame=False)
         if choice == 3:
-            duck = f"CASE WHEN {column.duck} >= 0 THEN sqrt({column.duck}) END"
-            return Expr(f"SQRT({column.text})", duck, DOUBLE, tame=False)
+            return alike("SQRT({})", DOUBLE, column, tame=False)
         if choice == 4 and (money := self.field(Kind.DECIMAL, tame=True)):
             return replace(alike("CAST({} AS DOUBLE)", DOUBLE, money, tame=False), exact=False)
         if choice == 5 and column.tame:

@@ -50,10 +50,10 @@ trim(s);
 trim(s);
 
 extract(dow from d);
-(dayofweek(d) - 1);
+cast((dayofweek(d) - 1) as decimal(10,0));
 
 extract(week from d);
-week(d);
+cast(week(d) as decimal(10,0));
 
 date_trunc('week', ts);
 trunc_timestamp(ts, 'WEEK');
@@ -126,7 +126,7 @@ json_text_in_duckdb(s, '$[''a.b''][''c''][''d''][1]');
 json_text_in_duckdb(s, '$[''a''][0]');
 
 a / b;
-(cast(a as double) / cast(b as double));
+(cast(a as double) /_ieee cast(b as double));
 
 s || a;
 (s || cast(a as string));

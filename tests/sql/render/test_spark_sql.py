@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -53,7 +54,9 @@ VALUES = [  # dialect, expression, its values in the four rows
     ("spark", "floor(m)", [Decimal(9999999999999), Decimal(-1), Decimal(5), None]),
     ("spark", "ceil(x)", [2**63 - 1, 0, 3, None]),
     ("spark", "floor(a)", [MAX, -MAX - 1, 7, None]),
-    ("spark", "sqrt(x)", [1e150, None, 2.5**0.5, None]),
+    ("oracle", "sqrt(x)", [1e150, None, 2.5**0.5, None]),
+    ("spark", "isnan(sqrt(x))", [False, True, False, False]),
+    ("duckdb", "x / c", [math.inf, -0.5 / MAX, -2.5, None]),
     ("spark", "ln(x) is null", [False, True, False, True]),
     ("spark", "power(x, 2) > 1", [True, False, True, None]),
     ("spark", "sign(m)", [1.0, -1.0, 1.0, None]),

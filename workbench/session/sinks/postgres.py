@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbench.arrow.stored_values import json_value
+from workbench.arrow.stored_values import as_rows, json_value
 from workbench.errors import SessionError
 from workbench.session.sinks.rows import Row, numbered_changes, upserts
 from workbench.session.sinks.target import Target
@@ -132,7 +132,7 @@ class PostgresTarget(Target):
                 raise SessionError(f"batch {batch} is there already", hint="another copy of this session has sent it")
             table = _Table(cursor, self._table or query, rows, self._key, self._types)
             if not self._key:
-                table.insert(rows.to_pylist(maps_as_pydicts="strict"))
+                table.insert(as_rows(rows))
             else:
                 by_key = upserts(rows, self._key)
                 table.delete(by_key.removed)

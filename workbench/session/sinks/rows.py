@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from workbench.arrow.stored_values import to_texts
+from workbench.arrow.stored_values import as_rows, to_texts
 from workbench.arrow.types import to_arrow, to_data_type
 from workbench.errors import SessionError, nearest
 from workbench.sql.algebra.types import DataType
@@ -74,8 +74,7 @@ def upserts(changes: pa.Table, key: Sequence[str]) -> Upserts:
             kind = to_data_type(changes.column(name).type).kind
             raise SessionError(f"the {kind} {name} cannot be the key of a sink", hint="take a plain column as key=…")
     before, after = set[_Key](), dict[_Key, Row]()
-    values = changes.select(names).to_pylist(maps_as_pydicts="strict")
-    for row, weight in zip(values, changes.column("weight").to_pylist(), strict=True):
+    for row, weight in zip(as_rows(changes.select(names)), changes.column("weight").to_pylist(), strict=True):
         # One object for all NaN, so that they are one key.
         found = tuple(math.nan if row[name] != row[name] else row[name] for name in key)
         if weight < 0:

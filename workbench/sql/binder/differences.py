@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, walk
+from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
@@ -81,8 +81,12 @@ def _has_same_text(bound: Expression) -> bool:
     return all(kind in (Kind.STRING, Kind.INTEGER, Kind.DATE) for kind in kinds)
 
 
+def _is_call(bound: Expression, function: str) -> bool:
+    return isinstance(bound, Call) and bound.function == function
+
+
 def _is_numeric_quotient(bound: Expression) -> bool:
-    return isinstance(bound, Call) and bound.function == NUMERIC_QUOTIENT
+    return _is_call(bound, NUMERIC_QUOTIENT)
 
 
 def _keeps_digits(bound: Expression) -> bool:
@@ -102,7 +106,7 @@ _TEXT = _Difference(
 )
 _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Log: _Difference("LOG", "its base differs between databases: write LN(x), or LN(x) / LN(10)",
-                       lambda bound: isinstance(bound, Call) and bound.function != "ln"),
+                       lambda bound: not _is_call(bound, "ln") and not _is_call(bound, "ln_ieee")),
     **dict.fromkeys(
         (exp.Greatest, exp.Least),
         _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END", but=DATABASES),
@@ -115,7 +119,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
                        lambda bound: bound.type.kind is not Kind.DECIMAL or _is_numeric_quotient(bound)),
     exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)"),
     exp.Round: _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
-                         lambda bound: bound.type != DOUBLE or calls(bound) >= {"round_scaled"}),
+                         lambda bound: bound.type != DOUBLE or not _is_call(bound, "round")),
     exp.DayOfWeek: _Difference("the day of the week", _WEEKDAY),
     exp.WeekOfYear: _Difference("the number of the week", "databases number weeks differently"),
     exp.RegexpLike: _Difference("a regular expression", "databases differ in them: write LIKE"),

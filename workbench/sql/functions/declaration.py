@@ -189,6 +189,27 @@ def called(name: str, type_: DataType | None = None) -> Render:
     return lambda call, arguments: text.format(name, ", ".join(arguments))
 
 
+def read_twice(body: str) -> Render:
+    """A format string that has an argument several times; a call among them is written once."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        if all(_is_short(argument) for argument in expression.arguments):
+            return body.format(*arguments)
+        y = "`->y`"  # no column is called so
+        fields = ", ".join(f"'f{place}', {argument}" for place, argument in enumerate(arguments))
+        values = (f"{y}.f{place}" for place in range(len(arguments)))
+        return f"transform(array(named_struct({fields})), {y} -> {body.format(*values)})[0]"
+
+    return render
+
+
+def _is_short(argument: Expression) -> bool:
+    """A column or constant, as it is or converted."""
+    if isinstance(argument, Call) and argument.function == "cast":
+        argument = argument.arguments[0]
+    return not isinstance(argument, Call)
+
+
 def _conversion(parameter: str) -> Callable[[Expression], Expression]:
     if parameter == "any":
         return lambda argument: argument

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, function, of_nodes
+from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, each, function, of_nodes, read_twice
 
 DECLARED = [
     *of_nodes([exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh,
-               exp.Degrees, exp.Radians, exp.Exp, exp.Ln], "(double): double", EVERYWHERE),
+               exp.Degrees, exp.Radians, exp.Exp], "(double): double", EVERYWHERE),
     function("asinh(double): double", nodes=[exp.Asinh],
              help="asinh(expr) Returns inverse hyperbolic sine of `expr`.",
              example="SELECT asinh(0) → 0.0"),
@@ -37,9 +37,18 @@ DECLARED = [
     function("expm1(double): double", names="expm1",
              help="expm1(expr) Returns exp(`expr`) - 1.",
              example="SELECT expm1(0) → 0.0"),
-    function("sqrt(double): double", "(case when {0} >= 0 then sqrt({0}) end)", nodes=[exp.Sqrt], dialects=EVERYWHERE),
-    function("log10(double): double"),
-    function("power(double, double): double", nodes=[exp.Pow], dialects=EVERYWHERE),
+    *each("sqrt ln log10", "(double): double"),
+    function("power(double, double): double"),
+    # As IEEE 754 says, and C: of 1, and of -1 to what is infinite, Java's power is NaN.
+    function("/_ieee(double, double): double", read_twice("coalesce(try_divide({0}, {1}), {0} * power({1}, -1D))"),
+             kernel=True),
+    function("%_ieee(double, double): double", read_twice("coalesce(try_mod({0}, {1}), {0} * {1} * double('nan'))")),
+    function("power_ieee(double, double): double", read_twice(
+        "if({0} = 1D or ({0} = -1D and abs({1}) = double('infinity')), if({1} is not null, 1D, null),"
+        " power({0}, {1}))")),
+    *(function(f"{name}_ieee(double): double", read_twice(
+        f"if({{0}} <= 0D, if({{0}} = 0D, -double('infinity'), double('nan')), {name}({{0}}))"))
+      for name in ("ln", "log10")),
     function("atan2(double, double): double", nodes=[exp.Atan2], dialects=EVERYWHERE),
     function("hypot(double, double): double", names="hypot",
              help="hypot(expr1, expr2) Returns sqrt(`expr1`² + `expr2`²).",

@@ -16,6 +16,7 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function
 from workbench.sql.functions.numeric_quotients import numeric_quotient
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.results import in_doubles, to_digits
 from workbench.sql.functions.variances import variance
 
 _MOST_DIGITS = 15
@@ -238,7 +239,7 @@ def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
     """ROUND; of a DOUBLE some compute it in DOUBLE, round(x * 100) / 100, where others round the digits."""
     value, *digits = b.parts(node, "this", "decimals")
     if not b.rules.rounds_in_double or value.type != DOUBLE:
-        return call("round", value, *digits)
+        return to_digits(b, "round", value, *digits)
     places = digits[0] if digits else Constant(0, INTEGER)
     if not isinstance(places, Constant) or not isinstance(places.value, int) or not 0 <= places.value <= _MOST_DIGITS:
         b.source.refuse("ROUND to such digits", node, "write a constant number of digits, as in ROUND(x, 2)")
@@ -249,7 +250,7 @@ def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
 def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
     """MOD and %; by zero it is NULL, or the first argument."""
     value, divisor = b.parts(node, "this", "expression")
-    result = call("%", value, divisor)
+    result = in_doubles(b, "%", value, divisor)
     if not b.rules.remainder_by_zero_is_dividend or (isinstance(divisor, Constant) and divisor.value):
         return result
     return call("case", call("=", divisor, Constant(0, INTEGER)), value, result)
@@ -261,11 +262,11 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
     if node.expression is None:
         if b.rules.log is None:
             b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")
-        return call(b.rules.log, b.bind(node.this))
+        return in_doubles(b, b.rules.log, b.bind(node.this))
     base, value = b.bind(node.this), b.bind(node.expression)
     if base == Constant(10, INTEGER):
-        return call("log10", value)
-    return call("/", call("ln", value), call("ln", base))
+        return in_doubles(b, "log10", value)
+    return in_doubles(b, "/", in_doubles(b, "ln", value), in_doubles(b, "ln", base))
 
 
 @reads_name("positive")
@@ -306,7 +307,7 @@ DECLARED = [
     function("truncate(number[, digits])", truncate, rule=_numeric(_rounded)),
     function("floor(number)", whole("floor"), rule=_numeric(_whole)),
     function("ceil(number)", whole("ceil"), rule=_numeric(_whole)),
-    function("sign(number)", rule=_numeric(lambda first, rest: DOUBLE), nodes=[exp.Sign], dialects=EVERYWHERE),
+    function("sign(number)", rule=_numeric(lambda first, rest: DOUBLE)),
     function("average(total, count)", average, rule=_average, of_null=True, kernel=True),
     function(f"{NUMERIC_QUOTIENT}(number, number)", numeric_quotient, rule=_quotient, of_null=True),
     *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True, kernel=True)

@@ -14,13 +14,24 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    STRING,
+    TIMESTAMP,
+    Kind,
+    common_type,
+    decimal,
+)
 from workbench.sql.dialects import Quotient
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.collation import is_order_of_bytes
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
-from workbench.sql.functions.results import as_text, computed
+from workbench.sql.functions.results import as_text, computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
@@ -85,7 +96,7 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
         return numeric_quotient(left, right)
     whole = node.args.get("typed") and left.type.kind is Kind.INTEGER and right.type.kind is Kind.INTEGER
     if not whole:
-        return call("/", left, right)
+        return in_doubles(b, "/", left, right)
     return computed(b, call("div", left, right), (node.this, left), (node.expression, right))
 
 
@@ -161,6 +172,9 @@ def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
 def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
     """NULLIF, whose value is the first argument as it is, also where it is compared in a wider type."""
     value, other = b.parts(node, "this", "expression")
+    are_numbers = value.type.numeric and other.type.numeric and value.type.kind is not other.type.kind
+    if b.rules.nullif_is_widened and are_numbers:
+        value = cast(value, common_type(value.type, other.type) or value.type)
     equal = call("=", value, other)
     if isinstance(equal, Call) and equal.arguments[0].type != value.type:
         return call("case", equal, Constant(None, value.type), value)

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import fits
-from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, integer
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, decimal, integer
 from workbench.sql.functions.calls import call, cast, within
 from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
@@ -57,6 +57,54 @@ def whole(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil], Expre
         return call(f"{name}_of_double" if value.type == DOUBLE and not b.rules.floor_is_integer else name, value)
 
     return bind
+
+
+def in_doubles(b: ExpressionBinder, name: str, *arguments: Expression) -> Expression:
+    """A function of DOUBLE that is infinite or NaN of some of them where IEEE 754 is followed, and NULL elsewhere."""
+    result = call(name, *arguments)
+    follows = b.rules.power_of_one_is_one if name == "power" else b.rules.follows_ieee
+    if not follows or result.type != DOUBLE or not isinstance(result, Call):
+        return result
+    last = result.arguments[-1]
+    if isinstance(last, Constant) and isinstance(last.value, float) and last.value > 0:
+        return result  # a divisor, an exponent, or the only argument
+    return call(f"{name}_ieee", *arguments)
+
+
+reads(exp.Ln, parts="this")(lambda b, node: in_doubles(b, "ln", b.bind(node.this)))
+reads(exp.Pow, parts="this expression")(lambda b, node: in_doubles(b, "power", *b.parts(node, "this", "expression")))
+
+
+@reads(exp.Sqrt, parts="this")
+def square_root(b: ExpressionBinder, node: exp.Sqrt) -> Expression:
+    """SQRT, of a negative number NaN or NULL."""
+    value = call("sqrt", b.bind(node.this))
+    if b.rules.root_of_negative_is_nan or not isinstance(value, Call):
+        return value
+    return call("case", call("<", value.arguments[0], Constant(0.0, DOUBLE)), Constant(None, DOUBLE), value)
+
+
+@reads(exp.Sign, parts="this")
+def sign(b: ExpressionBinder, node: exp.Sign) -> Expression:
+    """SIGN, a DOUBLE, an INTEGER, or of the type of its argument."""
+    value = b.bind(node.this)
+    result = call("sign", value)
+    if value.type == DOUBLE and b.rules.sign_of_nan_is_zero:
+        result = call("nanvl", result, Constant(0.0, DOUBLE))
+    if b.rules.sign == "integer":
+        return cast(result, integer(8))
+    if b.rules.sign == "double" or (value.type.kind is Kind.INTEGER and b.rules.rounds_integers_as_double):
+        return result
+    return cast(result, decimal(1, 0) if value.type.kind is Kind.DECIMAL else value.type)
+
+
+def to_digits(b: ExpressionBinder, name: str, value: Expression, *digits: Expression) -> Expression:
+    """ROUND or TRUNC."""
+    if b.rules.rounds_integers_as_double and value.type.kind is Kind.INTEGER:
+        if not digits:
+            return cast(value, DOUBLE)
+        value = cast(value, decimal(19, 0))
+    return call(name, value, *digits)
 
 
 def shifted(b: ExpressionBinder, name: str, node: exp.Expr, arguments: list[Expression]) -> Expression:

@@ -39,10 +39,11 @@ class AsDouble:
 
 @dataclass(frozen=True)
 class _Quotient:
-    """A DOUBLE divided by another; NULL by zero."""
+    """A DOUBLE divided by another; by zero NULL, or what IEEE 754 says."""
 
     number: RowValue
     divisor: RowValue
+    ieee: bool = False
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A DOUBLE or NULL for each row.
@@ -57,7 +58,7 @@ class _Quotient:
             _with_missing, (self.number.values(rows), self.divisor.values(rows))
         )
         with np.errstate(all="ignore"):
-            return pa.array(number / divisor, mask=missing | unknown | (divisor == 0))
+            return pa.array(number / divisor, mask=missing | unknown | ((divisor == 0) & (not self.ieee)))
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,8 @@ def stored_number(expression: Expression, part: ValueReader) -> StoredNumber | N
         case Call("cast", (number,), type) if type == INTEGER and number.type.kind is Kind.DECIMAL:
             value = part(number) if not number.type.scale else None
             return None if value is None else AsInteger(value)
-        case Call("/", (number, divisor), type) if type == number.type == divisor.type == DOUBLE:
-            return _quotient(part(number), part(divisor))
+        case Call("/" | "/_ieee" as name, (number, divisor), type) if type == number.type == divisor.type == DOUBLE:
+            return _quotient(part(number), part(divisor), name != "/")
         case Call(function, (left, right), type) if (
             function in _ARITHMETIC and type == left.type == right.type == DOUBLE
         ):
@@ -177,8 +178,8 @@ def _as_double(number: Expression, part: ValueReader) -> AsDouble | None:
     return None if value is None else AsDouble(value)
 
 
-def _quotient(number: RowValue | None, divisor: RowValue | None) -> _Quotient | None:
-    return None if number is None or divisor is None else _Quotient(number, divisor)
+def _quotient(number: RowValue | None, divisor: RowValue | None, ieee: bool = False) -> _Quotient | None:
+    return None if number is None or divisor is None else _Quotient(number, divisor, ieee)
 
 
 def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

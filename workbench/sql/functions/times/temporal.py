@@ -28,7 +28,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
-from workbench.sql.functions.results import as_text
+from workbench.sql.functions.results import as_text, to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.functions.times.time_differences import difference, part_of_difference, unit_of, unwrapped
@@ -184,7 +184,16 @@ def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
 
 @reads(exp.Extract, parts="this expression")
 def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
-    """EXTRACT(part FROM x)."""
+    """EXTRACT(part FROM x), and DATE_PART(part, x) where it is parsed as that."""
+    found = _extracted(b, node)
+    if not b.rules.extract_is_numeric:
+        return found
+    if (b.source.called(node) or "").upper() == "DATE_PART":
+        return cast(found, DOUBLE)
+    return cast(found, decimal(10, 0)) if found.type.kind is Kind.INTEGER else found
+
+
+def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
     if unit == "EPOCH":
         return _epoch(b, node)
@@ -256,7 +265,7 @@ def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
         return cast(value, DATE)
     if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
         raise TypeClash(f"TRUNC needs a date or an exact number, not {value.type}", value)
-    return call("truncate", *arguments)
+    return to_digits(b, "truncate", *arguments)
 
 
 # ---- shifts and differences ------------------------------------------------------------------------------------------
