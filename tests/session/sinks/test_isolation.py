@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-import pandas as pd
+import pyarrow as pa
 import pytest
 from servers import ISOLATES, Broker, isolating_broker
 
@@ -14,7 +14,7 @@ from workbench.session.sinks.kafka import TopicTarget
 from workbench.sql.algebra.types import INTEGER
 
 pytestmark = pytest.mark.skipif(not ISOLATES, reason="pip install 'argus-workbench[faults]'")
-ROWS = pd.DataFrame({"weight": [1, 1], "v": [10, 20]})
+ROWS = pa.table({"weight": [1, 1], "v": [10, 20]})
 SENDER = """
 import os, sys
 from confluent_kafka import Producer
@@ -47,7 +47,7 @@ def test_what_was_not_committed_is_seen_by_nobody(isolating: Broker, ends: str) 
     assert target.begin("s", [INTEGER]) is None
     target.write("q", 0, ROWS)
     first = sent(isolating)
-    assert len(first) == len(ROWS)
+    assert len(first) == ROWS.num_rows
     target.close()
     subprocess.run([sys.executable, "-c", SENDER, isolating.address, ends], check=True)
     assert sent(isolating) == first
