@@ -42,7 +42,6 @@ FIRST = (
     "oracle/test_windows.py",
     "oracle/test_suspended.py",
     "oracle/test_pruning.py",
-    "oracle/test_semijoins.py",
     "session/directory/test_kill.py",
     "oracle/test_window_clauses.py",
     "oracle/test_appendix_b.py",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pandas as pd
-from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 
 
-def test_rows_agree_along_edges_and_an_update_is_one_change(spark: SparkSession) -> None:
+def test_rows_agree_along_edges_and_an_update_is_one_change(in_process: InProcess) -> None:
     flights = pd.DataFrame({"id": range(60), "carrier": [f"c{n % 3}" for n in range(60)]})
-    with Session(spark) as session:
+    with Session(in_process) as session:
         session.add_stream("flights", flights, history=30, batch=30)
         session.register("SELECT carrier, COUNT(*) AS n FROM flights GROUP BY carrier", name="by_carrier")
         session.register("SELECT id FROM flights WHERE id > 55", name="late")

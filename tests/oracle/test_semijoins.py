@@ -7,9 +7,9 @@ from pathlib import Path
 
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
-from pyspark.sql import SparkSession
 
 from workbench.engine.physical.plans import JoinPlan
+from workbench.engine.spark.in_process import InProcess
 
 LATER = "FROM t a, t b WHERE a.g = b.g AND a.d < b.d"
 DISTINCT = {
@@ -37,9 +37,9 @@ def kept(oracle: Oracle) -> tuple[int, int]:
     return sum(len(plan.semijoins) for _, plan in joins), sum(tree.relation.rows for tree, _ in joins)
 
 
-def test_who_wants_a_row_once_and_who_wants_all_of_its_pairs(spark: SparkSession, tmp_path: Path) -> None:
+def test_who_wants_a_row_once_and_who_wants_all_of_its_pairs(in_process: InProcess, tmp_path: Path) -> None:
     feeds = {"t": Feed(stream(240, seed=21), history=80, batch=15)}
-    with Oracle(spark, feeds, path=tmp_path / "session") as oracle:
+    with Oracle(in_process, feeds, path=tmp_path / "session") as oracle:
         oracle.register(DISTINCT)
         some, few = kept(oracle)
         assert some
@@ -59,18 +59,18 @@ def test_who_wants_a_row_once_and_who_wants_all_of_its_pairs(spark: SparkSession
         oracle.check_changes(since=True)
 
 
-def test_semijoins_over_much_at_once(spark: SparkSession) -> None:
+def test_semijoins_over_much_at_once(in_process: InProcess) -> None:
     """All arrives before anything is registered, and one by one."""
-    with Oracle(spark, {"t": Feed(stream(200, seed=22), history=150, batch=25)}) as oracle:
+    with Oracle(in_process, {"t": Feed(stream(200, seed=22), history=150, batch=25)}) as oracle:
         oracle.register({**DISTINCT, "pairs": ALL["pairs"]}, one_by_one=True)
         oracle.run(2)
         oracle.check_changes()
 
 
-def test_a_count_that_nobody_read_for_a_while_is_right_again(spark: SparkSession) -> None:
+def test_a_count_that_nobody_read_for_a_while_is_right_again(in_process: InProcess) -> None:
     """Meanwhile only some pairs were looked up, and a sibling went on counting."""
     soon = Case(f"SELECT b.k, COUNT(*) AS n {LATER} AND b.d - a.d <= 90 GROUP BY b.k")
-    with Oracle(spark, {"t": Feed(stream(200, seed=23), history=80, batch=20)}) as oracle:
+    with Oracle(in_process, {"t": Feed(stream(200, seed=23), history=80, batch=20)}) as oracle:
         oracle.register({"distinct": Case(f"SELECT DISTINCT b.k {LATER}"), "how many": ALL["how many"], "soon": soon})
         oracle.run(1)
         oracle.drop("how many")
