@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from doc_pages import script
 from jupyter_client.manager import KernelManager
 from long import LONG
 from nbclient import NotebookClient
@@ -18,6 +19,7 @@ from nbclient import NotebookClient
 from workbench.notebook import demo
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+kept = script("notebooks")
 SIZES = {"--history ": 2_000, "--batch ": 500, "--queries ": 3, "--new ": 100, "[:": 15}
 """What stands before a number in a cell, and the most that it is here."""
 SECONDS = 300
@@ -74,8 +76,56 @@ def test_a_notebook_runs_and_comes_to_what_it_promises(kernel: KernelManager, pa
     assert "https://cdn" not in page and "unpkg" not in page
 
 
-def test_a_notebook_is_saved_without_outputs() -> None:
-    for path in NOTEBOOKS:
-        cells = nbformat.read(path, as_version=4).cells
-        assert not [cell.id for cell in cells if cell.cell_type == "code" and cell.outputs], path.name
-        assert [cell.id for cell in cells] == [f"cell-{number:02}" for number in range(1, len(cells) + 1)], path.name
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_the_outputs_that_are_kept_are_not_stale(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    stale = f"{path.name} shows what other code, another version or other samples gave: make notebooks"
+    assert notebook.metadata.get("argus", {}).get("digest") == kept.digest(notebook), stale
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert any(cell.outputs for cell in cells) and all(cell.execution_count for cell in cells), path.name
+    assert [cell.id for cell in notebook.cells] == [f"cell-{n:02}" for n in range(1, len(notebook.cells) + 1)]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_what_is_kept_says_nothing_of_the_machine(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    assert set(notebook.metadata) == {"kernelspec", "language_info", "argus"}
+    for cell in notebook.cells:
+        assert "execution" not in cell.metadata
+        for output in cell.get("outputs", []):
+            texts = [output.get("text", ""), output.get("evalue", ""), *output.get("traceback", [])]
+            texts += [str(value) for kind, value in output.get("data", {}).items() if kind != "image/png"]
+            assert [text for text in texts if kept.without_machine(text) != text] == [], cell.id
+            assert "widget" not in "".join(output.get("data", {})), cell.id
+
+
+def test_outputs_are_kept_without_times_paths_and_widgets() -> None:
+    cells = [nbformat.v4.new_code_cell(source) for source in ("run", "timings")]
+    cells[1].metadata["tags"] = ["times"]
+    cells[0].metadata["execution"] = {"iopub.execute_input": "2026-11-26T10:00:00"}
+    view, path = "application/vnd.jupyter.widget-view+json", f"{Path.home()}/secret/rows.parquet"
+    data = {
+        view: {},
+        "text/html": "<b>0.25&nbsp;s</b>",
+        "text/plain": f"3 batches, 1,234.5 ms, read {path}",
+    }
+    cells[0].outputs = [
+        nbformat.v4.new_output("display_data", data),
+        nbformat.v4.new_output("stream", text="/tmp/x7/a"),
+    ]
+    cells[0].outputs.append(nbformat.v4.new_output("display_data", {view: {}}))
+    cells[1].outputs = [nbformat.v4.new_output("stream", text="join 0.5")]
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+        "language_info": {"name": "python", "version": "3.11.7"},
+        "widgets": {},
+    }
+    notebook = kept.cleaned(nbformat.v4.new_notebook(cells=cells, metadata=metadata))
+    assert kept.said(notebook) == ["3 batches, – ms, read …/secret/rows.parquet", "…", f"{kept.TIMES}\n"]
+    assert notebook.cells[0].outputs[0]["data"]["text/html"] == "<b>–&nbsp;s</b>"
+    assert "execution" not in notebook.cells[0].metadata and set(notebook.metadata["language_info"]) == {"name"}
+    digest = notebook.metadata["argus"]["digest"]
+    notebook.cells[0].outputs = []
+    assert kept.digest(notebook) == digest
+    notebook.cells[0].source += " 3"
+    assert kept.digest(notebook) != digest

@@ -20,7 +20,7 @@ _SETS = ("aggregate-fed", "aggregate-med")
 STEP = 50
 SHARED, UNSHARED, ANEW = "shared", "unshared", "unshared, anew"
 
-_THESIS: Mapping[str, Mapping[int, tuple[float, float]]] = {
+THESIS_C4_C5: Mapping[str, Mapping[int, tuple[float, float]]] = {
     "aggregate-fed": {
         50: (15.93, 131.219), 100: (16.2035, 237.586), 150: (15.9445, 641.783), 200: (32.2495, 831.7605),
         250: (32.581, 1076.437), 300: (39.6875, 1440.344), 350: (42.025, 1477.453),
@@ -64,7 +64,7 @@ class Aggregates(Growing):
             grown = self.grow(name, {SHARED: Options()}, progress, unshared)
             texts += [_lines(grown), table_10_4(grown)]
             figures[name] = comparison.as_json(grown)
-            thesis = _THESIS.get(name, {})
+            thesis = THESIS_C4_C5.get(name, {})
             charts += charts_beside(name, "queries", "seconds of a batch", grown.seconds, (SHARED, UNSHARED), thesis)
         if self.expansion_sizes:
             studied = {pair: self._expanded(pair, progress) for pair in PAIRS}
@@ -97,7 +97,7 @@ class Aggregates(Growing):
 
 def _lines(measured: Comparison) -> str:
     """Table C.4 or C.5, ours and the thesis's."""
-    seconds, thesis = measured.seconds, _THESIS.get(measured.work.name, {})
+    seconds, thesis = measured.seconds, THESIS_C4_C5.get(measured.work.name, {})
     others = [who for who in seconds if who not in (SHARED, ANEW)]
     rows: list[list[object]] = []
     for number, shared in seconds[SHARED].items():

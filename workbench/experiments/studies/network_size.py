@@ -41,7 +41,7 @@ CONFIGURATIONS: Mapping[str, Options] = {
 
 _PRINTED = ("NonJoinS", "NonCanon", "MatchPlan", "AllSharing")
 
-_THESIS: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
+THESIS_SIZES: Mapping[str, Mapping[int, tuple[int, int, int, int]]] = {
     "fed-manual": {
         100: (1650, 188, 116, 116), 200: (3434, 574, 332, 332), 300: (5914, 2435, 688, 637),
         400: (8524, 3955, 1122, 1003), 500: (11759, 4356, 1764, 1408), 600: (15200, 4764, 2412, 1813),
@@ -137,13 +137,13 @@ class NetworkSize(Study):
             texts.append("\n".join([name, sizes_table(name, grown), *rules]))
             figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
             sizes = {configuration: growth.sizes for configuration, growth in grown.items()}
-            charts += charts_beside(name, "queries", "weighted size", sizes, _PRINTED, _THESIS.get(name, {}))
+            charts += charts_beside(name, "queries", "weighted size", sizes, _PRINTED, THESIS_SIZES.get(name, {}))
         return "\n\n".join(texts), figures, charts
 
 
 def sizes_table(name: str, grown: Mapping[str, Growth]) -> str:
     """The sizes as a table, the thesis's beside ours where it has them."""
-    thesis = _THESIS.get(name, {})
+    thesis = THESIS_SIZES.get(name, {})
     columns = ["queries", *grown, *(f"T {configuration}" for configuration in _PRINTED if thesis)]
     return table(
         columns,
