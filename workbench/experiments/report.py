@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _Series = Mapping[Any, float]
+_Printed = Mapping[int, Sequence[float]]
 """Values by number, drawn as a line, or by name, drawn as bars."""
 
 PANEL_INCHES = (5.2, 4.0)
@@ -103,7 +104,7 @@ def _number(value: object) -> str:
     """A value to read: three digits of a float, thousands of an integer set apart.
 
     Example:
-        >>> _number(0.01234), number(12.345), number(1234.5), number(1234), number(None)
+        >>> _number(0.01234), _number(12.345), _number(1234.5), _number(1234), _number(None)
         ('0.0123', '12.3', '1,234', '1,234', '–')
     """
     match value:
@@ -126,12 +127,7 @@ def timing_summary(seconds: Sequence[float]) -> dict[str, object]:
 
 
 def charts_beside(
-    name: str,
-    x: str,
-    y: str,
-    ours: Mapping[str, _Series],
-    columns: Sequence[str],
-    thesis: Mapping[int, Sequence[float]],
+    name: str, x: str, y: str, ours: Mapping[str, _Series], columns: Sequence[str], thesis: _Printed
 ) -> list[Chart]:
     """A chart of our figures, and one of the thesis's, by number in the order of ``columns``, where it has any."""
     charts = [Chart(f"{name}: ours", x, y, ours)]
