@@ -23,7 +23,7 @@ WORKBENCH = ROOT / "workbench"
 sys.path.insert(0, str(ROOT))
 
 from workbench.catalog import schema  # noqa: E402  # the checkout that is documented, installed or not
-from workbench.notebook.commands.registry import COMMANDS, find  # noqa: E402
+from workbench.notebook.commands.registry import COMMANDS, find_command  # noqa: E402
 from workbench.notebook.drawing import render_svg  # noqa: E402
 from workbench.options import Options  # noqa: E402
 
@@ -110,7 +110,7 @@ def magics() -> str:
         "`%load_ext workbench` makes them known to a notebook. `%argus` without a command opens the panel."
         " `%argus help COMMAND` prints what this page says of a command.",
     ]
-    for command in (find("%%argus"), *COMMANDS.values()):
+    for command in (find_command("%%argus"), *COMMANDS.values()):
         lines += _command(command)
     return "\n\n".join(lines) + "\n"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from workbench.experiments.report import table
+from workbench.experiments.report import text_table
 
 FILE = Path(str(resources.files("benchmarks.gate"))) / "baseline.json"
 TOLERATED = 0.25
@@ -76,4 +76,4 @@ def compare(ratios: Sequence[Ratio], baseline: Mapping[str, float]) -> Outcome:
         rows.append([ratio.name, "more" if ratio.more_is_better else "less", before, ratio.value, verdict])
     missing = [name for name in baseline if name not in {ratio.name for ratio in ratios}]
     rows += [[name, "", baseline[name], None, "MISSING"] for name in missing]
-    return Outcome(table(["ratio", "better", "before", "now", ""], rows), (*fallen, *missing))
+    return Outcome(text_table(["ratio", "better", "before", "now", ""], rows), (*fallen, *missing))

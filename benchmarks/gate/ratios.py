@@ -20,9 +20,9 @@ from benchmarks.sample_streams.payments import payments
 from benchmarks.studies.views import CENTS, MONEY
 from workbench.engine.spark.local_session import local_spark
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import check
-from workbench.experiments.study import Progress
-from workbench.experiments.workload import BATCH, Workload, spread, workload
+from workbench.experiments.digests import check_digests
+from workbench.experiments.study import StudyProgress
+from workbench.experiments.workload import BATCH_ROWS, Workload, spread, workload
 from workbench.options import Options
 from workbench.session.session import Session
 
@@ -70,11 +70,13 @@ class Runner:
         sample = spread(self.work.queries, number)
         position = self.session.streams[self.work.stream].position
         again = [reruns.in_duckdb(self.work, sample, position) for _ in range(AGAIN)]
-        check(self.work.name, {q.name: runs.digest(self.session.query(q.name)) for q in sample}, again[0].digests)
+        check_digests(
+            self.work.name, {q.name: runs.run_digest(self.session.query(q.name)) for q in sample}, again[0].digests
+        )
         return median(each.whole(len(self.work.queries)) for each in again)
 
 
-def measure(progress: Progress) -> list[Ratio]:
+def measure(progress: StudyProgress) -> list[Ratio]:
     """All ratios.
 
     Raises:
@@ -83,7 +85,7 @@ def measure(progress: Progress) -> list[Ratio]:
     return [*_thesis(progress), *_views(progress), *_large(progress)]
 
 
-def _thesis(progress: Progress) -> list[Ratio]:
+def _thesis(progress: StudyProgress) -> list[Ratio]:
     """Queries of the thesis: shared, not shared, and after ten times the history."""
     batches = WARM_UP + MEASURED
     near = workload("fed-manual", batches=batches, history=HISTORY, queries=QUERIES)
@@ -104,13 +106,13 @@ def _thesis(progress: Progress) -> list[Ratio]:
     ]
 
 
-def _views(progress: Progress) -> list[Ratio]:
+def _views(progress: StudyProgress) -> list[Ratio]:
     """Views by threshold: one, some, many; and an answer that is read."""
     with ExitStack() as stack:
         runners = []
         for number in (1, FEW, MANY):
             progress(f"{number} views")
-            runners.append(_runner(stack, _payments(number, BATCH, WARM_UP + MEASURED)))
+            runners.append(_runner(stack, _payments(number, BATCH_ROWS, WARM_UP + MEASURED)))
         one, few, many = runners
         _in_turn(runners)
         read, jobs = _reading(few)
@@ -142,17 +144,17 @@ def _reading(runner: Runner) -> tuple[float, float]:
     return median(quotients), jobs / len(quotients)
 
 
-def _large(progress: Progress) -> list[Ratio]:
+def _large(progress: StudyProgress) -> list[Ratio]:
     """Large batches, beside small ones and beside one Spark job by hand."""
     progress(f"{FEW} views, batches of {LARGE:,}")
     with ExitStack() as stack:
-        small = _runner(stack, _payments(FEW, BATCH, WARM_UP + MEASURED))
+        small = _runner(stack, _payments(FEW, BATCH_ROWS, WARM_UP + MEASURED))
         large = _runner(stack, _payments(FEW, LARGE, WARM_UP + MEASURED))
         _in_turn([small, large])
         large.compared()
         seconds, _ = by_hand.views(large.work)
     return [
-        Ratio(f"views: batch of {LARGE:,} / of {BATCH:,}", _quotient(large, small)),
+        Ratio(f"views: batch of {LARGE:,} / of {BATCH_ROWS:,}", _quotient(large, small)),
         Ratio(f"views: batch of {LARGE:,} / by hand", median(large.seconds) / median(seconds[WARM_UP:])),
     ]
 
@@ -160,7 +162,7 @@ def _large(progress: Progress) -> list[Ratio]:
 def _runner(stack: ExitStack, work: Workload, options: Options | None = None) -> Runner:
     """A session with all queries, until the stack is left."""
     session = stack.enter_context(runs.session_on(work, options))
-    return Runner(work, session, runs.register(session, work))
+    return Runner(work, session, runs.register_queries(session, work))
 
 
 def _in_turn(runners: Sequence[Runner]) -> None:
@@ -177,4 +179,6 @@ def _quotient(one: Runner, other: Runner) -> float:
 
 def _payments(number: int, batch: int, batches: int) -> Workload:
     """So many views; the history is one batch, however large the later ones are."""
-    return Workload("views", STREAM, payments(BATCH + batches * batch, MONEY), BATCH, batch, views(number, CENTS))
+    return Workload(
+        "views", STREAM, payments(BATCH_ROWS + batches * batch, MONEY), BATCH_ROWS, batch, views(number, CENTS)
+    )

@@ -25,7 +25,7 @@ from benchmarks.environment import Environment, last_words
 from workbench.engine.spark.java import use_java
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
-from workbench.experiments.digests import Digest, connect, digest
+from workbench.experiments.digests import Digest, answer_digest, connect
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.workload import Workload
 
@@ -140,6 +140,6 @@ def _write(work: Workload, folder: Path) -> None:
 def _digests(work: Workload, folder: Path) -> dict[str, Digest]:
     with connect() as database:
         return {
-            query.name: digest(database, f"read_parquet('{folder}/answers/{query.name}.parquet')")
+            query.name: answer_digest(database, f"read_parquet('{folder}/answers/{query.name}.parquet')")
             for query in work.queries
         }

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.arriving import folder_of, write
 from benchmarks.peers.live import Outcome
 from workbench.errors import WorkbenchError
-from workbench.experiments.digests import connect, digest
+from workbench.experiments.digests import answer_digest, connect
 from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
@@ -41,5 +41,5 @@ def structured_streaming(work: Workload, installed: Path) -> Outcome:
             raise WorkbenchError("Structured Streaming did not end")
         seconds = time.perf_counter() - started
         with connect() as database:
-            answer = digest(database, f"read_parquet('{place}/out/*.parquet')")
+            answer = answer_digest(database, f"read_parquet('{place}/out/*.parquet')")
     return Outcome(None, (seconds,), None, {query.name: answer})

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workbench.experiments.sample_streams.columns import Ints, days, looked_up, money, numbered
+from workbench.experiments.sample_streams.columns import Ints, day_column, looked_up, money, numbered
 
 NATIONS = {
     "ALGERIA": 0, "ARGENTINA": 1, "BRAZIL": 1, "CANADA": 1, "EGYPT": 4, "ETHIOPIA": 0, "FRANCE": 3, "GERMANY": 3,
@@ -93,7 +93,7 @@ def _orders(rng: Rng, orders: int, customers: int, supplied: Ints) -> tuple[Colu
         "custkey": pa.array(rng.integers(1, max(1, customers * 2 // 3) + 1, size=orders)),
         "orderstatus": _one_of(rng, "FFO", orders),
         "totalprice": money(np.add.reduceat(price, np.cumsum(count) - count)),
-        "orderdate": days(day),
+        "orderdate": day_column(day),
         "orderpriority": _one_of(rng, PRIORITIES, orders),
         "clerk": numbered(_same("Clerk#", orders), rng.integers(100, size=orders), 9),
         "shippriority": pa.array(np.zeros(orders, dtype=np.int64)),
@@ -117,9 +117,9 @@ def _lines(rng: Rng, day: Ints, large: Ints, number: Ints, price: NDArray[np.int
         "tax": money(rng.integers(9, size=size)),
         "returnflag": _one_of(rng, "RAN", size),
         "linestatus": _one_of(rng, "OF", size),
-        "shipdate": days(shipped),
-        "commitdate": days(day + rng.integers(20, 71, size=size)),
-        "receiptdate": days(shipped + rng.integers(1, 31, size=size)),
+        "shipdate": day_column(shipped),
+        "commitdate": day_column(day + rng.integers(20, 71, size=size)),
+        "receiptdate": day_column(shipped + rng.integers(1, 31, size=size)),
         "shipinstruct": _one_of(rng, INSTRUCTIONS, size),
         "shipmode": _one_of(rng, MODES, size),
         "comment": _one_of(rng, ("carefully", "ironic"), size),

@@ -15,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workbench.experiments import runs
-from workbench.experiments.digests import check
-from workbench.experiments.report import Chart, table
+from workbench.experiments.digests import check_digests
+from workbench.experiments.report import Chart, text_table
 from workbench.experiments.reruns import in_duckdb
 from workbench.experiments.sample_streams.zipcodes import zipdistance
-from workbench.experiments.study import Findings, Progress, Study, option
-from workbench.experiments.workload import BATCH, Workload, workload
+from workbench.experiments.study import Findings, Study, StudyProgress, option
+from workbench.experiments.workload import BATCH_ROWS, Workload, workload
 from workbench.session.session import Session
 
 KEY = "tranid"
@@ -37,11 +37,11 @@ class Corrections(Study):
 
     queries: tuple[int, ...] = option((24, 768), "numbers of queries of fed-manual")
     history: int = option(50_000, "rows that are there")
-    batch: int = option(BATCH, "rows of a batch")
+    batch: int = option(BATCH_ROWS, "rows of a batch")
     batches: int = option(10, "batches of each kind")
     part: tuple[float, ...] = option((0.01, 0.1), "of a batch that updates")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         parts = [0.0, *self.part]
         rows: list[list[object]] = []
@@ -50,7 +50,7 @@ class Corrections(Study):
         for number in self.queries:
             batches = runs.WARM_UP + len(parts) * self.batches
             work = workload("fed-manual", batches=batches, history=self.history, batch=self.batch, queries=number)
-            added = runs.run(work, [number], self.batches, progress=runs.silent).last.seconds
+            added = runs.run_batches(work, [number], self.batches, progress=runs.silent).last.seconds
             seconds, checked = _corrected(work, parts)
             progress(f"{number} queries: {seconds[0.0]:.2f} s a batch without updates, {checked} answers checked")
             rows.append([number, added, *seconds.values(), *(seconds[part] / seconds[0.0] for part in self.part)])
@@ -66,7 +66,7 @@ class Corrections(Study):
         ]
         title = f"batches of {self.batch:,} transfers over {self.history:,}; medians of {self.batches} of each kind"
         chart = Chart("batches with updates", "rows of a batch that update, %", "seconds a batch", series)
-        return f"{title}\n\n{table(columns, rows)}", figures, (chart,)
+        return f"{title}\n\n{text_table(columns, rows)}", figures, (chart,)
 
 
 def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, float], int]:
@@ -79,15 +79,15 @@ def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, floa
         session.add_stream(
             work.stream, arriving, history=work.history, batch=work.batch, time=work.time, key=[KEY], changes="upsert"
         )
-        runs.register(session, work)
+        runs.register_queries(session, work)
         session.run(runs.WARM_UP)
         while session.streams[work.stream].waiting:
             for part in parts:
                 taken[part] += [report.seconds for report in session.run(1)]
-        digests = {query.name: runs.digest(session.query(query.name)) for query in checked}
+        digests = {query.name: runs.run_digest(session.query(query.name)) for query in checked}
     current = replace(work, table=latest(arriving))
     expected = in_duckdb(current, checked, current.table.num_rows).digests
-    return {part: median(seconds) for part, seconds in taken.items()}, check("corrections", digests, expected)
+    return {part: median(seconds) for part, seconds in taken.items()}, check_digests("corrections", digests, expected)
 
 
 def updated(work: Workload, parts: Sequence[float]) -> pa.Table:

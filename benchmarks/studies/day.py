@@ -12,9 +12,9 @@ from benchmarks.query_sets import flights as queries
 from benchmarks.sample_streams import flights as rows
 from workbench.engine.reports import BatchReport, operator_totals
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import check
-from workbench.experiments.report import Chart, table, timing_summary
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.digests import check_digests
+from workbench.experiments.report import Chart, text_table, timing_summary
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload
 
 HISTORY = 100_000
@@ -74,7 +74,7 @@ class AnalystsDay(Study):
     batches: int = option(10, "batches that are measured")
     folder: str = option(rows.FOLDER, "where the flights are, or are installed")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         work = workload(self.history, self.batch, runs.WARM_UP + self.batches, self.folder)
         day = _lived(work, runs.WARM_UP + self.batches, progress)
@@ -91,7 +91,7 @@ class AnalystsDay(Study):
         return _text(work, day), figures, (chart,)
 
 
-def _lived(work: Workload, batches: int, progress: Progress) -> Day:
+def _lived(work: Workload, batches: int, progress: StudyProgress) -> Day:
     """Register the queries, let batches arrive, read the answers, and compare them with DuckDB's."""
     day = Day()
     with runs.session_on(work) as session:
@@ -109,11 +109,11 @@ def _lived(work: Workload, batches: int, progress: Progress) -> Day:
             started = time.perf_counter()
             session.query(query.name).result()
             day.read.append(time.perf_counter() - started)
-        digests = {query.name: runs.digest(session.query(query.name)) for query in work.queries}
+        digests = {query.name: runs.run_digest(session.query(query.name)) for query in work.queries}
         day.readers.update({node.id: node.queries for node in session.network.nodes})
     progress("DuckDB runs the queries again")
     again = [reruns.in_duckdb(work, work.queries, work.table.num_rows) for _ in range(AGAIN)]
-    day.checked = check("the workbench", digests, again[0].digests)
+    day.checked = check_digests("the workbench", digests, again[0].digests)
     day.duckdb += [sum(each.seconds.values()) for each in again]
     return day
 
@@ -136,7 +136,7 @@ def _text(work: Workload, day: Day) -> str:
             f"registered in {sum(registered):.1f} s, {day.registered[slowest]:.2f} s of it {slowest}; "
             f"the first batch took {day.reports[0].seconds:.2f} s",
             "",
-            table(["", "median", "least", "most"], rows),
+            text_table(["", "median", "least", "most"], rows),
             "",
             operators(day.reports[runs.WARM_UP :], day.readers),
         ]
@@ -159,4 +159,4 @@ def operators(reports: Sequence[BatchReport], readers: Mapping[str, Collection[s
     rows.append(
         [f"{len(totals[SLOWEST:])} others", sum(each.seconds for each in totals[SLOWEST:]) / number, None, None]
     )
-    return table(["operator of", "s a batch", "share", "rows in"], rows)
+    return text_table(["operator of", "s a batch", "share", "rows in"], rows)

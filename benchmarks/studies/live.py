@@ -27,13 +27,13 @@ from benchmarks.sample_streams.payments import payments
 from benchmarks.studies.peers import DEEPHAVEN, FOLDER
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
-from workbench.experiments.digests import check
+from workbench.experiments.digests import check_digests
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, table
+from workbench.experiments.report import Chart, text_table
 from workbench.experiments.reruns import in_duckdb
 from workbench.experiments.sample_streams.zipcodes import zipdistance
-from workbench.experiments.study import Findings, Progress, Study, option
-from workbench.experiments.workload import BATCH, Workload, workload
+from workbench.experiments.study import Findings, Study, StudyProgress, option
+from workbench.experiments.workload import BATCH_ROWS, Workload, workload
 from workbench.session.session import Session
 
 TRIES, LESS = 4, 0.8
@@ -114,7 +114,7 @@ class Live(Study):
     burst: float = option(5.0, "seconds of the burst")
     folder: str = option(FOLDER, "where Deephaven is, or is installed by pip")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         work = _work(self, max(self.rows, int((self.fast + 4 * self.slow) * self.burst)))
         rows: list[list[object]] = []
@@ -161,7 +161,7 @@ class Live(Study):
         return _text(work, rows, alone), figures, charts
 
 
-def _steady(chosen: Live, latency: float, capacity: float, progress: Progress) -> Measured:
+def _steady(chosen: Live, latency: float, capacity: float, progress: StudyProgress) -> Measured:
     """Rows that come at a part of the capacity, and at less where the session falls behind: what it has, grows."""
     part = Phase(int(chosen.part * capacity), chosen.seconds)
     for _ in range(TRIES):
@@ -187,7 +187,7 @@ def worked_off(moments: Sequence[Moment], after: float) -> float | None:
 
 def _work(chosen: Live, rows: int) -> Workload:
     """The queries, and so many rows after the history."""
-    return workload("fed-manual", batches=-(-rows // BATCH), history=chosen.history, queries=chosen.queries)
+    return workload("fed-manual", batches=-(-rows // BATCH_ROWS), history=chosen.history, queries=chosen.queries)
 
 
 def _text(work: Workload, rows: Sequence[Sequence[object]], alone: Mapping[str, Mapping[str, float | None]]) -> str:
@@ -196,16 +196,16 @@ def _text(work: Workload, rows: Sequence[Sequence[object]], alone: Mapping[str, 
         [
             f"{len(work.queries)} queries over {work.history:,} transfers; rows come as files",
             "",
-            table(columns, rows),
+            text_table(columns, rows),
             "",
             "one query over payments, each system alone, rows/s:",
             "",
-            table(["", *SYSTEMS], [[query, *(rates[name] for name in SYSTEMS)] for query, rates in alone.items()]),
+            text_table(["", *SYSTEMS], [[query, *(rates[name] for name in SYSTEMS)] for query, rates in alone.items()]),
         ]
     )
 
 
-def _alone(query: GeneratedQuery, chosen: Live, progress: Progress) -> dict[str, float | None]:
+def _alone(query: GeneratedQuery, chosen: Live, progress: StudyProgress) -> dict[str, float | None]:
     """Rows a second of one query in each system; ``None`` where one cannot be had. Its answers are DuckDB's."""
     rows = payments(chosen.history + chosen.rows)
     work = Workload("alone", STREAM, rows, chosen.history, PART, (query,))
@@ -219,7 +219,7 @@ def _alone(query: GeneratedQuery, chosen: Live, progress: Progress) -> dict[str,
     for name, (measure, taken) in peers.items():
         try:
             outcome = measure(work, Path(chosen.folder))
-            check(name, outcome.digests, expected)
+            check_digests(name, outcome.digests, expected)
             rates[name] = taken / outcome.seconds
         except WorkbenchError as problem:
             progress(f"{name} is left out: {problem}")
@@ -228,14 +228,14 @@ def _alone(query: GeneratedQuery, chosen: Live, progress: Progress) -> dict[str,
 
 
 def _live(
-    work: Workload, latency: float, phases: Sequence[Phase], progress: Progress, most: int | None = None
+    work: Workload, latency: float, phases: Sequence[Phase], progress: StudyProgress, most: int | None = None
 ) -> Measured:
     """Run live until everything that comes is answered; without phases all of it is there from the start."""
     arriving = work.table.slice(work.history, most)
     with folder_of(work) as folder, Session() as session:
         session.add_function("zipdistance", zipdistance, returns="double")
         session.add_stream(work.stream, f"{folder}/*.parquet", history=work.history, time=work.time)
-        runs.register(session, work)
+        runs.register_queries(session, work)
         coming = Coming(folder, arriving, phases)
         live, reports, moments = session.live(latency), [], list[Moment]()
         begun = time.monotonic()
@@ -248,9 +248,9 @@ def _live(
             else:
                 time.sleep(live.pause)
         seconds = time.monotonic() - begun
-        digests = {name: runs.digest(session.query(name)) for name in list(session.queries)[:CHECKED]}
+        digests = {name: runs.run_digest(session.query(name)) for name in list(session.queries)[:CHECKED]}
         rows = session.streams[work.stream].position - work.history
-    checked = check("live", digests, in_duckdb(work, work.queries[:CHECKED], work.history + rows).digests)
+    checked = check_digests("live", digests, in_duckdb(work, work.queries[:CHECKED], work.history + rows).digests)
     result = Measured(rows, tuple(report.rows for report in reports), tuple(moments), checked)
     progress(f"{latency:g} s: {rows:,} rows in {seconds:.1f} s, {len(reports)} batches, {checked} answers checked")
     return result
@@ -260,7 +260,7 @@ def _replayed(work: Workload, batch: int, rows: int) -> float:
     """Rows a second of the batch engine over the same rows, which are in a log already."""
     same = replace(work, batch=batch)
     with runs.session_on(same) as session:
-        runs.register(session, work)
+        runs.register_queries(session, work)
         started, before = time.perf_counter(), session.streams[work.stream].position
         session.run(max(1, rows // batch))
         return (session.streams[work.stream].position - before) / (time.perf_counter() - started)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from workbench.experiments.query_sets import QUERY_SETS, query_set
-from workbench.experiments.report import Chart, table
+from workbench.experiments.report import Chart, text_table
 from workbench.experiments.studies.network_size import CONFIGURATIONS, growth, sample_schema, sample_statistics
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.options import Options
@@ -85,7 +85,7 @@ def asked_of(name: str, number: int | None = None) -> dict[str, Asked]:
     return asked
 
 
-def orders(asked: Mapping[str, Asked], number: int, progress: Progress = print) -> list[Measured]:
+def orders(asked: Mapping[str, Asked], number: int, progress: StudyProgress = print) -> list[Measured]:
     """The network of a set's own order, and of so many orders at random."""
     out = []
     for i in range(number + 1):
@@ -97,7 +97,7 @@ def orders(asked: Mapping[str, Asked], number: int, progress: Progress = print) 
     return out
 
 
-def halves(asked: Mapping[str, Asked], progress: Progress = print) -> list[Measured]:
+def halves(asked: Mapping[str, Asked], progress: StudyProgress = print) -> list[Measured]:
     """What is left when half of the queries are dropped at random, and the network that never had them."""
     gone = set(random.Random(SEED).sample(sorted(asked), len(asked) // 2))
     network = Growing(asked)
@@ -120,7 +120,7 @@ class Order(Study):
     queries: int | None = option(None, "the first so many queries of the set; all unless given", of=int)
     orders: int = option(ORDERS, "orders at random")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         asked = asked_of(self.set, self.queries)
         ordered, halved = orders(asked, self.orders, progress), halves(asked, progress)
@@ -129,7 +129,7 @@ class Order(Study):
         rows = [[one.title, one.size, one.trees, one.size_anew, one.trees_anew] for one in (*ordered, *halved)]
         lines = [
             f"{self.set}, {len(asked)} queries",
-            table(["network", "size", "trees", "anew: size", "trees"], rows),
+            text_table(["network", "size", "trees", "anew: size", "trees"], rows),
             f"one at a time {min(sizes)} to {max(sizes)}, median {statistics.median(sizes):g}: "
             f"at most {max(sizes) / best - 1:+.1%} beside the best that was planned anew ({best})",
             f"planned anew at most {max(one.size_anew for one in ordered) / best - 1:+.1%}",
@@ -154,7 +154,7 @@ class Register(Study):
         """With the set that was chosen."""
         return f"{self.name}-{self.set}"
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         grown = growth(self.set, CONFIGURATIONS["Restructuring"], known=False)
         seconds = dict(zip(grown.sizes, grown.seconds, strict=True))
@@ -163,4 +163,4 @@ class Register(Study):
         last = f"{sum(grown.seconds):.1f} s in all; last hundred / first hundred {ratio:.2f}"
         chart = Chart(f"registering {self.set}", "queries", "seconds for a hundred", {"ours": seconds}, log_y=False)
         columns = ["queries", "s for the last hundred", "weighted size"]
-        return f"{table(columns, rows)}\n{last}", asdict(grown), (chart,)
+        return f"{text_table(columns, rows)}\n{last}", asdict(grown), (chart,)

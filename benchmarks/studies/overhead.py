@@ -14,10 +14,10 @@ from statistics import median
 
 from workbench.experiments import reruns, runs
 from workbench.experiments.comparison import OnQuerySets
-from workbench.experiments.digests import check
-from workbench.experiments.report import table, timing_summary
+from workbench.experiments.digests import check_digests
+from workbench.experiments.report import text_table, timing_summary
 from workbench.experiments.runs import WARM_UP, session_on
-from workbench.experiments.study import Findings, Progress, at_least_one, option
+from workbench.experiments.study import Findings, StudyProgress, at_least_one, option
 from workbench.experiments.workload import Workload, spread
 from workbench.options import Options
 from workbench.session.session import Session
@@ -63,7 +63,7 @@ class Overhead(OnQuerySets):
     sample: int = option(4, "queries that DuckDB runs", of=at_least_one)
     batches: int = option(30, "batches that are measured")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         measured = [self._measured(name, progress) for name in self.sets or SPEED_SETS]
         columns = ["query set", "queries", NEVER, ADAPTIVE, "median / median", "all / all", "other network after batch"]
@@ -92,9 +92,9 @@ class Overhead(OnQuerySets):
             }
             for each in measured
         }
-        return "\n\n".join([title, table(columns, rows)]), figures, ()
+        return "\n\n".join([title, text_table(columns, rows)]), figures, ()
 
-    def _measured(self, name: str, progress: Progress) -> Measured:
+    def _measured(self, name: str, progress: StudyProgress) -> Measured:
         """Both sessions on one query set; answers of a sample are compared at the end."""
         needed = WARM_UP + self.batches
         work = self.workload(name, needed)
@@ -106,7 +106,7 @@ class Overhead(OnQuerySets):
                 each: stack.enter_context(session_on(work, Options(adaptive=each == ADAPTIVE))) for each in seconds
             }
             for each, session in sessions.items():
-                runs.register(session, work)
+                runs.register_queries(session, work)
                 progress(f"{name}, {each}: {len(work.queries)} queries registered")
             for batch in range(needed):
                 edges = set(sessions[ADAPTIVE].network.edges)
@@ -119,7 +119,9 @@ class Overhead(OnQuerySets):
                 )
             known = reruns.in_duckdb(work, sample, work.table.num_rows, self.patience)
             checked = sum(
-                check(each, {query.name: runs.digest(session.query(query.name)) for query in sample}, known.digests)
+                check_digests(
+                    each, {query.name: runs.run_digest(session.query(query.name)) for query in sample}, known.digests
+                )
                 for each, session in sessions.items()
             )
         return Measured(work, {each: taken[WARM_UP:] for each, taken in seconds.items()}, replanned, checked)

@@ -11,10 +11,10 @@ from benchmarks.query_sets.views import STREAM, join, selection, views
 from benchmarks.sample_streams.payments import payments
 from workbench.errors import WorkbenchError, nearest
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import Digest, check
-from workbench.experiments.report import Chart, table
-from workbench.experiments.study import Findings, Progress, Study, option
-from workbench.experiments.workload import BATCH, Workload
+from workbench.experiments.digests import Digest, check_digests
+from workbench.experiments.report import Chart, text_table
+from workbench.experiments.study import Findings, Study, StudyProgress, option
+from workbench.experiments.workload import BATCH_ROWS, Workload
 
 HISTORY = 20_000
 NUMBERS = (1, 10, 100, 768)
@@ -27,7 +27,7 @@ DUCKDB = "DuckDB"
 def _workbench(work: Workload, installed: Path) -> Outcome:
     batches = (work.table.num_rows - work.history) // work.batch - runs.WARM_UP
     names = {query.name for query in work.queries}
-    run = runs.run(work, [len(work.queries)], batches, checked=names, progress=runs.silent)
+    run = runs.run_batches(work, [len(work.queries)], batches, checked=names, progress=runs.silent)
     return Outcome(run.last.register_seconds, run.last.batch_seconds, run.peak_gib, run.digests)
 
 
@@ -73,11 +73,11 @@ class Peers(Study):
     )
     views: tuple[int, ...] = option(NUMBERS, "numbers of views")
     history: int = option(HISTORY, "rows of history")
-    batch: int = option(BATCH, "rows of a batch")
+    batch: int = option(BATCH_ROWS, "rows of a batch")
     batches: int = option(10, "batches that are measured")
     folder: str = option(FOLDER, "where peers are, or are installed by pip")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         peers = [_find(name) for name in self.peers] or list(PEERS)
         outcomes: dict[str, dict[int, Outcome]] = {peer.name: {} for peer in peers}
@@ -112,7 +112,7 @@ def _compared(peer: Peer, outcome: Outcome, expected: Mapping[str, Digest]) -> i
     missing = expected.keys() - outcome.digests.keys()
     if missing:
         raise WorkbenchError(f"{peer.name} has no answer of {min(missing)}")
-    return check(peer.name, outcome.digests, expected)
+    return check_digests(peer.name, outcome.digests, expected)
 
 
 def _text(
@@ -135,7 +135,7 @@ def _text(
         f"{checked} answers compared with DuckDB's"
     )
     skipped = [f"{name} is left out from {reason}" for name, reason in left_out.items()]
-    return "\n".join([title, table(columns, rows), "to begin, and memory: with most views", *skipped])
+    return "\n".join([title, text_table(columns, rows), "to begin, and memory: with most views", *skipped])
 
 
 def _figures(outcomes: Mapping[str, Mapping[int, Outcome]], left_out: Mapping[str, str]) -> dict[str, object]:

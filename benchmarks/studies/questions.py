@@ -20,10 +20,10 @@ from benchmarks.query_sets import nexmark, tpch
 from benchmarks.sample_streams.nexmark import nexmark as nexmark_rows
 from benchmarks.sample_streams.tpch import tpch as tpch_rows
 from workbench.experiments import runs
-from workbench.experiments.digests import check, connect, digest
-from workbench.experiments.report import Chart, table, timing_summary
+from workbench.experiments.digests import answer_digest, check_digests, connect
+from workbench.experiments.report import Chart, text_table, timing_summary
 from workbench.experiments.reruns import MEMORY, THREADS
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.options import Options
 from workbench.session.session import Session
 
@@ -82,7 +82,7 @@ class Questions(Study):
     def benchmark(self) -> Benchmark:
         """The questions and the rows."""
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         benchmark = self.benchmark()
         size = self.size or benchmark.size
@@ -99,7 +99,7 @@ class Questions(Study):
             [each, measured.registered.get(each), median(seconds), min(seconds), max(seconds), measured.ratio(each)]
             for each, seconds in measured.batches.items()
         ]
-        text = table(["", "s to register", "s a batch", "least", "most", f"× {SHARED}"], rows)
+        text = text_table(["", "s to register", "s a batch", "least", "most", f"× {SHARED}"], rows)
         figures = {
             "batch_seconds": {each: timing_summary(seconds) for each, seconds in measured.batches.items()},
             "register_seconds": measured.registered,
@@ -143,7 +143,7 @@ def _measured(
     who: list[str],
     batches: int,
     share: float,
-    progress: Progress,
+    progress: StudyProgress,
 ) -> Measured:
     measured = Measured()
     sizes = {}
@@ -167,10 +167,10 @@ def _measured(
             if batch >= runs.WARM_UP:
                 for each, took in seconds.items():
                     measured.batches.setdefault(each, []).append(took)
-        expected = {name: digest(database, name) for name in names}
+        expected = {name: answer_digest(database, name) for name in names}
         for each, session in sessions.items():
-            found = {name: runs.digest(session.query(name)) for name in names}
-            measured.checked += check(each, found, expected)
+            found = {name: runs.run_digest(session.query(name)) for name in names}
+            measured.checked += check_digests(each, found, expected)
     return measured
 
 

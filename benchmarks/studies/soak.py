@@ -21,10 +21,10 @@ from typing import Any
 from benchmarks.processes import DRIVER, JVM, KINDS, WORKERS, Usage, processor_seconds, session_processes, usage
 from benchmarks.query_sets.windowed import FEE_IN_DUCKDB, LONGEST, banks, fee, windowed_query
 from workbench.experiments import runs
-from workbench.experiments.digests import check, connect, digest
-from workbench.experiments.report import Chart, table
-from workbench.experiments.studies.windows import HISTORY_DAYS, LATENESS, transfers
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.digests import answer_digest, check_digests, connect
+from workbench.experiments.report import Chart, text_table
+from workbench.experiments.studies.windows import HISTORY_DAYS, LATENESS, windowed_transfers
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.session.session import Session
 
 SLACK = 0.05
@@ -110,7 +110,7 @@ class Soaked(Study):
     collect: float = option(10.0, "minutes between collections of the JVM's garbage; Spark asks for one every 30")
     settle: float = option(20.0, "minutes in which caches fill")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it; an interrupt ends it early, and what was seen until then is reported."""
         with Session() as session:
             soak = Soak(session, self, progress)
@@ -136,7 +136,7 @@ def reported(samples: Sequence[Sample], compared: int, chosen: Soaked) -> Findin
         f" {chosen.batch:,} rows; {chosen.changed} queries replaced every {chosen.change} batches;"
         f" {mean(s.cores for s in samples):.2f} cores at work",
         f"medians of {len(settled)} samples, from minute {settled[0].minute:.1f} to minute {settled[-1].minute:.1f}",
-        table(columns, rows),
+        text_table(columns, rows),
         f"\n{compared} answers compared with DuckDB's",
     ]
     figures = {"flat": flat, "rises": rises, "compared": compared, "samples": [asdict(s) for s in samples]}
@@ -173,7 +173,7 @@ class Soak:
         compared: answers that were equal to DuckDB's.
     """
 
-    def __init__(self, session: Session, chosen: Soaked, progress: Progress) -> None:
+    def __init__(self, session: Session, chosen: Soaked, progress: StudyProgress) -> None:
         self.samples: list[Sample] = []
         self.compared = 0
         self._session = session
@@ -198,7 +198,7 @@ class Soak:
         chosen = self._chosen
         longest = int(60 * chosen.minutes / max(chosen.every, 0.1)) + 1
         batches = longest if chosen.batches is None else chosen.batches
-        rows = transfers(HISTORY_DAYS + batches, chosen.batch)
+        rows = windowed_transfers(HISTORY_DAYS + batches, chosen.batch)
         history = HISTORY_DAYS * chosen.batch
         self._session.add_stream("transfers", rows, history, chosen.batch, time="d", lateness=LATENESS)
         del rows
@@ -256,9 +256,9 @@ class Soak:
             for name in some:
                 text = self._session.query(name).sql.replace("now()", f"DATE '{now.date()}'")
                 database.execute(f"CREATE OR REPLACE TABLE answer AS {text}")
-                expected[name] = digest(database, "answer")
-        got = {name: runs.digest(self._session.query(name)) for name in some}
-        self.compared += check(f"batch {self._session.batch}", got, expected)
+                expected[name] = answer_digest(database, "answer")
+        got = {name: runs.run_digest(self._session.query(name)) for name in some}
+        self.compared += check_digests(f"batch {self._session.batch}", got, expected)
 
     def _sample(self) -> None:
         self._collect()

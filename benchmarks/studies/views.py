@@ -12,10 +12,10 @@ from benchmarks.peers import by_hand
 from benchmarks.query_sets.views import STREAM, views
 from benchmarks.sample_streams.payments import payments
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import check
-from workbench.experiments.report import Chart, table, timing_summary
+from workbench.experiments.digests import check_digests
+from workbench.experiments.report import Chart, text_table, timing_summary
 from workbench.experiments.runs import Step
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload, spread
 
 HISTORY = 4_000
@@ -56,7 +56,7 @@ class Views(Study):
     large_batches: int = option(3, f"where they have more than {SMALL} rows")
     longest: float = option(60.0, "no more views once a batch took more seconds")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         measured: list[Measured] = []
         for batch in self.batch_sizes:
@@ -88,19 +88,19 @@ def workload(rows: pa.Table, number: int, history: int, batch: int) -> Workload:
     return Workload("views", STREAM, rows, history, batch, views(number, CENTS))
 
 
-def _measure(work: Workload, batches: int, progress: Progress) -> Measured:
+def _measure(work: Workload, batches: int, progress: StudyProgress) -> Measured:
     number, large = len(work.queries), work.batch > SMALL
     sample = spread(work.queries, SAMPLE)
     names = {query.name for query in sample}
-    run = runs.run(work, [number], batches, checked=names, progress=progress)
+    run = runs.run_batches(work, [number], batches, checked=names, progress=progress)
     again = reruns.in_duckdb(work, sample, run.rows)
-    checked = check("the workbench", run.digests, again.digests)
+    checked = check_digests("the workbench", run.digests, again.digests)
     seconds = None
     if large:
         few = work.of(work.queries[:BY_HAND])
         progress(f"{len(few.queries)} of {number} views as one Spark job by hand")
         taken, digests = by_hand.views(few)
-        checked += check("by hand", digests, reruns.in_duckdb(few, few.queries, run.rows).digests)
+        checked += check_digests("by hand", digests, reruns.in_duckdb(few, few.queries, run.rows).digests)
         seconds = median(taken[runs.WARM_UP :])
     return Measured(work.batch, run.last, run.peak_gib, again.whole(number), seconds, checked)
 
@@ -112,7 +112,7 @@ def _table(measured: Sequence[Measured]) -> str:
         rows.append([*ours, each.duckdb, each.by_hand, each.by_hand and each.step.seconds / each.by_hand])
     by_hand_ = f"by hand, at most {BY_HAND}"
     columns = ["batch", "views", "s to register", "s a batch", "peak GiB", "DuckDB again", by_hand_, "× by hand"]
-    return table(columns, rows)
+    return text_table(columns, rows)
 
 
 def _charts(measured: Sequence[Measured]) -> list[Chart]:

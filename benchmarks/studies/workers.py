@@ -21,9 +21,9 @@ from benchmarks.sample_streams.payments import payments
 from benchmarks.standalone import cluster
 from benchmarks.studies.views import CENTS, MONEY
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import Digest, check
-from workbench.experiments.report import Chart, table, timing_summary
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.digests import Digest, check_digests
+from workbench.experiments.report import Chart, text_table, timing_summary
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
@@ -52,7 +52,7 @@ class Workers(Study):
     batch: int = option(1_000_000, "rows of a batch")
     batches: int = option(4, "batches that are measured")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         work = _workload(self, runs.WARM_UP)
         expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
@@ -60,7 +60,7 @@ class Workers(Study):
         checked = 0
         for number in self.workers:
             taken, digests = _in_a_process(number, self)
-            checked += check(f"{number} workers", digests, expected)
+            checked += check_digests(f"{number} workers", digests, expected)
             seconds[number] = taken
             progress(f"{number} workers of one core: {median(taken):.2f} s a batch of {self.batch:,}")
         rates = {number: self.batch / median(taken) for number, taken in seconds.items()}
@@ -70,7 +70,7 @@ class Workers(Study):
             f"{len(work.queries)} queries over payments, batches of {self.batch:,}; {checked} answers equal DuckDB's"
         )
         figures = {str(number): timing_summary(taken) for number, taken in seconds.items()}
-        text = table(["workers of one core", "s a batch", "rows/s", f"× {self.workers[0]}"], rows)
+        text = text_table(["workers of one core", "s a batch", "rows/s", f"× {self.workers[0]}"], rows)
         chart = Chart("rows a second", "workers of one core", "rows/s", {"workbench": rates}, log_y=False)
         return f"{title}\n{text}", figures, [chart]
 
@@ -102,8 +102,8 @@ def _measure(address: str, folder: str, chosen: Workers, warm_up: int) -> tuple[
     work = _workload(chosen, warm_up)
     with Session(spark=spark, path=Path(folder) / "session") as session:
         session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
-        runs.register(session, work)
+        runs.register_queries(session, work)
         reports = session.run(warm_up + chosen.batches)[warm_up:]
-        digests = {query.name: runs.digest(session.query(query.name)) for query in work.queries}
+        digests = {query.name: runs.run_digest(session.query(query.name)) for query in work.queries}
     spark.stop()
     return [report.seconds for report in reports], digests

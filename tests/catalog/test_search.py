@@ -19,10 +19,10 @@ F, G = Source("F"), Source("G")
 A, B = Column("a", INTEGER), Column("b", INTEGER)
 
 
-@pytest.fixture(params=[0, search.FEW], ids=["index", "few"])
+@pytest.fixture(params=[0, search.FEW_SETS], ids=["index", "few"])
 def few(request, monkeypatch):
     """Search through the index always, or only where there is much to search."""
-    monkeypatch.setattr(search, "FEW", request.param)
+    monkeypatch.setattr(search, "FEW_SETS", request.param)
 
 
 def select(wants: PredSet, root: str = F.id) -> Selection:

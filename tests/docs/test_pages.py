@@ -16,7 +16,7 @@ from doc_pages import DOCS, ROOT, anchors, pages, samples, site_pages, without_c
 
 from workbench import Options
 from workbench.catalog import schema
-from workbench.notebook.commands.registry import COMMANDS, find
+from workbench.notebook.commands.registry import COMMANDS, find_command
 
 MOST_LINES = 200
 """Lines of a page of the design."""
@@ -88,7 +88,7 @@ def test_the_reference_has_every_command_and_option_of_the_magics() -> None:
     described = {section.split("\n", 1)[0].removeprefix("%argus "): section for section in sections}
     assert set(described) == {"%%argus", *COMMANDS}
     for name, section in described.items():
-        for option in find(name).options:
+        for option in find_command(name).options:
             assert option in section, (name, option)
 
 
@@ -97,7 +97,7 @@ def test_magics_that_are_named_exist_with_their_options(page: str) -> None:
     for line in MAGIC.findall(texts()[page]):
         name, *words = line.split()
         if name != "experiment":  # each experiment has options of its own
-            command = find(name)
+            command = find_command(name)
             assert {word for word in words if word.startswith("--")} <= set(command.options), line
 
 
@@ -107,10 +107,10 @@ def test_cells_of_the_pages_are_understood_by_the_magics() -> None:
     for cell in cells:
         first = cell.splitlines()[0]
         if first.startswith("%%argus"):
-            find("%%argus").parse(first.removeprefix("%%argus"))
+            find_command("%%argus").parse(first.removeprefix("%%argus"))
         elif first.startswith("%argus "):
             name, _, rest = first.removeprefix("%argus ").partition(" ")
-            find(name).parse(rest)
+            find_command(name).parse(rest)
 
 
 def test_the_reference_has_every_option_with_its_default_and_meaning() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engine.averages import HALF_LIFE, RECENT, averages, averages_since_turns
+from workbench.engine.averages import HALF_LIFE, RECENT_BATCHES, averages, averages_since_turns
 from workbench.engine.reports import BatchReport, OperatorReport
 
 
@@ -39,10 +39,10 @@ def test_no_batches_have_no_averages() -> None:
 @pytest.mark.parametrize(("before", "after"), [(6_000, 100), (100, 6_000), (100, 0), (0, 100)])
 def test_a_turn_is_seen_after_the_recent_batches(before: int, after: int) -> None:
     reports = [batch(number, J=before) for number in range(1, 30)]
-    for number in range(1, RECENT):
+    for number in range(1, RECENT_BATCHES):
         turning = [*reports, *(batch(30 + n, J=after) for n in range(number))]
         assert averages_since_turns(turning) == averages(turning)
-    for number in range(RECENT, 3 * HALF_LIFE):
+    for number in range(RECENT_BATCHES, 3 * HALF_LIFE):
         turned = [*reports, *(batch(30 + n, J=after) for n in range(number))]
         assert averages_since_turns(turned).node_rows["J"] == pytest.approx(after, rel=0.9)
         assert averages_since_turns(turned).seconds == averages(turned).seconds

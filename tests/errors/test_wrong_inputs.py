@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import SqlError
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.commands.registry import find
+from workbench.notebook.commands.registry import find_command
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
@@ -114,7 +114,7 @@ def test_a_text_that_is_wrong(text):
 def test_a_line_that_is_wrong(line):
     with pytest.raises(MagicError) as caught:
         name, _, rest = line.partition(" ")
-        find(name).parse(rest)
+        find_command(name).parse(rest)
     assert caught.value.message and LINES[line] in (caught.value.hint or "")
     assert caught.value.hint
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
-from workbench.experiments.registry import find
+from workbench.experiments.registry import find_experiment
 from workbench.experiments.report import Chart, Report
 from workbench.experiments.studies import aggregates, incremental, sharing
 from workbench.experiments.workload import workload
@@ -44,8 +44,8 @@ EXPECTED = {
 def ran(name: str) -> Report:
     """An experiment's report at its small size."""
     parser = argparse.ArgumentParser()
-    find(name).add_arguments(parser)
-    return find(name).of(parser.parse_args(SMALL[name].split())).report(runs.silent)
+    find_experiment(name).add_arguments(parser)
+    return find_experiment(name).of(parser.parse_args(SMALL[name].split())).report(runs.silent)
 
 
 LASTING = {"aggregates", "incremental", "psoup", "windows"}
@@ -67,7 +67,7 @@ def test_a_tiny_run(name: str, spark: SparkSession, tmp_path: Path, monkeypatch:
 
 
 def test_the_thesis_has_as_many_figures_as_our_steps() -> None:
-    for thesis, step in ((aggregates.THESIS_C4_C5, aggregates.STEP), (sharing.THESIS, sharing.STEP)):
+    for thesis, step in ((aggregates.THESIS_C4_C5, aggregates.AGGREGATES_STEP), (sharing.THESIS, sharing.STEP)):
         for name, printed in thesis.items():
             number = len(workload(name, batches=0, history=300).queries)
             assert list(printed) == [*range(step, number, step), number]
@@ -76,14 +76,14 @@ def test_the_thesis_has_as_many_figures_as_our_steps() -> None:
 
 
 def test_what_is_hidden_in_a_query_is_told_to_duckdb_alone() -> None:
-    for name, hidden in incremental.HIDDEN.items():
+    for name, hidden in incremental.HIDDEN_OPTIONS.items():
         text = incremental.examples(range(1, 8))[int(name[1:]) - 1].duckdb_sql
         assert all(part.split(".")[0].strip() in text for part in hidden.split(" AND ")[1:])
 
 
 def test_unknown_names_are_told_the_nearest() -> None:
     with pytest.raises(WorkbenchError) as caught:
-        find("sped")
+        find_experiment("sped")
     assert caught.value.hint == "did you mean speed?"
 
 

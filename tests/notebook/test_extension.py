@@ -11,7 +11,7 @@ from fake_session import FakeSession
 
 from workbench.errors import EnvironmentProblem
 from workbench.notebook import extension
-from workbench.notebook.calm import PAUSE, Calm
+from workbench.notebook.calm import REFRESH_PAUSE, Calm
 from workbench.notebook.context import NotebookContext, SparkStart
 
 
@@ -125,7 +125,7 @@ def test_what_is_done_in_the_background_waits_while_a_cell_runs(loaded, settling
 
     def look() -> None:
         waiting.start()
-        waiting.join(2 * PAUSE)
+        waiting.join(2 * REFRESH_PAUSE)
         waits.append(waiting.is_alive())
 
     shell.user_ns["look"] = look

@@ -116,7 +116,7 @@ def test_analytic_functions_batch_by_batch(
     spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over rows that stay and rows that are taken back, registered together, late and again; few rows are many here."""
-    monkeypatch.setattr(partitions, "LARGE", 6)
+    monkeypatch.setattr(partitions, "LARGE_PARTITION", 6)
     feeds = {"t": Feed(stream(150, 11), 50, 25), "u": Feed(stream(60, 12), 0, 20), "names": Feed(names(5), static=True)}
     late, dropped = {"ranks", "second_of_each", "over_groups"}, "first_of_each"
     early = [name for name in ANALYTIC if name not in late | {dropped}][:: 1 if LONG else 2]

@@ -56,7 +56,7 @@ def feeds(seed: int, rows: int = 110) -> dict[str, Feed]:
 def test_combined_classes(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Options, seed: int
 ) -> None:
-    monkeypatch.setattr(partitions, "LARGE", 6)
+    monkeypatch.setattr(partitions, "LARGE_PARTITION", 6)
     asked = {name: case for name, case in COMBINED.items() if LONG or name in ALWAYS}
     order = random.Random(seed).sample(sorted(asked), len(asked))
     early, late = order[::2], order[1::2]

@@ -56,7 +56,7 @@ def check(session: Session, names: Sequence[str], asked: Mapping[str, Question],
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_equal_rows_in_any_history(spark: SparkSession, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = random.Random(seed)
-    monkeypatch.setattr(partitions, "LARGE", chosen.choice((1, 4, partitions.LARGE)))
+    monkeypatch.setattr(partitions, "LARGE_PARTITION", chosen.choice((1, 4, partitions.LARGE_PARTITION)))
     table = random_table(chosen)
     questions = Questions(chosen, table.columns)
     asked = {f"q{at}": question for at, question in enumerate(accepted(questions, QUERIES))}

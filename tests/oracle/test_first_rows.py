@@ -92,7 +92,7 @@ FIRST = {
 
 def test_first_rows_batch_by_batch(spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Registered together and late, one dropped, and after the session was opened again; few rows are many here."""
-    monkeypatch.setattr(partitions, "LARGE", 6)
+    monkeypatch.setattr(partitions, "LARGE_PARTITION", 6)
     feeds = {"t": Feed(stream(170, 5), 40, 20), "u": Feed(stream(80, 6), 0, 15), "names": Feed(names(5), static=True)}
     late = {"top_longer", "page", "groups_later"}
     with Oracle(spark, feeds, path=f"{tmp_path}/session") as oracle:  # type: ignore[arg-type]

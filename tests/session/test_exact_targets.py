@@ -155,8 +155,8 @@ def test_what_a_target_refuses_is_said(
     assert "null value" in problem_of(sinks, "twice")
     assert "onnection refused" in problem_of(sinks, "nowhere")
     # Only now is the wait short: the broker above may need longer for its own answer.
-    monkeypatch.setattr(sinks_module, "PATIENCE", 0.5)
-    monkeypatch.setattr(kafka_module, "ANSWER", 0.5)
+    monkeypatch.setattr(sinks_module, "SINK_PATIENCE", 0.5)
+    monkeypatch.setattr(kafka_module, "BROKER_ANSWER", 0.5)
     sinks.add("silent", "q", "kafka://127.0.0.1:9/none")
     assert "none at 127.0.0.1:9 cannot be reached" in problem_of(sinks, "silent")
     sinks.close()
@@ -181,7 +181,7 @@ def test_rejected_credentials(postgres: str, tmp_path: Path, monkeypatch: pytest
     locked_broker = LockedBroker()
     monkeypatch.setenv("PGPASSWORD", "an-old-password")
     monkeypatch.setenv("ARGUS_TEST_PASSWORD", "an-old-password")
-    monkeypatch.setattr(kafka_module, "ANSWER", 3.0)  # the client waits for it also after the broker has said no
+    monkeypatch.setattr(kafka_module, "BROKER_ANSWER", 3.0)  # the client waits for it also after the broker has said no
     monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.5)
     query = Query()
     query.latest = 3

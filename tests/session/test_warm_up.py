@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from workbench.session.session import Session
 from workbench.session.startup import warm_up as module
-from workbench.session.startup.warm_up import QUERIES, warm_up
+from workbench.session.startup.warm_up import WARM_UP_QUERIES, warm_up
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def registered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 def test_all_kinds_of_queries_run_and_nothing_stays(spark: SparkSession, registered: list[str], tmp_path: Path) -> None:
     warm_up(spark)
-    assert registered == list(QUERIES)
+    assert registered == list(WARM_UP_QUERIES)
     assert not list(tmp_path.iterdir()) and not spark.catalog.listTables()
     assert spark.range(3).count() == 3
 
@@ -38,5 +38,5 @@ def test_all_kinds_of_queries_run_and_nothing_stays(spark: SparkSession, registe
 def test_it_ends_when_it_is_not_to_go_on(spark: SparkSession, registered: list[str], tmp_path: Path) -> None:
     answers = iter([True, False, False])
     warm_up(spark, lambda: next(answers))
-    assert registered == [QUERIES[0]]
+    assert registered == [WARM_UP_QUERIES[0]]
     assert not list(tmp_path.iterdir())

@@ -262,14 +262,14 @@ def test_a_broker_that_goes_away_is_waited_for(tmp_path: Path, monkeypatch: pyte
     log, reader = live(tmp_path, broker.url("t"))
     take_in(log, reader, 1)
     # Only now is the wait short: a broker that is there may need longer.
-    monkeypatch.setattr(reader_module, "ANSWER", 0.5)
+    monkeypatch.setattr(reader_module, "METADATA_ANSWER", 0.5)
     with pytest.raises(StreamError, match=r"topic t at 127\.0\.0\.1:9 cannot be reached: .*Connection refused"):
         open_live("kafka://127.0.0.1:9/t")
     del broker
     with pytest.raises(StreamError, match="cannot be reached"):
         take_in(log, reader, 1)
     # It is not asked again at once, so that batches do not wait for it.
-    monkeypatch.setattr(reader_module, "ANSWER", 60.0)
+    monkeypatch.setattr(reader_module, "METADATA_ANSWER", 60.0)
     with pytest.raises(StreamError, match="cannot be reached"):
         take_in(log, reader, 1)
     assert log.rows == 1

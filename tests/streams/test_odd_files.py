@@ -69,7 +69,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, ending: str) -> None:
 
 
 def test_lines_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "MOST_LINE", 1_000_000)
+    monkeypatch.setattr(json_lines, "LONGEST_JSON_LINE", 1_000_000)
     endless = (b'{"id": 9, "s": "' + b"x" * 10_000_000, "its line has more than 1,000,000 bytes")
     goes_on(Files(tmp_path, "jsonl"), tmp_path, [*LINES.values(), endless])
 

@@ -18,7 +18,7 @@ from workbench.network.nodes import NodeId, Read
 from workbench.sql.predicates.cnf import TRUE, PredSet
 from workbench.sql.predicates.implication import facts, implies
 
-FEW = 8
+FEW_SETS = 8
 """So many PredSets are compared one by one, which is faster than the index, which knows the predicates of all nodes."""
 _LIST = "(SELECT value FROM json_each(?))"
 
@@ -130,9 +130,11 @@ class Search:
     def _few(self, scope: _Scope) -> list[str] | None:
         """The PredSets of a scope, if they are few."""
         some = self.database.column(
-            f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where} LIMIT ?", *scope.roots, FEW + 1
+            f"SELECT DISTINCT {scope.predicates} FROM {scope.table} WHERE {scope.where} LIMIT ?",
+            *scope.roots,
+            FEW_SETS + 1,
         )
-        return some if len(some) <= FEW else None
+        return some if len(some) <= FEW_SETS else None
 
     def _implied(self, scope: _Scope, ranges: list[Range]) -> list[str]:
         """The PredSets all of whose ORPreds may be implied: as many such as members (the check of Algorithm 6.3)."""

@@ -17,7 +17,7 @@ CONSIDERED = 20
 HALF_LIFE = 5
 """A batch counts half as much as one so many batches later: a drift is seen within a few batches."""
 
-RECENT = 3
+RECENT_BATCHES = 3
 """So many batches in a row show that the rows of a node, or of a stream, have turned."""
 TURN = 2.0
 """They have where each of these batches brings so many times more, or less, than the average of those before."""
@@ -70,8 +70,8 @@ def averages_since_turns(reports: Sequence[BatchReport]) -> Averages:
         >>> [round(of([many] * 9 + [few] * 3).arrived["f"]) for of in (averages, averages_since_turns)]
         [3523, 100]
     """
-    every, recent, before = averages(reports), averages(reports[-RECENT:]), averages(reports[:-RECENT])
-    each = [averages([report]) for report in reports[-RECENT:]]
+    every, recent, before = averages(reports), averages(reports[-RECENT_BATCHES:]), averages(reports[:-RECENT_BATCHES])
+    each = [averages([report]) for report in reports[-RECENT_BATCHES:]]
     return Averages(
         _since_turns(every.node_rows, recent.node_rows, before.node_rows, [one.node_rows for one in each]),
         every.seconds,

@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import check
+from workbench.experiments.digests import check_digests
 from workbench.experiments.reruns import Reruns
-from workbench.experiments.runs import Run
-from workbench.experiments.study import Progress, Study, at_least_one, option
-from workbench.experiments.workload import BATCH, SETS, Workload, spread, workload
+from workbench.experiments.runs import ExperimentRun
+from workbench.experiments.study import Study, StudyProgress, at_least_one, option
+from workbench.experiments.workload import BATCH_ROWS, SETS, Workload, spread, workload
 from workbench.options import Options
 
 _UNSHARED: Mapping[str, Options] = {"unshared": Options(sharing=False)}
 
 
 @dataclass(frozen=True)
-class Comparison:
+class EngineComparison:
     """The measures of all on one workload.
 
     Attributes:
@@ -34,8 +34,8 @@ class Comparison:
     """
 
     work: Workload
-    runs: Mapping[str, Run]
-    unshared: Mapping[str, Run]
+    runs: Mapping[str, ExperimentRun]
+    unshared: Mapping[str, ExperimentRun]
     reruns: tuple[Reruns, ...]
     checked: Mapping[str, int]
 
@@ -74,9 +74,9 @@ class OnQuerySets(Study):
     queries: int | None = option(None, "the first so many queries of a set; all unless given", of=int)
     history: int | None = option(None, "rows of history; the thesis's number unless given", of=int)
     sample: int = option(48, "queries that DuckDB runs", of=at_least_one)
-    batch: int = option(BATCH, "rows of a batch")
+    batch: int = option(BATCH_ROWS, "rows of a batch")
     batches: int = option(10, "batches that are measured")
-    patience: float = option(reruns.PATIENCE, "seconds for one query of DuckDB or Spark")
+    patience: float = option(reruns.RERUN_PATIENCE, "seconds for one query of DuckDB or Spark")
 
     def workload(self, name: str, batches: int) -> Workload:
         """A query set with rows for some batches."""
@@ -93,12 +93,12 @@ class Compared(OnQuerySets):
         self,
         work: Workload,
         configurations: Mapping[str, Options],
-        progress: Progress,
+        progress: StudyProgress,
         *,
         unshared: Mapping[str, Options] = _UNSHARED,
         steps: Sequence[int] | None = None,
         longest: float = float("inf"),
-    ) -> Comparison:
+    ) -> EngineComparison:
         """Measure a workload under configurations, and its competitors.
 
         Args:
@@ -115,10 +115,10 @@ class Compared(OnQuerySets):
         sample = spread(work.queries, self.sample)
         small = spread(sample, self.slow)
         steps = steps or [len(work.queries)]
-        ours: dict[str, Run] = {}
+        ours: dict[str, ExperimentRun] = {}
         for name, options in configurations.items():
             progress(f"{work.name}, {name}")
-            ours[name] = runs.run(
+            ours[name] = runs.run_batches(
                 work,
                 steps,
                 self.batches,
@@ -131,14 +131,14 @@ class Compared(OnQuerySets):
         for rows in sorted({run.rows for run in ours.values()}):  # not all configurations went to the last step
             progress(f"DuckDB runs {len(sample)} queries over {rows:,} rows")
             by_rows[rows] = reruns.in_duckdb(work, sample, rows, self.patience)
-        checked = {name: check(name, run.digests, by_rows[run.rows].digests) for name, run in ours.items()}
+        checked = {name: check_digests(name, run.digests, by_rows[run.rows].digests) for name, run in ours.items()}
         most = max(by_rows)
-        again, alone = [by_rows[most]], dict[str, Run]()
+        again, alone = [by_rows[most]], dict[str, ExperimentRun]()
         if small:
             progress(f"{len(small)} queries unshared, and in Spark")
             for name, options in unshared.items():
                 few = work.of(small)
-                run = runs.run(
+                run = runs.run_batches(
                     few,
                     [len(small)],
                     self.batches,
@@ -147,11 +147,11 @@ class Compared(OnQuerySets):
                     progress=runs.silent,
                 )
                 known = by_rows.get(run.rows) or reruns.in_duckdb(work, small, run.rows, self.patience)
-                checked[name] = check(name, run.digests, known.digests)
+                checked[name] = check_digests(name, run.digests, known.digests)
                 alone[name] = run
             again.append(reruns.in_spark(work, small, most, self.patience))
-            checked["Spark"] = check("Spark", again[-1].digests, by_rows[most].digests)
-        return Comparison(work, ours, alone, tuple(again), checked)
+            checked["Spark"] = check_digests("Spark", again[-1].digests, by_rows[most].digests)
+        return EngineComparison(work, ours, alone, tuple(again), checked)
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ class Growing(Compared):
         self,
         name: str,
         configurations: Mapping[str, Options],
-        progress: Progress,
+        progress: StudyProgress,
         unshared: Mapping[str, Options] = _UNSHARED,
-    ) -> Comparison:
+    ) -> EngineComparison:
         """Compare a query set, with rows enough for all steps of its growth."""
         number = len(workload(name, batches=0, history=300, queries=self.queries).queries)
         steps = [*range(self.step, number, self.step), number]
@@ -175,7 +175,7 @@ class Growing(Compared):
         return self.compare(work, configurations, progress, unshared=unshared, steps=steps, longest=self.longest)
 
 
-def as_json(measured: Comparison) -> dict[str, object]:
+def as_json(measured: EngineComparison) -> dict[str, object]:
     """The figures of a set that was compared at once, or while it grew."""
     work = measured.work
     return {

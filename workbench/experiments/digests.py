@@ -23,7 +23,7 @@ def connect(**config: Any) -> DuckDBPyConnection:
     return duckdb.connect(config=config)
 
 
-def digest(database: DuckDBPyConnection, answer: str) -> Digest:
+def answer_digest(database: DuckDBPyConnection, answer: str) -> Digest:
     """Rows of a relation, and the sum of their hashes: of values, floats to nine digits."""
     columns = database.execute(f"DESCRIBE FROM {answer}").fetchall()
     texts = [_text(f'"{name}"', type_) for name, type_, *_ in columns]
@@ -54,10 +54,10 @@ def digest_of(answer: pa.Table) -> Digest:
     """
     with connect() as database:
         database.register("answer", answer.rename_columns([f"c{i}" for i in range(answer.num_columns)]))
-        return digest(database, "answer")
+        return answer_digest(database, "answer")
 
 
-def check(who: str, got: Mapping[str, Digest], expected: Mapping[str, Digest]) -> int:
+def check_digests(who: str, got: Mapping[str, Digest], expected: Mapping[str, Digest]) -> int:
     """Compare answers with DuckDB's before any figure is given.
 
     Args:

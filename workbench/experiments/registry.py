@@ -25,7 +25,7 @@ EXPERIMENTS: Mapping[str, type[Study]] = {
 """All experiments, in the order of the command line's help."""
 
 
-def find(name: str) -> type[Study]:
+def find_experiment(name: str) -> type[Study]:
     """The experiment of this name.
 
     Raises:

@@ -81,11 +81,11 @@ class Report:
         return files
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table of texts and numbers; ``None`` is a dash, numbers have the digits that mean something.
 
     Example:
-        >>> print(table(["queries", "shared", "thesis"], [[50, 1.234, 15.93], [768, 123.4, None]]))
+        >>> print(text_table(["queries", "shared", "thesis"], [[50, 1.234, 15.93], [768, 123.4, None]]))
         queries  shared  thesis
              50    1.23    15.9
             768     123       –

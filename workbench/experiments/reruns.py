@@ -19,7 +19,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbench.engine.spark.local_session import local_spark
-from workbench.experiments.digests import Digest, connect, digest, digest_of
+from workbench.experiments.digests import Digest, answer_digest, connect, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.sample_streams.zipcodes import zipdistance
 from workbench.experiments.workload import Workload
@@ -27,7 +27,7 @@ from workbench.experiments.workload import Workload
 THREADS = 2
 MEMORY = "6GB"
 """What DuckDB may use before it writes to disk: as much as our own engine may, driver and workers together."""
-PATIENCE = 60.0
+RERUN_PATIENCE = 60.0
 """Seconds for one query."""
 
 _AGAIN = 0.2
@@ -64,7 +64,7 @@ class Reruns:
         return queries * median(self.seconds.values())
 
 
-def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = PATIENCE) -> Reruns:
+def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = RERUN_PATIENCE) -> Reruns:
     """Run queries over the first rows in DuckDB, with two threads and bounded memory; answers are kept as a table."""
     from duckdb import InterruptException
     from duckdb.func import SPECIAL
@@ -88,11 +88,11 @@ def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, pati
                     if not stopped.is_set():
                         raise KeyboardInterrupt from None
             if not stopped.is_set():
-                digests[query.name] = digest(database, "answer")
+                digests[query.name] = answer_digest(database, "answer")
     return Reruns("DuckDB", seconds, digests)
 
 
-def in_spark(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = PATIENCE) -> Reruns:
+def in_spark(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = RERUN_PATIENCE) -> Reruns:
     """Run queries over the first rows in Spark, which holds the rows in memory; answers are fetched."""
     seconds: dict[str, float] = {}
     digests: dict[str, Digest] = {}

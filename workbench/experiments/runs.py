@@ -12,7 +12,7 @@ from workbench.engine.fetching import fetch_results
 from workbench.experiments.digests import Digest, digest_of
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.sample_streams.zipcodes import zipdistance
-from workbench.experiments.study import Progress
+from workbench.experiments.study import StudyProgress
 from workbench.experiments.workload import Workload
 from workbench.options import Options
 from workbench.session.query import Query
@@ -47,7 +47,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Run:
+class ExperimentRun:
     """The measures of one session.
 
     Attributes:
@@ -68,7 +68,7 @@ class Run:
         return self.steps[-1]
 
 
-def run(
+def run_batches(
     work: Workload,
     steps: Sequence[int],
     batches: int,
@@ -76,8 +76,8 @@ def run(
     options: Options | None = None,
     checked: Collection[str] = (),
     patience: float = float("inf"),
-    progress: Progress = print,
-) -> Run:
+    progress: StudyProgress = print,
+) -> ExperimentRun:
     """Register a workload's queries in steps and let batches arrive at each.
 
     Args:
@@ -93,7 +93,7 @@ def run(
     registered = 0
     with PeakMemory() as peak, session_on(work, options) as session:
         for number in steps:
-            took = register(session, work.of(work.queries[registered:number]))
+            took = register_queries(session, work.of(work.queries[registered:number]))
             registered = number
             reports = session.run(WARM_UP + batches)[WARM_UP:]
             seconds = tuple(report.seconds for report in reports)
@@ -104,8 +104,8 @@ def run(
             if step.seconds > patience:
                 break
         rows = session.streams[work.stream].position
-        digests = {name: digest(session.query(name)) for name in session.queries if name in checked}
-    return Run(tuple(taken), rows, digests, peak.bytes / 2**30)
+        digests = {name: run_digest(session.query(name)) for name in session.queries if name in checked}
+    return ExperimentRun(tuple(taken), rows, digests, peak.bytes / 2**30)
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def session_on(work: Workload, options: Options | None = None) -> Iterator[Sessi
         yield session
 
 
-def register(session: Session, work: Workload) -> float:
+def register_queries(session: Session, work: Workload) -> float:
     """Register the queries of a workload together; gives the seconds that it took."""
     started = time.perf_counter()
     session.register_many({query.name: query.sql for query in work.queries}, dialect=work.queries[0].dialect)
@@ -127,10 +127,10 @@ def register(session: Session, work: Workload) -> float:
 
 
 def silent(line: str) -> None:
-    """A :data:`Progress` that shows nothing."""
+    """A :data:`StudyProgress` that shows nothing."""
 
 
-def digest(query: Query) -> Digest:
+def run_digest(query: Query) -> Digest:
     """The digest of a query's answer, fetched as Arrow: pandas would change its types."""
     with query.answers() as answers:
         return digest_of(fetch_results([answers])[0])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from workbench.errors import EnvironmentProblem
 from workbench.experiments.report import Chart, Report
 
-Progress = Callable[[str], None]
+StudyProgress = Callable[[str], None]
 """Takes a line on the progress of a study."""
 
 Findings = tuple[str, Mapping[str, object], Sequence[Chart]]
@@ -66,7 +66,7 @@ class Study(ABC):
     """Modules of the extra ``experiments`` without which it cannot run."""
 
     @abstractmethod
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it.
 
         Args:
@@ -81,7 +81,7 @@ class Study(ABC):
         """What the files of its report are called."""
         return self.name
 
-    def report(self, progress: Progress = print) -> Report:
+    def report(self, progress: StudyProgress = print) -> Report:
         """Run it; the figures have its options beside what it measured.
 
         Raises:

@@ -13,7 +13,7 @@ from workbench.experiments.query_sets import QUERY_SETS, GeneratedQuery, appendi
 from workbench.experiments.sample_streams.fed import fed
 from workbench.experiments.sample_streams.med import med
 
-BATCH = 4_000
+BATCH_ROWS = 4_000
 """Rows of a batch (T10.1.4)."""
 
 
@@ -26,8 +26,8 @@ class _Database:
     history: int
 
 
-FED = _Database("FedWireTrans", fed, 300_000)
-MED = _Database("MHDCFY01A", med, 600_000)
+FED_DATABASE = _Database("FedWireTrans", fed, 300_000)
+MED_DATABASE = _Database("MHDCFY01A", med, 600_000)
 
 _EXAMPLES: Mapping[str, range] = {"examples-fed": range(1, 12), "examples-med": range(14, 22)}
 
@@ -65,7 +65,7 @@ class Workload:
 
 
 def workload(
-    name: str, *, batches: int, history: int | None = None, batch: int = BATCH, queries: int | None = None
+    name: str, *, batches: int, history: int | None = None, batch: int = BATCH_ROWS, queries: int | None = None
 ) -> Workload:
     """A query set on its stream.
 
@@ -86,7 +86,7 @@ def workload(
     """
     if name not in SETS:
         raise WorkbenchError(f"there is no query set {name}", hint=nearest(name, SETS) or f"sets: {', '.join(SETS)}")
-    database = FED if "fed" in name else MED
+    database = FED_DATABASE if "fed" in name else MED_DATABASE
     before = database.history if history is None else history
     chosen = examples(_EXAMPLES[name]) if name in _EXAMPLES else tuple(query_set(name).values())
     return Workload(name, database.stream, database.rows(before + batches * batch), before, batch, chosen[:queries])

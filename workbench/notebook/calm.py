@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-PAUSE = 0.5
+REFRESH_PAUSE = 0.5
 """Seconds without a cell after which she is taken to read or type: cells that are run together follow each other at
 once."""
 
@@ -22,7 +22,7 @@ class Calm:
         False
     """
 
-    def __init__(self, pause: float = PAUSE) -> None:
+    def __init__(self, pause: float = REFRESH_PAUSE) -> None:
         self._pause = pause
         self._changed = threading.Condition()
         self._running = self._closed = False

@@ -22,7 +22,7 @@ from workbench.notebook.assist.inspection import answer_inspections
 from workbench.notebook.calm import Calm
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
-from workbench.notebook.commands.registry import find
+from workbench.notebook.commands.registry import find_command
 from workbench.notebook.commands.sessions import would_lose
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
@@ -62,7 +62,7 @@ class ArgusMagics(Magics):
             display(Panel(self.context.session, self.context.session.player))
         else:
             name, _, rest = line.strip().partition(" ")
-            self._run(find(name), rest)
+            self._run(find_command(name), rest)
 
     def _run(self, command: Command, line: str, cell: str | None = None) -> None:
         wants_help = {"--help", "-h"} & set(line.split())

@@ -26,7 +26,7 @@ from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan, check_number
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
-from workbench.session.query_windows import at_instant
+from workbench.session.query_windows import query_at_instant
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
@@ -218,7 +218,7 @@ class AnswerReader:
         stands_at = state.answered_at(query)
         clock = state.engine.clock if stands_at == state.batch else state.engine.clock.until(stands_at)
         if at is not None:
-            asked, moment = at_instant(query.logical, query.windows, clock, at, state.schema, query.name)
+            asked, moment = query_at_instant(query.logical, query.windows, clock, at, state.schema, query.name)
             query, clock = replace(query, logical=asked), clock.standing(moment)
         moment = clock.now if after is None else clock.after_batch(after)
         plan = state.network.queries.get(query.name)

@@ -83,7 +83,7 @@ def instants(
         before = value
 
 
-def at_instant(
+def query_at_instant(
     query: LogicalQuery, windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, schema: Schema, name: str
 ) -> tuple[LogicalQuery, EventTimeVector]:
     """What a query asks at one instant, and the event times that it sees there.

@@ -42,7 +42,7 @@ MANIFEST = "manifest.json"
 QUARANTINE = "set_aside.jsonl"
 """The file of quarantined rows, and with ``set_aside_total`` in the manifest the name that version 0.1.0 gave them."""
 LATE = "late.npy"
-VERSION = 1
+LOG_VERSION = 1
 _HINT = "add the stream again; the folder may have been moved or cut short"
 
 
@@ -230,7 +230,7 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
     except (OSError, ValueError) as error:
         message = f"{folder} holds no stored stream: {folder / MANIFEST} is missing or damaged"
         raise StreamError(message, hint=_HINT) from error
-    if not isinstance(manifest, dict) or manifest.get("version") != VERSION or _older_names(manifest):
+    if not isinstance(manifest, dict) or manifest.get("version") != LOG_VERSION or _older_names(manifest):
         raise StreamError(
             f"{folder} was written by another version of the workbench", hint="add the stream again from its source"
         )

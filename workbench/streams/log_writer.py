@@ -16,7 +16,7 @@ from workbench.arrow.types import type_of_field
 from workbench.files.writing import NewFile, write_file
 from workbench.streams.corrections.declared import CORRECTION_COLUMNS, Corrections
 from workbench.streams.lateness import Lateness
-from workbench.streams.log import CHUNK_ROWS, LATE, MANIFEST, QUARANTINE, VERSION
+from workbench.streams.log import CHUNK_ROWS, LATE, LOG_VERSION, MANIFEST, QUARANTINE
 from workbench.streams.source import QuarantinedRow
 
 FILE_ROWS = 8 * CHUNK_ROWS
@@ -98,7 +98,7 @@ class LogWriter:
         self._quarantine.close()
         self._checksums[QUARANTINE] = self._quarantine.checksum
         manifest: dict[str, object] = {
-            "version": VERSION,
+            "version": LOG_VERSION,
             "name": self._name,
             "columns": [[f.name, str(type_of_field(f))] for f in self._schema if f.name not in CORRECTION_COLUMNS],
             "files": self._files,

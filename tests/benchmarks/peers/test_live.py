@@ -13,7 +13,7 @@ from benchmarks.peers.live import Outcome, Peer, Script
 from benchmarks.studies import peers
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
-from workbench.experiments.digests import check
+from workbench.experiments.digests import check_digests
 from workbench.experiments.reruns import in_duckdb
 from workbench.experiments.workload import Workload
 
@@ -50,7 +50,7 @@ def work() -> Workload:
 def test_answers_and_times_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
     outcome = fake(tmp_path, AGAIN)(work(), tmp_path)
-    assert check("fake", outcome.digests, in_duckdb(work(), work().queries, 140).digests) == 5
+    assert check_digests("fake", outcome.digests, in_duckdb(work(), work().queries, 140).digests) == 5
     assert (outcome.begin_seconds, outcome.batch_seconds, outcome.seconds) == (0.5, (0.125,), 0.125)
 
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches, run_tasks
+from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.jobs import Job, PlanJob, SparkJobs, StepJob, balanced
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.spark.python_steps import ANSWER, StepFile
@@ -21,10 +21,10 @@ Ran = tuple[int, int, int]
 """The number of a job, of its task, and of the attempt of Spark's that it ran in."""
 
 
-def saying(number: int) -> Callable[[int], Batches]:
+def saying(number: int) -> Callable[[int], ArrowBatches]:
     """A step whose tasks each say which one they are, and where they ran."""
 
-    def step(task: int) -> Batches:
+    def step(task: int) -> ArrowBatches:
         context = TaskContext.get()
         assert context is not None
         yield pa.RecordBatch.from_pydict({"answer": [f"{number} {task} {context.taskAttemptId()}"]})
@@ -107,7 +107,7 @@ def test_tasks_of_one_job_stay_apart(spark: SparkSession, jobs: Jobs, kind: str)
 
 
 def test_steps_run_in_the_python_workers_of_plans(spark: SparkSession, tmp_path: Path) -> None:
-    def worker(task: int) -> Batches:
+    def worker(task: int) -> ArrowBatches:
         yield pa.RecordBatch.from_pydict({"answer": [str(os.getpid())]})
 
     session = engine_session(spark)

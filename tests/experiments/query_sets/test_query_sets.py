@@ -15,7 +15,7 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import WorkbenchError
 from workbench.experiments.query_sets import QUERY_SETS, GeneratedQuery, query_set
 from workbench.experiments.query_sets.chains import CONFINEMENTS, DIRECTIONS, Chain, Hand, variants, write
-from workbench.experiments.query_sets.fed import AMOUNTS, RATIOS, WINDOWS
+from workbench.experiments.query_sets.fed import AMOUNTS, FED_WINDOWS, RATIOS
 from workbench.experiments.query_sets.generated import turns
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.experiments.sample_streams.zipcodes import zipdistance
@@ -138,7 +138,7 @@ def test_texts_bind(name: str) -> None:
 
 
 def test_manual_parameters_are_all_combinations_in_the_order_of_the_table_or_shuffled() -> None:
-    expected = list(product(AMOUNTS, WINDOWS, RATIOS))
+    expected = list(product(AMOUNTS, FED_WINDOWS, RATIOS))
     for seed in (0, 1):
         for variant, queries in by_variant(query_set("fed-manual", seed)).items():
             values = [tuple(query.parameters[key] for key in ("amount", "window", "ratio")) for query in queries]
@@ -148,7 +148,7 @@ def test_manual_parameters_are_all_combinations_in_the_order_of_the_table_or_shu
 
 @pytest.mark.parametrize("name", RANDOM_SETS)
 def test_drawn_parameters_lie_in_their_ranges(name: str) -> None:
-    for key, values in (("amount", AMOUNTS), ("window", WINDOWS), ("ratio", RATIOS)):
+    for key, values in (("amount", AMOUNTS), ("window", FED_WINDOWS), ("ratio", RATIOS)):
         drawn = [query.parameters[key] for query in SETS[name].values()]
         assert all(isinstance(value, int) and min(values) <= value <= max(values) for value in drawn)
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from workbench.experiments.sample_streams.visits import DAYS, FIRST_MOMENT, cat, visits
+from workbench.experiments.sample_streams.visits import FIRST_MOMENT, VISIT_DAYS, cat, visits
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,9 @@ def test_some_values_are_null(table: pa.Table, column: str, share: float) -> Non
 
 def test_visits_have_a_time_of_day_on_each_of_the_days(table: pa.Table) -> None:
     moments = table.column("visit_date").to_pylist()
-    assert {moment.date() for moment in moments} == {(FIRST_MOMENT + timedelta(days=day)).date() for day in range(DAYS)}
+    assert {moment.date() for moment in moments} == {
+        (FIRST_MOMENT + timedelta(days=day)).date() for day in range(VISIT_DAYS)
+    }
     assert len({moment.hour for moment in moments}) == 24
 
 

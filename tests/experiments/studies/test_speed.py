@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from workbench.errors import WorkbenchError
 from workbench.experiments import reruns
 from workbench.experiments.__main__ import main
-from workbench.experiments.digests import check, digest_of
+from workbench.experiments.digests import check_digests, digest_of
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.workload import Workload, spread, workload
 
@@ -48,13 +48,13 @@ def test_a_small_run_from_the_command_line(
 def test_a_wrong_answer_gives_no_figure(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    right = reruns.digest
+    right = reruns.answer_digest
 
     def wrong(*arguments: object) -> object:
         rows, digest = right(*arguments)  # type: ignore[arg-type]
         return rows, digest + 1
 
-    monkeypatch.setattr(reruns, "digest", wrong)
+    monkeypatch.setattr(reruns, "answer_digest", wrong)
     assert main(["-o", str(tmp_path), "speed", *SMALL[:-1], "0"]) == 1
     assert "shared: 3 answers differ from DuckDB's" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -99,9 +99,9 @@ def test_a_digest_tells_values_and_not_their_types() -> None:
 
 
 def test_answers_are_compared_where_both_have_one() -> None:
-    assert check("ours", {"a": (1, 5), "b": (2, 6)}, {"a": (1, 5)}) == 1
+    assert check_digests("ours", {"a": (1, 5), "b": (2, 6)}, {"a": (1, 5)}) == 1
     with pytest.raises(WorkbenchError, match=r"ours: 1 answer differ.* b \(2 rows, not 3\)"):
-        check("ours", {"a": (1, 5), "b": (2, 6)}, {"a": (1, 5), "b": (3, 6)})
+        check_digests("ours", {"a": (1, 5), "b": (2, 6)}, {"a": (1, 5), "b": (3, 6)})
 
 
 def test_an_unknown_set_names_the_nearest() -> None:

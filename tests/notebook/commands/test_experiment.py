@@ -9,7 +9,7 @@ import pytest
 from workbench.errors import WorkbenchError
 from workbench.experiments import registry
 from workbench.experiments.report import Chart
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.notebook.command_line import MagicError
 
 
@@ -22,7 +22,7 @@ class Quick(Study):
     sets: tuple[str, ...] = option((), "what to draw", positional=True)
     history: int = option(5, "rows of history")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         progress("half of it")
         if self.history < 0:
             raise WorkbenchError("an answer is wrong")

@@ -8,7 +8,7 @@ import pytest
 from workbench import Options
 from workbench.errors import EngineError
 from workbench.session.learning import reoptimizing
-from workbench.session.learning.adapting import PATIENCE, PAUSE, SHARE, Hysteresis, Reoptimizer
+from workbench.session.learning.adapting import REPLAN_PATIENCE, REPLAN_PAUSE, SHARE, Hysteresis, Reoptimizer
 from workbench.session.learning.forecast import LEAST, Forecast
 from workbench.session.session import Session
 
@@ -26,32 +26,36 @@ def looks(
 
 def test_it_acts_when_looks_in_a_row_say_so() -> None:
     hysteresis = Hysteresis()
-    assert looks(hysteresis, PAUSE * PATIENCE, 1, 100, 50) == [False] * (PATIENCE - 1) + [True]
+    assert looks(hysteresis, REPLAN_PAUSE * REPLAN_PATIENCE, 1, 100, 50) == [False] * (REPLAN_PATIENCE - 1) + [True]
 
 
 def test_what_swings_or_is_little_is_left_alone() -> None:
     hysteresis = Hysteresis()
     for _ in range(5):
-        assert looks(hysteresis, PAUSE, 1, 100, 50) == [False]
-        assert looks(hysteresis, PAUSE, 1, 100, 120) == [False]
+        assert looks(hysteresis, REPLAN_PAUSE, 1, 100, 50) == [False]
+        assert looks(hysteresis, REPLAN_PAUSE, 1, 100, 120) == [False]
     assert not any(looks(hysteresis, 30, 1, 100, 95))
 
 
 def test_what_pays_within_the_batches_that_are_expected_is_done_soon() -> None:
     """Half of a second is saved a batch, and hydrating takes 10 s: 20 batches."""
-    assert looks(Hysteresis(), PAUSE * PATIENCE, 1, 100, 50, hydration=10) == [False] * (PATIENCE - 1) + [True]
+    assert looks(Hysteresis(), REPLAN_PAUSE * REPLAN_PATIENCE, 1, 100, 50, hydration=10) == [False] * (
+        REPLAN_PATIENCE - 1
+    ) + [True]
 
 
 def test_a_dearer_hydration_is_done_when_it_would_have_paid_already() -> None:
     """Half of a second is saved a batch, and hydrating takes 60 s: 120 batches, and a look more."""
     acts = looks(Hysteresis(), 150, 1, 100, 50, hydration=60)
-    assert acts.index(True) == 120 // PAUSE + PATIENCE - 1
+    assert acts.index(True) == 120 // REPLAN_PAUSE + REPLAN_PATIENCE - 1
 
 
 def test_what_turned_after_a_long_time_is_followed_soon() -> None:
     hysteresis = Hysteresis()
     looks(hysteresis, 60, 1, 100, 120, hydration=10)
-    assert looks(hysteresis, PAUSE * PATIENCE, 1, 100, 50, hydration=10) == [False] * (PATIENCE - 1) + [True]
+    assert looks(hysteresis, REPLAN_PAUSE * REPLAN_PATIENCE, 1, 100, 50, hydration=10) == [False] * (
+        REPLAN_PATIENCE - 1
+    ) + [True]
 
 
 def test_what_turns_to_and_fro_is_not_followed_to_and_fro() -> None:
@@ -59,15 +63,15 @@ def test_what_turns_to_and_fro_is_not_followed_to_and_fro() -> None:
     hysteresis = Hysteresis()
     followed = []
     for _ in range(10):
-        followed.append(any(looks(hysteresis, 3 * PAUSE, 1, 100, 50, hydration=10)))
-        assert not any(looks(hysteresis, 3 * PAUSE, 1, 100, 200, hydration=10))
+        followed.append(any(looks(hysteresis, 3 * REPLAN_PAUSE, 1, 100, 50, hydration=10)))
+        assert not any(looks(hysteresis, 3 * REPLAN_PAUSE, 1, 100, 200, hydration=10))
     assert followed == [True] * 2 + [False] * 8, "until turns have shown that it will not last"
     assert any(looks(hysteresis, 40, 1, 100, 50, hydration=10)), "what stays at last is followed"
 
 
 def test_a_look_that_took_long_is_waited_for() -> None:
     hysteresis = Hysteresis()
-    assert looks(hysteresis, PAUSE, 1, 100, 95)
+    assert looks(hysteresis, REPLAN_PAUSE, 1, 100, 95)
     hysteresis.spent(10)
     due = [hysteresis.is_due(1) for _ in range(round(20 / SHARE))]
     assert 9 / SHARE < due.index(True) < 11 / SHARE
@@ -80,7 +84,7 @@ def rows(number: int) -> pd.DataFrame:
 
 def test_a_session_does_it_by_itself(spark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.session.learning.adapting.MARGIN", 1.0)
-    monkeypatch.setattr("workbench.session.learning.adapting.PAUSE", 1)
+    monkeypatch.setattr("workbench.session.learning.adapting.REPLAN_PAUSE", 1)
     monkeypatch.setattr("workbench.session.learning.adapting.SHARE", 100)
     with Session(spark=spark, options=Options(adaptive=True)) as session:
         session.add_stream("T", rows(300), history=150, batch=20)
@@ -89,15 +93,15 @@ def test_a_session_does_it_by_itself(spark, monkeypatch: pytest.MonkeyPatch) -> 
         trees, answers = set(session.network.edges), []
         with monkeypatch.context() as patch:
             patch.setattr(reoptimizing, "predicted_seconds", lambda past, work: 1000.0)
-            session.run(PATIENCE)
+            session.run(REPLAN_PATIENCE)
             assert set(session.network.edges) == trees
             assert session.reoptimize(dry_run=True).forecast.pays_after > LEAST
         monkeypatch.setattr(reoptimizing, "predicted_seconds", lambda past, work: 0.001 * work.operators)
         with monkeypatch.context() as patch:
             patch.setattr(Reoptimizer, "act", _fails)
             with pytest.warns(UserWarning, match="not re-optimised: no Spark"):
-                session.run(PATIENCE)
-        assert session.batch == 2 * PATIENCE and set(session.network.edges) == trees
+                session.run(REPLAN_PATIENCE)
+        assert session.batch == 2 * REPLAN_PATIENCE and set(session.network.edges) == trees
         session.run(1)
         assert set(session.network.edges) != trees
         assert f"planned anew after batch {session.batch}" in str(session.query("chain").explain())

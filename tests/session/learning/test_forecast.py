@@ -10,8 +10,8 @@ from workbench.engine.reports import BatchReport
 from workbench.session.learning.forecast import (
     DETECTION_DELAY,
     EXPECTED,
+    FORECAST_BATCHES,
     LEAST,
-    RECENT,
     Forecast,
     Persistence,
     forecast,
@@ -39,7 +39,7 @@ def test_seconds_of_a_batch_follow_its_predicted_cost() -> None:
 
 def test_one_slow_batch_says_nothing_and_old_ones_neither() -> None:
     now = [0.4, 0.4, 9.0, 0.4, 0.4]
-    assert len(now) == RECENT
+    assert len(now) == FORECAST_BATCHES
     assert forecast(reports(2, 2, 2, *now), 100, 50, 1.0).saving == pytest.approx(0.2)
 
 

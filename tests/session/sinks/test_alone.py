@@ -81,7 +81,7 @@ def test_a_copy_of_a_session_sends_nothing(
 ) -> None:
     """Its sinks are those of the first one, which has gone on meanwhile with other rows."""
     monkeypatch.setattr(sink_module, "FIRST_PAUSE", 0.05)
-    monkeypatch.setattr(sinks_module, "PATIENCE", 1.0)
+    monkeypatch.setattr(sinks_module, "SINK_PATIENCE", 1.0)
     query = Query()
     kinds = every_kind("copied", tmp_path, "a", hook, broker, postgres)
     sinks = query.sinks(tmp_path / "s")
@@ -135,8 +135,8 @@ def test_a_target_that_cannot_be_reached_is_said_at_once(
 ) -> None:
     import psycopg
 
-    monkeypatch.setattr(kafka_module, "ANSWER", 0.5)
-    monkeypatch.setattr(sinks_module, "PATIENCE", 0.2)
+    monkeypatch.setattr(kafka_module, "BROKER_ANSWER", 0.5)
+    monkeypatch.setattr(sinks_module, "SINK_PATIENCE", 0.2)
     (tmp_path / "file").write_text("")
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE ROLE nobody LOGIN")

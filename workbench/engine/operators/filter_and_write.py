@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.stored.values import Computed
-from workbench.engine.spark.arrow_tasks import Batches, map_rows
+from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
 from workbench.engine.storage.grouping import Positions
@@ -69,7 +69,7 @@ class Answer:
     seconds: float
 
 
-def filter_and_write_job(rows: DataFrame, step: Callable[[Batches], Batches]) -> PlanJob:
+def filter_and_write_job(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches]) -> PlanJob:
     """The job that passes rows through a step that ends with ``FilterAndWrite``."""
     return PlanJob(map_rows(rows, step, ANSWER))
 
@@ -99,11 +99,11 @@ class FilterAndWrite:
     computed: Mapping[str, Computed] = field(default_factory=dict)
     cancels: bool = False
 
-    def __call__(self, batches: Batches) -> Batches:
+    def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""
         yield pa.RecordBatch.from_pydict({"answer": [json.dumps(vars(self.write(batches)))]})
 
-    def write(self, batches: Batches) -> Answer:
+    def write(self, batches: ArrowBatches) -> Answer:
         """Write some rows, in whatever process."""
         begun = time.perf_counter()
         grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
@@ -147,7 +147,7 @@ class FilterAndWrite:
         )
 
 
-def _cancelled(batches: Batches) -> Batches:
+def _cancelled(batches: ArrowBatches) -> ArrowBatches:
     """The rows without those that cancel each other among ``TOGETHER``."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:

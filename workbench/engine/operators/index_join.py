@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.pair_tests import PairFilter, PairTest, pair_column
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions, true_rows
@@ -40,7 +40,7 @@ from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share, shares
 
-_PAIRS = 65_536
+PAIRS = 65_536
 """About so many pairs are handed on at a time."""
 
 
@@ -71,7 +71,7 @@ class IndexJoin:
     def count(self, spark: SparkSession, job_input: JobInput, tasks: int) -> int:
         """How many candidate pairs all tasks have, counted by a job of Spark; see ``count_here``."""
 
-        def count(task: TaskInput) -> Batches:
+        def count(task: TaskInput) -> ArrowBatches:
             yield pa.RecordBatch.from_pydict({"pairs": [self.count_here(task)]})
 
         tag_jobs(spark.sparkContext)
@@ -87,7 +87,7 @@ class IndexJoin:
             pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
         return pairs
 
-    def pairs(self, task: TaskInput) -> Batches:
+    def pairs(self, task: TaskInput) -> ArrowBatches:
         """One task's part of the candidate pairs; its inputs are the left and the right side."""
         for change, others, changed in _halves(task):
             for lookup in self._lookups(self.paths, change, changed, task):
@@ -97,8 +97,8 @@ class IndexJoin:
                 for lookup in self._lookups((semijoin.path,), change, changed, task):
                     yield from self._pairs_of_semijoin(lookup, others, changed == semijoin.side)
 
-    def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> Batches:
-        """One task's part of the pairs that pass the tests as rows of the join, about ``_PAIRS`` at a time.
+    def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> ArrowBatches:
+        """One task's part of the pairs that pass the tests as rows of the join, about ``PAIRS`` at a time.
 
         Args:
             task: see ``pairs``.
@@ -109,7 +109,7 @@ class IndexJoin:
         for pairs in map(self._tested, self.pairs(task)):
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             waiting.append(conform(rows, schema))
-            if sum(batch.num_rows for batch in waiting) >= _PAIRS:
+            if sum(batch.num_rows for batch in waiting) >= PAIRS:
                 yield pa.concat_batches(waiting)
                 waiting = []
         if waiting:
@@ -144,14 +144,14 @@ class IndexJoin:
                 if len(at):
                     yield _Lookup(path, changed, own, other, rows, at, ranges)
 
-    def _pairs_of_access_path(self, lookup: _Lookup, others: Run) -> Batches:
+    def _pairs_of_access_path(self, lookup: _Lookup, others: Run) -> ArrowBatches:
         """The pairs of rows with those of the other side, without those that an earlier access path finds."""
         for left, right in lookup.pairs(others):
             if self.tests is not None or len(self.paths) > 1:
                 left, right = _only(is_first_path(self.paths, lookup.path, left, right), left, right)
             yield self._joined(left, right)
 
-    def _pairs_of_semijoin(self, lookup: _Lookup, others: Run, once: bool) -> Batches:
+    def _pairs_of_semijoin(self, lookup: _Lookup, others: Run, once: bool) -> ArrowBatches:
         """The pairs of rows that no access path finds; ``once``: one of each segment is enough for each row."""
         for left, right in lookup.pairs(others, once):
             new = np.ones(left.num_rows, dtype=bool) if once else _match(lookup.path, left, right)
@@ -199,7 +199,7 @@ class _Lookup:
     def pairs(self, others: Run, once: bool = False) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """The candidates of the node: rows of the left side, and beside them rows of the right side.
 
-        About ``_PAIRS`` come together, out of as many segments as it takes: nearly all segments are small, and whatever
+        About ``PAIRS`` come together, out of as many segments as it takes: nearly all segments are small, and whatever
         is done with pairs costs more for each batch than for each pair.
 
         Args:
@@ -211,7 +211,7 @@ class _Lookup:
             rows = conform(open_segment(segment.path), self.other.paired)
             for at, partners in (self._one_each if once else self._all)(segment.path):
                 waiting.append((at, rows.take(pa.array(partners))))
-                if sum(len(at) for at, _ in waiting) >= _PAIRS:
+                if sum(len(at) for at, _ in waiting) >= PAIRS:
                     yield self._sides(waiting)
                     waiting = []
         if waiting:
@@ -220,7 +220,7 @@ class _Lookup:
     def _all(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """All candidates of a segment, as positions in ``rows`` and in the segment."""
         batch = open_segment(segment)
-        for asked, partners in candidates(segment, self.key, self.ranges, _PAIRS):
+        for asked, partners in candidates(segment, self.key, self.ranges, PAIRS):
             belong = self.other.belong(batch, partners)
             yield self.at[asked[belong]], partners[belong]
 

@@ -23,7 +23,7 @@ from workbench.engine.physical.filters.guards import by_cost
 from workbench.engine.physical.pair_tests import left_to_test, pair_column
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.semijoin import all_of
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
@@ -126,7 +126,7 @@ def _of_stored_values(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_inpu
     schema = only(layout.arrow, [*names, *marks])
     names |= {mark: mark for mark in marks}
 
-    def rows(task: int) -> Batches:
+    def rows(task: int) -> ArrowBatches:
         return pairs.rows(job_input.read(task, tasks), names, schema)
 
     return runner.task_job(rows, tasks, layout.ddl([*names]), plan)

@@ -17,7 +17,7 @@ from workbench.engine.operators.filter_and_write import (
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.spark.arrow_tasks import Batches, map_rows, run_tasks
+from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, run_tasks
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX, StepFile
@@ -112,7 +112,7 @@ class Runner:
         frame = frame if tasks is None else frame.coalesce(tasks)
         return filter_and_write_job(frame, self.filter_and_write(plan))
 
-    def task_job(self, step: Callable[[int], Batches], tasks: int, schema: str, plan: TreePlan) -> Job:
+    def task_job(self, step: Callable[[int], ArrowBatches], tasks: int, schema: str, plan: TreePlan) -> Job:
         """The job of a step that makes a root's rows, which go through the tree's filter.
 
         Where Spark has nothing to evaluate in between, all of it is done by its Python workers.
@@ -129,11 +129,13 @@ class Runner:
         write = self.filter_and_write(plan)
         return self.step_job(lambda task: write(step(task)), tasks, plan)
 
-    def step_job(self, step: Callable[[int], Batches], tasks: int, plan: TreePlan) -> StepJob:
+    def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan) -> StepJob:
         """The job of a step that ends with ``FilterAndWrite``, which the Python workers run by themselves."""
         return StepJob(StepFile.write(self.folder(plan.name) / f"rows{STEP_SUFFIX}", step), tasks)
 
-    def frame_job(self, frame: DataFrame, step: Callable[[Batches], Batches], schema: str, plan: TreePlan) -> Job:
+    def frame_job(
+        self, frame: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str, plan: TreePlan
+    ) -> Job:
         """The job that passes rows through a step, and what comes out through the tree's filter.
 
         Where Spark has nothing to evaluate in between, both are one step: rows do not go to the JVM and back.
@@ -166,7 +168,7 @@ class Runner:
         (share,) = shares(rows.segments, 1)
         return delta_of([write.write(read_share(share, rows.layout.arrow))])
 
-    def write_here(self, rows: Batches, plan: TreePlan) -> Delta:
+    def write_here(self, rows: ArrowBatches, plan: TreePlan) -> Delta:
         """Pass a root's rows through the tree's filter in this process: ``needs_no_job`` holds."""
         return delta_of([self.filter_and_write(plan).write(rows)])
 

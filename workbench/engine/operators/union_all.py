@@ -18,7 +18,7 @@ from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import UnionPlan
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.values import StoredValue, stored_value
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import TaskInput
@@ -47,7 +47,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
             names, layout = [*plan.produced, BATCH, WEIGHT], Layout(plan.produced)
             schema = only(layout.arrow, names)
 
-            def rows(task: int) -> Batches:
+            def rows(task: int) -> ArrowBatches:
                 return stored_change(job_input.read(task, tasks), scans, stored, schema)
 
             return runner.task_job(rows, tasks, layout.ddl(names), plan)
@@ -84,7 +84,9 @@ def stored_branches(union: SetOperation, produced: Columns) -> StoredBranches | 
     return found
 
 
-def stored_change(task: TaskInput, scans: Mapping[int, Scan], branches: StoredBranches, schema: pa.Schema) -> Batches:
+def stored_change(
+    task: TaskInput, scans: Mapping[int, Scan], branches: StoredBranches, schema: pa.Schema
+) -> ArrowBatches:
     """A task's part of the change where stored columns tell all values.
 
     Args:

@@ -22,7 +22,7 @@ from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import WindowPlan
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.sorted_index import TimeIntervals, rows_in_intervals, rows_within
@@ -68,7 +68,7 @@ class Crossing:
 
     scan: Scan
 
-    def change(self, task: TaskInput) -> Batches:
+    def change(self, task: TaskInput) -> ArrowBatches:
         """The rows that enter, with their weights, and those that leave, with their weights negated."""
         (parent,), (before, after) = task.inputs, task.extents
         for rows in read_share([(s.path, 0, s.rows) for s in parent.change], self.scan.input):
@@ -91,20 +91,20 @@ class Crossing:
         yield pa.RecordBatch.from_arrays([*values, *marks], names=self.scan.output.names)
 
 
-def rows_in(segment: Segment, where: TimeIntervals, schema: pa.Schema) -> Batches:
+def rows_in(segment: Segment, where: TimeIntervals, schema: pa.Schema) -> ArrowBatches:
     """The rows of a segment that are in a window."""
     positions = min((rows_within(segment.path, name, [interval]) for name, interval in where.items()), key=len)
     for rows in _rows_at(segment, np.sort(positions), schema):
         yield rows.filter(pa.array(rows_in_intervals(rows, where))) if len(where) > 1 else rows
 
 
-def _rows_between(segment: Segment, before: TimeIntervals, after: TimeIntervals, schema: pa.Schema) -> Batches:
+def _rows_between(segment: Segment, before: TimeIntervals, after: TimeIntervals, schema: pa.Schema) -> ArrowBatches:
     """The rows of a segment with a time that enters or leaves its interval, and hardly any other row."""
     positions = [rows_within(segment.path, name, before[name].changes_to(after[name])) for name in after]
     yield from _rows_at(segment, np.unique(np.concatenate(positions)), schema)
 
 
-def _rows_at(segment: Segment, at: Positions, schema: pa.Schema) -> Batches:
+def _rows_at(segment: Segment, at: Positions, schema: pa.Schema) -> ArrowBatches:
     """Some rows of a segment, by position, at most ``HANDED_ON`` at a time."""
     batch = open_segment(segment.path)
     batch = batch.select([name for name in schema.names if name in batch.schema.names])

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.files.mapped import MAPPED
 
-Batches = Iterator[pa.RecordBatch]
+ArrowBatches = Iterator[pa.RecordBatch]
 
 _HERE = threading.local()
 """``attempt``: of the task that this thread runs in the driver."""
@@ -32,7 +32,7 @@ LEAST_MEMORY = 2 * 2**30
 """Bytes that a worker may take on any machine."""
 
 
-def map_rows(rows: DataFrame, step: Callable[[Batches], Batches], schema: str) -> DataFrame:
+def map_rows(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str) -> DataFrame:
     """A plan that passes rows through a step.
 
     Args:
@@ -41,14 +41,14 @@ def map_rows(rows: DataFrame, step: Callable[[Batches], Batches], schema: str) -
         schema: of the rows that the step gives, in Spark's DDL.
     """
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Batches:
+    def run(batches: Iterable[pa.RecordBatch]) -> ArrowBatches:
         settle_worker()
         yield from step(iter(batches))
 
     return rows.mapInArrow(run, schema)
 
 
-def run_tasks(spark: SparkSession, tasks: int, step: Callable[[int], Batches], schema: str) -> DataFrame:
+def run_tasks(spark: SparkSession, tasks: int, step: Callable[[int], ArrowBatches], schema: str) -> DataFrame:
     """A plan of ``tasks`` tasks whose rows a step reads by itself; it gets the task's number, from 0."""
     return map_rows(task_numbers(spark, tasks), of_task_number(step), schema)
 
@@ -58,10 +58,10 @@ def task_numbers(spark: SparkSession, tasks: int) -> DataFrame:
     return spark.range(0, tasks, 1, tasks)
 
 
-def of_task_number(step: Callable[[int], Batches]) -> Callable[[Batches], Batches]:
+def of_task_number(step: Callable[[int], ArrowBatches]) -> Callable[[ArrowBatches], ArrowBatches]:
     """A step over ``task_numbers``, from one that gets the task's number."""
 
-    def run(batches: Batches) -> Batches:
+    def run(batches: ArrowBatches) -> ArrowBatches:
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 yield from step(task)

@@ -21,7 +21,7 @@ from pyspark import RDD, SparkContext, TaskContext, cloudpickle
 from pyspark.serializers import BatchedSerializer, CPickleSerializer
 from pyspark.sql import Row
 
-from workbench.engine.spark.arrow_tasks import Batches, settle_worker
+from workbench.engine.spark.arrow_tasks import ArrowBatches, settle_worker
 from workbench.files.writing import replacing
 
 ANSWER = "answer string"
@@ -50,14 +50,14 @@ class StepFile:
     digest: str
 
     @staticmethod
-    def write(path: Path, step: Callable[[int], Batches]) -> StepFile:
+    def write(path: Path, step: Callable[[int], ArrowBatches]) -> StepFile:
         """Write a step, which must pickle with ``cloudpickle``."""
         data: bytes = cloudpickle.dumps(step)
         with replacing(path) as file:
             file.write(data)
         return StepFile(str(path), hashlib.sha256(data).hexdigest())
 
-    def load(self) -> Callable[[int], Batches]:
+    def load(self) -> Callable[[int], ArrowBatches]:
         """The step.
 
         Raises:
@@ -66,7 +66,7 @@ class StepFile:
         data = Path(self.path).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.digest:
             raise ValueError(f"{self.path} was changed by somebody else")
-        step: Callable[[int], Batches] = cloudpickle.loads(data)
+        step: Callable[[int], ArrowBatches] = cloudpickle.loads(data)
         return step
 
 
@@ -106,5 +106,5 @@ def _run(numbers: Iterable[int]) -> Iterator[Row]:
 
 
 @lru_cache(maxsize=_LOADED)
-def _loaded(step: StepFile) -> Callable[[int], Batches]:
+def _loaded(step: StepFile) -> Callable[[int], ArrowBatches]:
     return step.load()

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches, run_tasks
+from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.python_steps import ANSWER
 
 OPERATORS = "workbench.engine.operators.evaluate"
@@ -47,6 +47,6 @@ def _start(spark: SparkSession) -> None:
         run_tasks(spark, max(1, spark.sparkContext.defaultParallelism), _import_operators, ANSWER).rdd.collect()
 
 
-def _import_operators(task: int) -> Batches:
+def _import_operators(task: int) -> ArrowBatches:
     importlib.import_module(OPERATORS)
     return iter(())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches, map_rows, of_task_number, run_tasks, task_numbers
+from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, of_task_number, run_tasks, task_numbers
 from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import Layout, only
@@ -33,10 +33,10 @@ def change_frame(
 
 def change_step(
     job_input: JobInput, position: int, scan: Scan | FusedScan | LineageScan, tasks: int
-) -> Callable[[Batches], Batches]:
+) -> Callable[[ArrowBatches], ArrowBatches]:
     """The step over ``task_numbers`` that gives these rows."""
 
-    def read(number: int) -> Batches:
+    def read(number: int) -> ArrowBatches:
         task = job_input.read(number, tasks)
         for batch in read_share(shares(task.inputs[position].change, tasks)[number], scan.input):
             yield from scan.select(batch)
@@ -48,7 +48,7 @@ def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:
     """The plan that writes a DataFrame's rows, each task its own; ``run_writing`` runs it."""
     place = str(folder)
 
-    def write(batches: Batches) -> Batches:
+    def write(batches: ArrowBatches) -> ArrowBatches:
         writer = SegmentWriter(place)
         for batch in batches:
             writer.add(batch)

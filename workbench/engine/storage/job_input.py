@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches, run_tasks, task_attempt
+from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks, task_attempt
 from workbench.engine.storage.segments import Run, Segment
 from workbench.files.writing import replacing
 from workbench.sql.windows.bounds import Interval
@@ -79,7 +79,7 @@ class JobInput:
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
         return TaskInput(content["batch"], inputs, extents, task, tasks)
 
-    def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], Batches], schema: str) -> DataFrame:
+    def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], ArrowBatches], schema: str) -> DataFrame:
         """A plan whose tasks each read this input and give the rows of a step; ``schema`` is in Spark's DDL."""
         return run_tasks(spark, tasks, lambda task: step(self.read(task, tasks)), schema)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import conform
@@ -36,11 +36,11 @@ class PositionedRows:
     schema: pa.Schema
     tasks: int
 
-    def read(self, task: int) -> Batches:
+    def read(self, task: int) -> ArrowBatches:
         """A task's rows, with all columns."""
         yield from read_share(shares(self._segments, self.tasks)[task], self.schema)
 
-    def operands(self, task: int, names: Sequence[str]) -> Batches:
+    def operands(self, task: int, names: Sequence[str]) -> ArrowBatches:
         """A task's rows: their positions, and some columns."""
         segments = self._segments
         first = dict(zip((segment.path for segment in segments), _starts(segments), strict=True))
@@ -52,7 +52,7 @@ class PositionedRows:
                 columns = [positions, *(batch.column(name) for name in names)]
                 yield pa.RecordBatch.from_arrays(columns, names=[POSITION, *names])
 
-    def whole(self, batches: Batches) -> Batches:
+    def whole(self, batches: ArrowBatches) -> ArrowBatches:
         """Rows with all their columns, from batches with ``POSITION``, whose other columns are added."""
         segments = self._segments
         starts = _starts(segments)

@@ -16,7 +16,7 @@ from workbench.experiments.query_sets.chains import Chain, Hand, variants, write
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
 
 AMOUNTS = (50_000, 100_000)
-WINDOWS = (5, 10, 20, 30, 40, 60)
+FED_WINDOWS = (5, 10, 20, 30, 40, 60)
 RATIOS = (1, 2, 5, 10)
 """The values of Table 10.2; its ranges go from the least to the greatest."""
 
@@ -34,7 +34,7 @@ def fed_manual(seed: int) -> list[GeneratedQuery]:
     restructuring depends on whether weak predicates come before strong ones.
     """
     random = Random(f"fed-manual:{seed}")
-    combinations = list(product(AMOUNTS, WINDOWS, RATIOS))
+    combinations = list(product(AMOUNTS, FED_WINDOWS, RATIOS))
     return _queries(
         {
             variant: [Chain(*form, *values) for values in (random.sample(combinations, 48) if seed else combinations)]
@@ -53,7 +53,7 @@ def fed_random(name: str, seed: int) -> list[GeneratedQuery]:
     random, draw = Random(f"{name}:{seed}"), DRAWS[name]
     chains: dict[str, list[Chain]] = {variant: [] for variant in variants()}
     for variant, form in islice(cycle(variants().items()), RANDOM_QUERIES):
-        amount, window, ratio = (_drawn(random, draw, values) for values in (AMOUNTS, WINDOWS, RATIOS))
+        amount, window, ratio = (_drawn(random, draw, values) for values in (AMOUNTS, FED_WINDOWS, RATIOS))
         chains[variant].append(Chain(*form, amount, window, ratio))
     return _queries(chains)
 

@@ -169,7 +169,7 @@ _CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = {
 """How each category is written, and its ranges of codes: of diagnoses, or of operations."""
 
 
-def med(seed: int) -> list[GeneratedQuery]:
+def med_queries(seed: int) -> list[GeneratedQuery]:
     """The set; the ranges of each category come in an order shuffled by ``seed``."""
     random = Random(f"med:{seed}")
     shuffled = {category: random.sample(codes, len(codes)) for category, (_, codes) in _CATEGORIES.items()}

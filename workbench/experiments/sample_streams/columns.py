@@ -20,12 +20,12 @@ def some(rng: np.random.Generator, size: int, share: float) -> _Mask:
     return np.asarray(rng.random(size) < share)
 
 
-def integers(values: Ints, kind: pa.DataType, null: _Mask | None = None) -> pa.Array:
+def integer_column(values: Ints, kind: pa.DataType, null: _Mask | None = None) -> pa.Array:
     """Whole numbers of type ``kind``."""
     return pa.array(values, type=kind, mask=null)
 
 
-def days(values: Ints, null: _Mask | None = None) -> pa.Array:
+def day_column(values: Ints, null: _Mask | None = None) -> pa.Array:
     """Dates from days since 1970-01-01."""
     return pa.array(values.astype(np.int32), mask=null).cast(pa.date32())
 

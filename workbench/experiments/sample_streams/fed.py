@@ -235,13 +235,13 @@ def _table(
         return null
 
     data = {
-        "tranid": columns.integers(np.arange(1, count + 1), pa.int64()),
-        "type_code": columns.integers(transfers["type_code"], pa.int32(), missing(0.001)),
-        "tran_date": columns.days(business_days[np.floor(transfers["time"]).astype(np.int64)]),
+        "tranid": columns.integer_column(np.arange(1, count + 1), pa.int64()),
+        "type_code": columns.integer_column(transfers["type_code"], pa.int32(), missing(0.001)),
+        "tran_date": columns.day_column(business_days[np.floor(transfers["time"]).astype(np.int64)]),
         "amount": columns.money(transfers["cents"].copy(), missing(0.0005)),
-        "sbank_aba": columns.integers(abas[sbank], pa.int64(), missing(0.001)),
+        "sbank_aba": columns.integer_column(abas[sbank], pa.int64(), missing(0.001)),
         "sbank_name": columns.looked_up(names, sbank, missing(0.005)),
-        "rbank_aba": columns.integers(abas[rbank], pa.int64(), missing(0.001)),
+        "rbank_aba": columns.integer_column(abas[rbank], pa.int64(), missing(0.001)),
         "rbank_name": columns.looked_up(names, rbank, missing(0.01)),
         "orig_account": columns.looked_up(accounts.numbers, transfers["orig"], missing(0.002)),
         "benef_account": columns.looked_up(accounts.numbers, transfers["benef"], missing(0.01)),

@@ -179,26 +179,26 @@ def _table(rng: np.random.Generator, stays: NDArray[np.void], persons: NDArray[n
     hospital = columns.looked_up(hospital_ids(), stays["hospital"])
     months, years = (birth.astype(f"datetime64[{unit}]").astype("datetime64[D]").astype(np.int64) for unit in "MY")
     data = {
-        "recid": columns.integers(np.arange(1, count + 1), pa.int64()),
+        "recid": columns.integer_column(np.arange(1, count + 1), pa.int64()),
         "providerid": columns.numbered(hospital, stays["patient"] % 9_999_991, 7),
         "dischargeid": columns.numbered(hospital, np.arange(count) * 7 % 10_000_000, 7),
         "hospid": hospital,
         "sex": columns.looked_up(np.array(["M", "F"]), who["female"].astype(np.int64)),
-        "age": columns.integers(_ages(stays, persons), pa.int32(), columns.some(rng, count, 0.002)),
+        "age": columns.integer_column(_ages(stays, persons), pa.int32(), columns.some(rng, count, 0.002)),
         "payor": columns.looked_up(PAYORS, who["payor"], columns.some(rng, count, 0.01)),
-        "bdate": columns.days(who["birth"], columns.some(rng, count, 0.08)),
-        "adate": columns.days(admitted),
-        "ddate": columns.days(admitted + stays["los"]),
+        "bdate": columns.day_column(who["birth"], columns.some(rng, count, 0.08)),
+        "adate": columns.day_column(admitted),
+        "ddate": columns.day_column(admitted + stays["los"]),
         "zip": columns.looked_up(zip_codes(), who["zip"]),
-        "los": columns.integers(stays["los"], pa.int32()),
+        "los": columns.integer_column(stays["los"], pa.int32()),
         "disp": columns.looked_up(stories.DISPOSITIONS, stays["disp"]),
         "race": columns.looked_up(RACES, who["race"], columns.some(rng, count, 0.06)),
         **{f"dxs_{place + 1:02}": columns.looked_up(codes.diagnoses, stays["dxs"][:, place]) for place in range(5)},
         **{f"ops_{place + 1:02}": columns.looked_up(codes.procedures, stays["ops"][:, place]) for place in range(5)},
         "patorg": columns.looked_up(_PATIENT_ORIGINS, _origins(rng, stays, who)),
         "townid": columns.looked_up(town_numbers(), who["zip"]),
-        "byear": columns.days(years, columns.some(rng, count, 0.002)),
-        "bym": columns.days(months, columns.some(rng, count, 0.04)),
+        "byear": columns.day_column(years, columns.some(rng, count, 0.002)),
+        "bym": columns.day_column(months, columns.some(rng, count, 0.04)),
     }
     return pa.table(data, schema=MED)
 

@@ -15,7 +15,7 @@ from workbench.experiments.sample_streams.schemas import VISITS
 FIRST_MOMENT = datetime(2002, 9, 30)
 """The first day of `DAYS`."""
 
-DAYS = 60
+VISIT_DAYS = 60
 _HOSPITALS = ("Bayside", "Elm Street", "Harbor", "Hillcrest", "Lakeview", "Mercy", "Riverside", "Saint Anne", "Union")
 _MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -46,10 +46,10 @@ def visits(rows: int = 100_000, seed: int = 12) -> pa.Table:
     codes = vocabulary()
     share = codes.diagnosis_shares.mean(axis=0)
     start = np.datetime64(FIRST_MOMENT, "us").astype(np.int64)
-    moments = start + np.sort(rng.integers(0, DAYS * _MICROSECONDS_A_DAY, rows))
+    moments = start + np.sort(rng.integers(0, VISIT_DAYS * _MICROSECONDS_A_DAY, rows))
     busy = np.arange(len(_HOSPITALS), 0, -1) / np.arange(len(_HOSPITALS) + 1).sum()
     data = {
-        "visit_id": columns.integers(np.arange(1, rows + 1), pa.int64()),
+        "visit_id": columns.integer_column(np.arange(1, rows + 1), pa.int64()),
         "disease": columns.looked_up(
             codes.diagnoses, rng.choice(len(share), size=rows, p=share), columns.some(rng, rows, 0.005)
         ),

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from workbench.experiments import comparison, reruns, runs
-from workbench.experiments.comparison import Comparison, Growing
-from workbench.experiments.digests import check
+from workbench.experiments.comparison import EngineComparison, Growing
+from workbench.experiments.digests import check_digests
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, charts_beside, table
-from workbench.experiments.study import Findings, Progress, option
-from workbench.experiments.workload import FED, Workload
+from workbench.experiments.report import Chart, charts_beside, text_table
+from workbench.experiments.study import Findings, StudyProgress, option
+from workbench.experiments.workload import FED_DATABASE, Workload
 from workbench.options import Options
 
 _SETS = ("aggregate-fed", "aggregate-med")
-STEP = 50
+AGGREGATES_STEP = 50
 SHARED, UNSHARED, ANEW = "shared", "unshared", "unshared, anew"
 
 THESIS_C4_C5: Mapping[str, Mapping[int, tuple[float, float]]] = {
@@ -49,12 +49,12 @@ class Aggregates(Growing):
     name = "aggregates"
     summary = "aggregates shared or not, kept up or computed anew; vertical expansion (T10.3)"
 
-    step: int = option(STEP, "queries that come at a time")
+    step: int = option(AGGREGATES_STEP, "queries that come at a time")
     expansion_sizes: tuple[int, ...] = option(
         EXPANSION_SIZES, "rows of a batch in the study of vertical expansion; none to leave it out"
     )
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         texts: list[str] = []
         figures: dict[str, object] = {}
@@ -76,26 +76,28 @@ class Aggregates(Growing):
             ]
         return "\n\n".join(filter(None, texts)), figures, charts
 
-    def _expanded(self, pair: str, progress: Progress) -> tuple[dict[str, dict[int, float]], tuple[int, int]]:
+    def _expanded(self, pair: str, progress: StudyProgress) -> tuple[dict[str, dict[int, float]], tuple[int, int]]:
         """Seconds of a batch by its size, with vertical expansion and without; and the groups of both queries."""
         queries = tuple(map(partial(_sums, PAIRS[pair]), (2, 1)))
-        history = FED.history if self.history is None else self.history
+        history = FED_DATABASE.history if self.history is None else self.history
         seconds: dict[str, dict[int, float]] = {"VE": {}, "NonVE": {}}
         groups = (0, 0)
         for size in self.expansion_sizes:
-            rows = FED.rows(history + (runs.WARM_UP + self.batches) * size)
-            work = Workload(pair, FED.stream, rows, history, size, queries)
+            rows = FED_DATABASE.rows(history + (runs.WARM_UP + self.batches) * size)
+            work = Workload(pair, FED_DATABASE.stream, rows, history, size, queries)
             expected = reruns.in_duckdb(work, queries, rows.num_rows).digests
             groups = expected["accounts"][0], expected["banks"][0]
             for called, options in (("VE", Options()), ("NonVE", Options(vertical_expansion=False))):
-                run = runs.run(work, [2], self.batches, options=options, checked=set(expected), progress=runs.silent)
-                check(called, run.digests, expected)
+                run = runs.run_batches(
+                    work, [2], self.batches, options=options, checked=set(expected), progress=runs.silent
+                )
+                check_digests(called, run.digests, expected)
                 seconds[called][size] = run.last.seconds
                 progress(f"{pair}, {called}, batches of {size:,}: {run.last.seconds:.2f} s")
         return seconds, groups
 
 
-def _lines(measured: Comparison) -> str:
+def _lines(measured: EngineComparison) -> str:
     """Table C.4 or C.5, ours and the thesis's."""
     seconds, thesis = measured.seconds, THESIS_C4_C5.get(measured.work.name, {})
     others = [who for who in seconds if who not in (SHARED, ANEW)]
@@ -107,22 +109,22 @@ def _lines(measured: Comparison) -> str:
         rows.append([number, shared, *theirs, *(each / shared for each in theirs), *(printed or (None, None)), ratio])
     columns = ["queries", SHARED, *others, *(f"{who} / shared" for who in others)]
     title = f"{measured.title()}; all but shared scaled from a sample"
-    return f"{title}\n{table([*columns, 'T SIA', 'T NS-IA', 'T NS-IA / SIA'], rows)}"
+    return f"{title}\n{text_table([*columns, 'T SIA', 'T NS-IA', 'T NS-IA / SIA'], rows)}"
 
 
-def table_10_4(measured: Comparison) -> str:
+def table_10_4(measured: EngineComparison) -> str:
     """All queries alone: aggregates kept up, and computed anew."""
     if ANEW not in measured.alone:
         return ""
     name, number = measured.work.name, len(measured.work.queries)
     kept, anew = number * measured.alone[UNSHARED], number * measured.alone[ANEW]
     columns = ["Table 10.4", "kept up", "computed anew", "T IA", "T NIA"]
-    return table(columns, [[f"{name}, {number} queries alone", kept, anew, *THESIS_10_4.get(name, (None, None))]])
+    return text_table(columns, [[f"{name}, {number} queries alone", kept, anew, *THESIS_10_4.get(name, (None, None))]])
 
 
 def _sums(columns: Sequence[str], number: int) -> GeneratedQuery:
     groups = ", ".join(columns[:number])
-    sql = f"SELECT {groups}, SUM(amount) total, COUNT(*) transfers FROM {FED.stream} GROUP BY {groups}"
+    sql = f"SELECT {groups}, SUM(amount) total, COUNT(*) transfers FROM {FED_DATABASE.stream} GROUP BY {groups}"
     return GeneratedQuery("accounts" if number == 2 else "banks", sql, sql, "sums", {})
 
 
@@ -133,4 +135,4 @@ def _study(pair: str, seconds: Mapping[str, Mapping[int, float]], groups: tuple[
         for size, ve in seconds["VE"].items()
     ]
     title = f"vertical expansion, {pair}: {groups[0]:,} groups and {groups[1]:,} (thesis: 95,000 and 10,000)"
-    return f"{title}\n{table(['rows', 'VE IBT s', 'NonVE IBT s', 'VE ITT ms', 'NonVE ITT ms'], rows)}"
+    return f"{title}\n{text_table(['rows', 'VE IBT s', 'NonVE IBT s', 'VE ITT ms', 'NonVE ITT ms'], rows)}"

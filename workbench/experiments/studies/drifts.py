@@ -24,9 +24,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workbench.experiments import runs
-from workbench.experiments.digests import check, connect, digest
-from workbench.experiments.report import Chart, table
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.digests import answer_digest, check_digests, connect
+from workbench.experiments.report import Chart, text_table
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.options import Options
 from workbench.session.session import Session
 
@@ -121,7 +121,7 @@ class Adaptive(Study):
     keys: int = option(500, "persons, and items, of a batch")
     drift: tuple[str, ...] = option((*DRIFTS,), "how rows turn, each in its turn", choices=DRIFTS)
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         measured = {drift: self._drifted(drift, progress) for drift in self.drift}
         title = (
@@ -136,7 +136,7 @@ class Adaptive(Study):
             charts.append(Chart(f"rows that turn: {drift}", "batch", "seconds", series, log_y=False))
         return "\n\n".join(texts), figures, charts
 
-    def _drifted(self, drift: str, progress: Progress) -> Measured:
+    def _drifted(self, drift: str, progress: StudyProgress) -> Measured:
         """What each session took of a drift; answers are compared with DuckDB's half way and at the end."""
         parts = turned(drift, self.batches)
         starts = phases(parts)
@@ -158,7 +158,9 @@ class Adaptive(Study):
                 if batch in (self.batches // 2, self.batches):
                     expected = _expected(rows, self.history + batch * self.batch)
                     for name, session in sessions.items():
-                        checked += check(f"{drift}, {name}", {_QUERY: runs.digest(session.query(_QUERY))}, expected)
+                        checked += check_digests(
+                            f"{drift}, {name}", {_QUERY: runs.run_digest(session.query(_QUERY))}, expected
+                        )
         return Measured(starts, taken, checked)
 
 
@@ -221,7 +223,7 @@ def _text(drift: str, measured: Measured) -> str:
         )
         lines.append([name, settled, sum(taken.batches), taken.between, replanned or None])
     ratios = [f"{name}: {ratio:.2f}" for name, ratio in measured.ratios().items()]
-    return "\n".join([f"{drift}:", table(columns, lines), *ratios])
+    return "\n".join([f"{drift}:", text_table(columns, lines), *ratios])
 
 
 def _run(session: Session, taken: Taken, anew: str | None) -> None:
@@ -244,4 +246,4 @@ def _expected(rows: Mapping[str, pa.Table], arrived: int) -> dict[str, tuple[int
         for name, table_ in rows.items():
             database.register(name, table_.slice(0, arrived))
         database.execute(f"CREATE TABLE answer AS SELECT * FROM ({FIRST}) AS t(c0, c1, c2)")
-        return {_QUERY: digest(database, "answer")}
+        return {_QUERY: answer_digest(database, "answer")}

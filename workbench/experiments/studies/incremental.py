@@ -16,12 +16,12 @@ from statistics import mean, median
 import pyarrow as pa
 
 from workbench.experiments import reruns, runs
-from workbench.experiments.digests import Digest, check
+from workbench.experiments.digests import Digest, check_digests
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, table, timing_summary
+from workbench.experiments.report import Chart, text_table, timing_summary
 from workbench.experiments.reruns import Reruns
-from workbench.experiments.study import Findings, Progress, Study, option
-from workbench.experiments.workload import FED, Workload, examples
+from workbench.experiments.study import Findings, Study, StudyProgress, option
+from workbench.experiments.workload import FED_DATABASE, Workload, examples
 from workbench.options import Options
 
 HISTORY, NEW, ALERTS = 300_000, 20_000, 6
@@ -42,7 +42,7 @@ THESIS_C2: Mapping[tuple[str, str], Sequence[int | None]] = {
 THESIS_C3: Mapping[str, Sequence[int]] = {"Data1": (38, 44, 45), "Data2": (17, 27, 31)}
 """Conditional, not conditional, SQL."""
 
-HIDDEN = {"Q1": " AND onward.amount > 500000 AND final.amount > 500000", "Q3": " AND sent.amount > 1000000"}
+HIDDEN_OPTIONS = {"Q1": " AND onward.amount > 500000 AND final.amount > 500000", "Q3": " AND sent.amount > 1000000"}
 """What follows from a query and is not in its text."""
 
 CONDITIONAL = Options(transitivity=False, materialize_below=0.3)
@@ -62,9 +62,9 @@ class Incremental(Study):
     new: int = option(NEW, "rows of the batch")
     repeats: int = option(3, "sessions for each figure of ours")
     batch_sizes: tuple[int, ...] = option(BATCH_SIZES, "of Figure 10.2; none to leave it out")
-    patience: float = option(reruns.PATIENCE, "seconds for one query of DuckDB or Spark")
+    patience: float = option(reruns.RERUN_PATIENCE, "seconds for one query of DuckDB or Spark")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         bench = _SingleQueries(self, progress)
         who = ("DuckDB", "Spark")
@@ -86,7 +86,7 @@ class Incremental(Study):
         if sizes:
             texts += [
                 "rows of a batch (T Figure 10.2)",
-                table(["rows", "seconds"], [[*each] for each in sizes.items()]),
+                text_table(["rows", "seconds"], [[*each] for each in sizes.items()]),
             ]
             means = {"mean of the queries": sizes}
             charts.append(Chart("ours, T Figure 10.2", "rows of a batch", "seconds", means, log_x=True))
@@ -96,11 +96,11 @@ class Incremental(Study):
 class _SingleQueries:
     """Runs Q1-Q7 alone, and compares every answer with DuckDB's."""
 
-    def __init__(self, chosen: Incremental, progress: Progress) -> None:
+    def __init__(self, chosen: Incremental, progress: StudyProgress) -> None:
         self._study, self._progress = chosen, progress
         queries = (replace(query, name=f"Q{i}") for i, query in enumerate(examples(range(1, 8)), start=1))
         self.queries = {query.name: query for query in queries if query.name in chosen.queries}
-        rows = FED.rows(chosen.history + chosen.new + ALERTS)
+        rows = FED_DATABASE.rows(chosen.history + chosen.new + ALERTS)
         self.rows = {"Data1": rows, "Data2": rows.slice(0, chosen.history + chosen.new)}
         self._digests: dict[tuple[str, str], Mapping[str, Digest]] = {}
         self.seconds: dict[str, object] = {}
@@ -110,8 +110,8 @@ class _SingleQueries:
         work = self._work(self.queries[name], self.rows[data])
         seconds = []
         for _ in range(self._study.repeats):
-            run = runs.run(work, [1], 1, options=options, checked={name}, progress=runs.silent)
-            check(f"{name} on {data}, {how}", run.digests, self._expected(name, data))
+            run = runs.run_batches(work, [1], 1, options=options, checked={name}, progress=runs.silent)
+            check_digests(f"{name} on {data}, {how}", run.digests, self._expected(name, data))
             seconds.append(run.last.seconds)
         self._record(f"{name} on {data}, {how}", seconds)
         return median(seconds)
@@ -120,9 +120,9 @@ class _SingleQueries:
         """Seconds to run the query again over everything, maybe with its hidden conditions in the text."""
         query = self.queries[name]
         if hidden:
-            query = replace(query, duckdb_sql=query.duckdb_sql.rstrip().rstrip(";") + HIDDEN[name])
+            query = replace(query, duckdb_sql=query.duckdb_sql.rstrip().rstrip(";") + HIDDEN_OPTIONS[name])
         rerun = self._rerun(reruns.in_spark if who == "Spark" else reruns.in_duckdb, query, data)
-        check(f"{name} on {data}, {who}", rerun.digests, self._expected(name, data))
+        check_digests(f"{name} on {data}, {who}", rerun.digests, self._expected(name, data))
         self._record(f"{name} on {data}, {who}{' with hidden conditions' if hidden else ''}", [rerun.seconds[name]])
         return rerun.seconds[name]
 
@@ -130,9 +130,9 @@ class _SingleQueries:
         """Mean seconds of a batch over the queries, by its rows (Figure 10.2)."""
         means: dict[int, float] = {}
         for size in sizes:
-            rows = FED.rows(self._study.history + size)
+            rows = FED_DATABASE.rows(self._study.history + size)
             works = [self._work(query, rows) for query in self.queries.values()]
-            seconds = [runs.run(work, [1], 1, progress=runs.silent).last.seconds for work in works]
+            seconds = [runs.run_batches(work, [1], 1, progress=runs.silent).last.seconds for work in works]
             means[size] = mean(seconds)
             self._record(f"batches of {size:,}", seconds)
         return means
@@ -140,7 +140,7 @@ class _SingleQueries:
     def _work(self, query: GeneratedQuery, rows: pa.Table) -> Workload:
         batch = rows.num_rows - self._study.history
         return Workload(
-            query.name, FED.stream, rows, max(0, self._study.history - runs.WARM_UP * batch), batch, (query,)
+            query.name, FED_DATABASE.stream, rows, max(0, self._study.history - runs.WARM_UP * batch), batch, (query,)
         )
 
     def _rerun(self, run: Callable[..., Reruns], query: GeneratedQuery, data: str) -> Reruns:
@@ -165,7 +165,7 @@ def _table_c1(evaluation: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
             ratio, ours_ratio = thesis["SQL"] / thesis["Rete"], duckdb / incremental
             rows.append([data, name, incremental, duckdb, spark, ours_ratio, thesis["Rete"], thesis["SQL"], ratio])
     columns = ["Table C.1", "", "incremental", "DuckDB", "Spark", "DuckDB / ours", "T Rete", "T SQL", "T SQL / Rete"]
-    return table(columns, rows)
+    return text_table(columns, rows)
 
 
 def _table_c2(bench: _SingleQueries) -> str:
@@ -177,7 +177,7 @@ def _table_c2(bench: _SingleQueries) -> str:
             duckdb = bench.again("DuckDB", name, data), bench.again("DuckDB", name, data, hidden=True)
             rows.append([f"{name} {data}", *inferred, *duckdb, *thesis])
     columns = ["Table C.2", "inference", "none", "DuckDB", "DuckDB, hidden added"]
-    return table([*columns, "T Rete TI", "T Rete non-TI", "T SQL non-TI", "T SQL TI"], rows)
+    return text_table([*columns, "T Rete TI", "T Rete non-TI", "T SQL non-TI", "T SQL TI"], rows)
 
 
 def _table_c3(bench: _SingleQueries) -> str:
@@ -187,7 +187,7 @@ def _table_c3(bench: _SingleQueries) -> str:
         other = bench.ours("Q1", data, NON_CONDITIONAL, "not conditional")
         rows.append([f"Q1 {data}", conditional, other, bench.again("DuckDB", "Q1", data), *thesis])
     columns = ["Table C.3", "conditional", "not conditional", "DuckDB", "T conditional", "T not conditional", "T SQL"]
-    return table(columns, rows)
+    return text_table(columns, rows)
 
 
 def _figure_10_1(queries: Mapping[str, Sequence[float]]) -> dict[str, dict[str, dict[str, float]]]:

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 
 from workbench.arrow.types import to_data_type
 from workbench.experiments.query_sets import QUERY_SETS, query_set
-from workbench.experiments.report import charts_beside, table
+from workbench.experiments.report import charts_beside, text_table
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
-from workbench.experiments.study import Findings, Progress, Study, option
-from workbench.experiments.workload import FED, MED
+from workbench.experiments.study import Findings, Study, StudyProgress, option
+from workbench.experiments.workload import FED_DATABASE, MED_DATABASE
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.optimizer.statistics import StreamStatistics, collect
@@ -111,7 +111,7 @@ def sample_schema() -> Schema:
 
 def sample_statistics() -> dict[str, StreamStatistics]:
     """What the sample streams look like, as if they had the thesis's sizes."""
-    return {db.stream.lower(): collect(db.rows(SAMPLE), db.history) for db in (FED, MED)}
+    return {db.stream.lower(): collect(db.rows(SAMPLE), db.history) for db in (FED_DATABASE, MED_DATABASE)}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class NetworkSize(Study):
     sets: tuple[str, ...] = option((), f"of {', '.join(QUERY_SETS)}; all unless given", positional=True)
     configurations: tuple[str, ...] = option((), "all unless given", choices=CONFIGURATIONS)
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         configurations = {name: CONFIGURATIONS[name] for name in self.configurations or CONFIGURATIONS}
         texts, figures, charts = [], {}, []
@@ -145,7 +145,7 @@ def sizes_table(name: str, grown: Mapping[str, Growth]) -> str:
     """The sizes as a table, the thesis's beside ours where it has them."""
     thesis = THESIS_SIZES.get(name, {})
     columns = ["queries", *grown, *(f"T {configuration}" for configuration in _PRINTED if thesis)]
-    return table(
+    return text_table(
         columns,
         [
             [number, *(growth.sizes[number] for growth in grown.values()), *thesis.get(number, ())]

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.report import Chart, table
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.report import Chart, text_table
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.options import Options
 from workbench.session.session import Session
 
@@ -49,7 +49,7 @@ class PSoup(Study):
     joined: tuple[int, ...] = option(JOINED, "rows of the windows of joins")
     queries: tuple[int, ...] = option(_QUERIES, "numbers of queries")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         rows = stream(self.history + 10 * self.batch)
         sizes = {f"{kind}, {n:,} rows": (n, kind, 1) for kind in ("equality", "interval") for n in self.windows}
@@ -70,9 +70,9 @@ class PSoup(Study):
         }
         texts = [
             "milliseconds until an answer is there",
-            table(["query", *SYSTEMS.values()], times),
+            text_table(["query", *SYSTEMS.values()], times),
             "\nrows that could arrive in a second",
-            table(["queries", *arriving], counts),
+            text_table(["queries", *arriving], counts),
         ]
         charts = [
             *(
@@ -84,7 +84,9 @@ class PSoup(Study):
         figures = {"seconds": answers, "rows a second": {**rates, "lazy, unshared": unshared}}
         return "\n".join(texts), figures, charts
 
-    def _answered(self, asked: Mapping[str, str], rows: pa.Table, progress: Progress) -> dict[str, dict[str, float]]:
+    def _answered(
+        self, asked: Mapping[str, str], rows: pa.Table, progress: StudyProgress
+    ) -> dict[str, dict[str, float]]:
         """Seconds until an answer is there, by query and by how it is kept; answers must agree."""
         answers: dict[str, dict[str, float]] = {name: {} for name in asked}
         with Session() as session:
@@ -104,7 +106,12 @@ class PSoup(Study):
         return answers
 
     def _rates(
-        self, kept: str, rows: pa.Table, progress: Progress, options: Options | None = None, at_most: int | None = None
+        self,
+        kept: str,
+        rows: pa.Table,
+        progress: StudyProgress,
+        options: Options | None = None,
+        at_most: int | None = None,
     ) -> dict[int, float]:
         """Rows that could arrive in a second, by number of queries."""
         rates = {}

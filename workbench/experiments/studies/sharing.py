@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.experiments import comparison
-from workbench.experiments.comparison import Comparison, Growing
-from workbench.experiments.report import charts_beside, table
+from workbench.experiments.comparison import EngineComparison, Growing
+from workbench.experiments.report import charts_beside, text_table
 from workbench.experiments.studies.network_size import CONFIGURATIONS
-from workbench.experiments.study import Findings, Progress, option
+from workbench.experiments.study import Findings, StudyProgress, option
 from workbench.options import Options
 
 _SETS = ("fed-manual", "med")
@@ -50,7 +50,7 @@ class Sharing(Growing):
     step: int = option(STEP, "queries that come at a time")
     configurations: tuple[str, ...] = option((), "all unless given", choices=ALL)
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         configurations = {name: ALL[name] for name in self.configurations or ALL}
         texts, figures, charts = [], {}, []
@@ -63,12 +63,12 @@ class Sharing(Growing):
         return "\n\n".join(texts), figures, charts
 
 
-def _lines(measured: Comparison) -> str:
+def _lines(measured: EngineComparison) -> str:
     """Table C.6 or C.8: ours, then the thesis's. A dash: not measured, since a batch took too long before."""
     seconds, thesis = measured.seconds, THESIS.get(measured.work.name, {})
     numbers = sorted({number for steps in seconds.values() for number in steps})
     rows = [[number, *(steps.get(number) for steps in seconds.values())] for number in numbers]
     printed = [[number, *figures] for number, figures in thesis.items() if number in numbers]
     title = f"{measured.title()}; {', '.join(measured.alone)} scaled from a sample"
-    parts = [title, table(["queries", *seconds], rows)]
-    return "\n".join([*parts, *(["the thesis's", table(["queries", *PRINTED], printed)] if printed else [])])
+    parts = [title, text_table(["queries", *seconds], rows)]
+    return "\n".join([*parts, *(["the thesis's", text_table(["queries", *PRINTED], printed)] if printed else [])])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.experiments import runs
-from workbench.experiments.comparison import Compared, Comparison, as_json
-from workbench.experiments.report import Chart, table
-from workbench.experiments.study import Findings, Progress
+from workbench.experiments.comparison import Compared, EngineComparison, as_json
+from workbench.experiments.report import Chart, text_table
+from workbench.experiments.study import Findings, StudyProgress
 from workbench.options import Options
 
 _SHARED = {"shared": Options()}
@@ -27,7 +27,7 @@ class Speed(Compared):
         """With the sets that were chosen."""
         return "-".join((self.name, *(self.sets or DEFAULT)))
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run the experiment on each query set."""
         texts, figures, bars = [], {}, {}
         for name in self.sets or DEFAULT:
@@ -42,12 +42,12 @@ class Speed(Compared):
         return "\n\n".join(texts), figures, (chart,)
 
 
-def _seconds_of(measured: Comparison) -> dict[str, float]:
+def _seconds_of(measured: EngineComparison) -> dict[str, float]:
     """Seconds of a batch for the whole set, by competitor, ourselves first."""
     return {who: seconds[len(measured.work.queries)] for who, seconds in measured.seconds.items()}
 
 
-def _lines(measured: Comparison) -> str:
+def _lines(measured: EngineComparison) -> str:
     """The comparison as text."""
     work, run = measured.work, measured.runs["shared"]
     step, low, high = run.last, min(run.last.batch_seconds), max(run.last.batch_seconds)
@@ -69,7 +69,7 @@ def _lines(measured: Comparison) -> str:
             f"{step.operators} operators with work, peak {run.peak_gib:.1f} GiB, "
             f"a batch takes {low:.2f} to {high:.2f} s; {measured.checked['shared']} answers compared with DuckDB's",
             "",
-            table(["seconds for a batch", "median", "× shared", "queries run"], rows),
+            text_table(["seconds for a batch", "median", "× shared", "queries run"], rows),
             *stopped,
         ]
     )

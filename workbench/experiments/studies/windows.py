@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.experiments import runs
-from workbench.experiments.digests import Digest, check, connect, digest
+from workbench.experiments.digests import Digest, answer_digest, check_digests, connect
 from workbench.experiments.measure import resident_bytes
-from workbench.experiments.report import Chart, table
-from workbench.experiments.study import Findings, Progress, Study, option
+from workbench.experiments.report import Chart, text_table
+from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.options import Options
 from workbench.session.session import Session
 from workbench.session.state import EAGER, LAZY
@@ -88,7 +88,7 @@ class Windows(Study):
     queries: tuple[int, ...] = option((4, 16, 32), "numbers of aggregates that are shared or not")
     measured: int = option(8, "batches that are measured at each number")
 
-    def run(self, progress: Progress) -> Findings:
+    def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         long = self._long(progress)
         by_configuration = {name: self._shared(name, progress) for name in _CONFIGURATIONS}
@@ -104,9 +104,9 @@ class Windows(Study):
         text = [
             f"{len(MIX) + 2} queries over {len(long.seconds)} batches of {self.batch:,} rows, medians;"
             f" {long.late:,} late rows",
-            table(columns, rows),
+            text_table(columns, rows),
             "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
-            table(["queries", *_CONFIGURATIONS, "separate / shared"], ratios),
+            text_table(["queries", *_CONFIGURATIONS, "separate / shared"], ratios),
             f"\n{checked} answers compared with DuckDB's",
         ]
         times, memory = dict(enumerate(long.seconds, start=1)), {b: size / 2**20 for b, size in long.memory.items()}
@@ -119,10 +119,10 @@ class Windows(Study):
         figures = {"mix": asdict(long), "aggregates": by_configuration, "checked": checked}
         return "\n".join(text), figures, charts
 
-    def _long(self, progress: Progress) -> Long:
+    def _long(self, progress: StudyProgress) -> Long:
         """The mix, for as many batches as were asked for."""
         kept, memory, arrived = dict[int, int](), dict[int, int](), dict[int, int]()
-        rows = transfers(HISTORY_DAYS + self.batches, self.batch)
+        rows = windowed_transfers(HISTORY_DAYS + self.batches, self.batch)
         with Session() as session:
             _add(session, rows, self.batch)
             start = _now(session)
@@ -145,14 +145,14 @@ class Windows(Study):
             checked = _checked("the mix", session, {**MIX, "lately": LATELY, "weeks": weeks})
             return Long(seconds, kept, memory, arrived, session.streams["transfers"].late_rows, checked)
 
-    def _shared(self, name: str, progress: Progress) -> dict[int, tuple[list[float], int]]:
+    def _shared(self, name: str, progress: StudyProgress) -> dict[int, tuple[list[float], int]]:
         """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
         measured = {}
         for number in self.queries:
             texts = {f"q{days}": _SHARED.format(days) for days in range(1, number + 1)}
             batches = runs.WARM_UP + self.measured
             with Session(options=_CONFIGURATIONS[name]) as session:
-                _add(session, transfers(HISTORY_DAYS + batches, self.batch), self.batch)
+                _add(session, windowed_transfers(HISTORY_DAYS + batches, self.batch), self.batch)
                 session.register_many(texts)
                 seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
                 measured[number] = seconds, _checked("aggregates", session, texts)
@@ -160,7 +160,7 @@ class Windows(Study):
         return measured
 
 
-def transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
+def windowed_transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
     """Rows of as many days: one in twenty is up to three days late, one in two hundred a week."""
     rng = np.random.default_rng(seed)
     rows = days * a_day
@@ -200,9 +200,9 @@ def _checked(who: str, session: Session, texts: Mapping[str, str]) -> int:
         database.register("transfers", stream.log.on_time(0, stream.position))
         for name, text in texts.items():
             database.execute(f"CREATE TABLE answer AS {text.replace('now()', now)}")
-            expected[name] = digest(database, "answer")
+            expected[name] = answer_digest(database, "answer")
             database.execute("DROP TABLE answer")
-    return check(who, {name: runs.digest(session.query(name)) for name in texts}, expected)
+    return check_digests(who, {name: runs.run_digest(session.query(name)) for name in texts}, expected)
 
 
 def _during(long: Long, first: int, end: int | None) -> Sequence[float]:

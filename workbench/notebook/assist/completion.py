@@ -16,11 +16,11 @@ from workbench.notebook.assist.names import (
     MAGIC,
     aliases_of,
     completed_columns,
+    current_session,
     dialect_of,
     functions_in,
     is_cell,
     kinds_of,
-    open_session,
     sources_of,
 )
 from workbench.notebook.command_line import Argument, Command
@@ -69,7 +69,7 @@ def _of_line(context: NotebookContext, text: str) -> SimpleMatcherResult:
     if not space:
         return _matches(COMMANDS, name, "command")
     if name == "catalog" and (place := AFTER_FROM.search(rest)):
-        relations = session.catalog_tables() if (session := open_session(context)) else []
+        relations = session.catalog_tables() if (session := current_session(context)) else []
         return _matches((relation for relation, _, _ in relations), place[1], "relation")
     return _of_arguments(context, COMMANDS[name], rest) if name in COMMANDS else _matches((), rest)
 
@@ -98,9 +98,9 @@ def _of_values(context: NotebookContext, argument: Argument, fragment: str) -> S
         case "path":
             return {"completions": []}  # IPython completes paths itself
         case "query":
-            return _matches(session.queries if (session := open_session(context)) else (), fragment, "query")
+            return _matches(session.queries if (session := current_session(context)) else (), fragment, "query")
         case "query or stream":
-            return _matches(kinds_of(open_session(context)), fragment)
+            return _matches(kinds_of(current_session(context)), fragment)
         case "dialect":
             return _matches(sorted(EXAMINED), fragment, "dialect")
         case "speed":
@@ -116,7 +116,7 @@ def _of_sql(context: NotebookContext, cell: str, before: str) -> SimpleMatcherRe
         return _matches({n: type(v).__name__ for n, v in context.user_variables.items()}, placeholder[1])
     word = WORD.search(before)
     owner, fragment = (word[1], word[2]) if word else (None, "")
-    session = open_session(context)
+    session = current_session(context)
     kinds, sources = kinds_of(session), sources_of(session)
     streams = list(session.streams) if session else []
     aliases = aliases_of(cell, kinds)

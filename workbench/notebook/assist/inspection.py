@@ -14,11 +14,11 @@ from workbench.notebook.assist.names import (
     MAGIC,
     aliases_of,
     completed_columns,
+    current_session,
     dialect_of,
     functions_in,
     is_cell,
     kinds_of,
-    open_session,
     sources_of,
 )
 from workbench.notebook.context import NotebookContext
@@ -49,7 +49,7 @@ def answer_inspections(kernel: Any, context: NotebookContext) -> None:
         if not is_cell(code):
             reply: dict[str, Any] = ordinary(kernel, code, cursor_pos, detail_level, omit_sections)
             return reply
-        text = hint(open_session(context), code, cursor_pos)
+        text = hint(current_session(context), code, cursor_pos)
         return {"status": "ok", "found": bool(text), "data": {"text/plain": text} if text else {}, "metadata": {}}
 
     kernel.do_inspect = do_inspect

@@ -40,7 +40,7 @@ def dialect_of(cell: str) -> str:
     return said[1].lower() if said else "spark"
 
 
-def open_session(context: NotebookContext) -> Session | None:
+def current_session(context: NotebookContext) -> Session | None:
     """The notebook's session; ``None`` when there is none, or it is closed."""
     session = context.current
     return None if session is None or session.closed else session

@@ -31,7 +31,7 @@ _MEANT = {
 """What to try instead of commands that others have."""
 
 
-def find(name: str) -> Command:
+def find_command(name: str) -> Command:
     """The command of this name.
 
     Raises:
@@ -67,7 +67,7 @@ def help_command(context: NotebookContext, arguments: argparse.Namespace) -> Non
         display(overview())
         return
     try:
-        display(find(arguments.command.removeprefix("%argus").strip() or "%%argus").help())
+        display(find_command(arguments.command.removeprefix("%argus").strip() or "%%argus").help())
     except MagicError as error:
         # There are no topics; a command that is only a little alike is no answer to a word that means something else.
         meant = _MEANT.get(arguments.command) or "%argus help lists the commands; %argus help COMMAND says more of one"

@@ -19,9 +19,9 @@ from workbench.session.parts import Parts
 
 MARGIN = 0.9
 """The other network must cost less than this part of what the one that runs costs."""
-PATIENCE = 2
+REPLAN_PATIENCE = 2
 """So many looks in a row must say so."""
-PAUSE = 3
+REPLAN_PAUSE = 3
 """Batches between two looks, at least: what they show has to change before the outcome does."""
 SHARE = 0.1
 """The part of the time of batches that looking and hydrating may take."""
@@ -46,14 +46,14 @@ class Hysteresis:
         """Whether to look after another batch that took so long."""
         self.batches += 1
         self.allowed += SHARE * seconds
-        return self.batches >= PAUSE and self.allowed > 0
+        return self.batches >= REPLAN_PAUSE and self.allowed > 0
 
     def acts(self, forecast: Forecast) -> bool:
         """Whether to change the network, by what a look has found."""
         self.persistence.observe(self.batches, forecast.cheaper(MARGIN))
         self.batches = 0
         self.in_a_row = self.in_a_row + 1 if self.pays(forecast) else 0
-        return self.in_a_row >= PATIENCE
+        return self.in_a_row >= REPLAN_PATIENCE
 
     def pays(self, forecast: Forecast) -> bool:
         """Whether another network is worth its hydration, as far as what is observed will last."""

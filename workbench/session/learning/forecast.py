@@ -19,13 +19,13 @@ from workbench.engine import averages
 from workbench.engine.reports import BatchReport
 from workbench.explain.text import counted
 
-RECENT = 5
+FORECAST_BATCHES = 5
 """What a batch takes is the median of so many."""
 EXPECTED = 100
 """So many batches what is observed lasts, as far as nobody knows; it counts as one turn that was seen."""
 LEAST = 3
 """So many batches at least what is observed is expected to last on."""
-DETECTION_DELAY = averages.RECENT
+DETECTION_DELAY = averages.RECENT_BATCHES
 """So many batches after rows have turned it is seen that they have."""
 TURNS = 10
 """So many turns tell how long it lasts."""
@@ -90,7 +90,7 @@ def forecast(reports: Sequence[BatchReport], before: float, after: float, hydrat
         >>> forecast([BatchReport(1, 10, 0.5, ())], 1_000, 600, 3.0).saving
         0.2
     """
-    recent = [report.seconds for report in reports[-RECENT:]]
+    recent = [report.seconds for report in reports[-FORECAST_BATCHES:]]
     saved = 1 - after / before if before else 0.0
     return Forecast(before, after, hydration, median(recent) * saved if recent else 0.0)
 

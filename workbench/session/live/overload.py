@@ -14,7 +14,7 @@ from workbench.streams.stream import Stream
 
 BEHIND = 3.0
 """A stream is behind when a row has waited for so many times the latency."""
-PATIENCE = 3
+OVERLOAD_PATIENCE = 3
 """After so many batches in a row at which it was behind, a stream sheds."""
 
 
@@ -47,7 +47,7 @@ class Overload:
         behind = self._behind.get(stream.name, 0) + 1 if source.lag > BEHIND * self._latency else 0
         self._behind[stream.name] = behind
         more = stream.waiting - size
-        if behind < PATIENCE or more <= 0:
+        if behind < OVERLOAD_PATIENCE or more <= 0:
             return size
         self._behind[stream.name] = 0
         if stream.shed == "oldest":

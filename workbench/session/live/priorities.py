@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from workbench.session.live.overload import BEHIND, PATIENCE
+from workbench.session.live.overload import BEHIND, OVERLOAD_PATIENCE
 from workbench.session.live.sources import SourceStatus
 from workbench.session.state import ACTIVE, QueryRecord
 
@@ -44,7 +44,7 @@ class Priorities:
         """
         self._behind = self._behind + 1 if _lag(sources) > BEHIND * self._latency else 0
         running = [q for q in queries if q.priority < 0 and q.suspended is None and q.status == ACTIVE]
-        if self._behind < PATIENCE or not running:
+        if self._behind < OVERLOAD_PATIENCE or not running:
             return []
         self._behind = 0
         if self._resumed:

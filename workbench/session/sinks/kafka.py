@@ -26,7 +26,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 
-ANSWER = 10.0
+BROKER_ANSWER = 10.0
 """Seconds that a broker has to answer."""
 _MADE = 2.0
 """Seconds that a broker has to make a topic."""
@@ -74,7 +74,7 @@ class TopicTarget(Target):
         settings = {**self._address.client(), "transactional.id": f"argus-{sink}", "error_cb": self._errors.remember}
         producer = kafka_client().Producer(settings)
         try:
-            producer.init_transactions(ANSWER)
+            producer.init_transactions(BROKER_ANSWER)
         except kafka_client().KafkaException as error:
             producer.poll(0)  # the client's own words for it come to the callback
             raise self._errors.unreachable(f"topic {self._address.topic} at {self._address.servers}", error) from error
@@ -87,7 +87,7 @@ class TopicTarget(Target):
         """Nothing where no other sink has written to the topic, or this one was there before."""
         topic = self._address.topic
         until = time.monotonic() + _MADE
-        while (error := self._producer.list_topics(topic, ANSWER).topics[topic].error) is not None:
+        while (error := self._producer.list_topics(topic, BROKER_ANSWER).topics[topic].error) is not None:
             if time.monotonic() > until:
                 raise kafka_client().KafkaException(error)
             time.sleep(0.1)  # a broker that makes topics by itself takes a moment
@@ -103,10 +103,10 @@ class TopicTarget(Target):
             for key, value in messages:
                 self._produce(self._address.topic, key, value, headers={"argus-batch": str(batch)})
             self._produce(self._progress, self._sink.encode(), str(batch).encode(), partition=0)
-            self._producer.commit_transaction(ANSWER)
+            self._producer.commit_transaction(BROKER_ANSWER)
         except Exception:
             with suppress(kafka_client().KafkaException):  # where even that fails, the next beginning ends it
-                self._producer.abort_transaction(ANSWER)
+                self._producer.abort_transaction(BROKER_ANSWER)
             raise
 
     def close(self) -> None:
@@ -140,11 +140,11 @@ class TopicTarget(Target):
         settings = {"group.id": "argus", "isolation.level": "read_committed", "enable.partition.eof": True}
         consumer = kafka.Consumer({"enable.auto.commit": False, **self._address.client(), **settings})
         try:
-            listed = consumer.list_topics(self._progress, timeout=ANSWER).topics[self._progress]
+            listed = consumer.list_topics(self._progress, timeout=BROKER_ANSWER).topics[self._progress]
             if listed.error is not None or 0 not in listed.partitions:
                 return {}
             numbers = kafka.TopicPartition(self._progress, 0)
-            low, high = consumer.get_watermark_offsets(numbers, timeout=ANSWER)
+            low, high = consumer.get_watermark_offsets(numbers, timeout=BROKER_ANSWER)
             for start in dict.fromkeys([max(low, high - _RECENT), low]):
                 found = self._read_numbers(consumer, start, high)
                 if self._sink in found:
@@ -157,9 +157,9 @@ class TopicTarget(Target):
         consumer.assign([kafka_client().TopicPartition(self._progress, 0, start)])
         found: dict[str, int] = {}
         while start < end:
-            message = consumer.poll(ANSWER)
+            message = consumer.poll(BROKER_ANSWER)
             if message is None:
-                raise TimeoutError(f"{self._progress} did not answer within {ANSWER:g} s")
+                raise TimeoutError(f"{self._progress} did not answer within {BROKER_ANSWER:g} s")
             if (error := message.error()) is not None:
                 if error.name() != "_PARTITION_EOF":
                     raise kafka_client().KafkaException(error)

@@ -19,7 +19,7 @@ from workbench.streams.addresses.address import shown_address
 
 REACHED = 15.0
 """Seconds that adding a sink waits for its target to answer; the client of Kafka takes ten until it gives up."""
-PATIENCE = 5.0
+SINK_PATIENCE = 5.0
 """Seconds that the end of a session waits for its sinks, all together."""
 
 SourceOf = Callable[[str], AnswerSource]
@@ -129,7 +129,7 @@ class Sinks:
         if name not in self._sinks and not path.exists():
             raise QueryError(f"there is no sink {name}", hint=nearest(name, self._sinks))
         if (sink := self._sinks.pop(name, None)) is not None:
-            sink.close(PATIENCE)
+            sink.close(SINK_PATIENCE)
         self._stopped.pop(name, None)
         path.unlink(missing_ok=True)
         rmtree(self._sent(name), ignore_errors=True)
@@ -149,7 +149,7 @@ class Sinks:
 
     def close(self) -> None:
         """End all; what they could not bring is brought when the session is opened again."""
-        ends = time.monotonic() + PATIENCE
+        ends = time.monotonic() + SINK_PATIENCE
         for sink in self._sinks.values():
             sink.close(max(0.0, ends - time.monotonic()))
         self._sinks.clear()

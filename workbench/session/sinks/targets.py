@@ -16,11 +16,11 @@ from workbench.errors import SessionError, StreamError, with_article
 from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
 from workbench.session.sinks.folder import FolderTarget
 from workbench.session.sinks.kafka import TopicTarget
-from workbench.session.sinks.postgres import POSTGRES, PostgresTarget
+from workbench.session.sinks.postgres import POSTGRES_SCHEMES, PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.streams.addresses.address import check_no_connection_string
-from workbench.streams.live.kafka.address import SCHEME as KAFKA
+from workbench.streams.live.kafka.address import KAFKA_SCHEME as KAFKA
 
 
 class CallableTarget(Target):
@@ -74,7 +74,7 @@ def _target_of(given: object) -> Target:
             return WebhookTarget(given)
         case str() if given.startswith(KAFKA):
             return TopicTarget(given)
-        case str() if given.startswith(POSTGRES):
+        case str() if given.startswith(POSTGRES_SCHEMES):
             return PostgresTarget(given)
         case str() if given.startswith(DELTA):
             return DeltaTarget(_folder(given.removeprefix(DELTA)))

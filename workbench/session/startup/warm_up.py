@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from workbench.session.session import Session
 
-QUERIES = (
+WARM_UP_QUERIES = (
     "SELECT at, amount FROM t WHERE amount > 1",
     "SELECT name, SUM(amount) AS total, COUNT(*) AS n FROM t WHERE amount > 2 GROUP BY name",
     "SELECT a.name, b.amount FROM t a JOIN t b ON a.id = b.id WHERE a.amount < b.amount",
@@ -36,7 +36,7 @@ def warm_up(spark: SparkSession, go_on: Callable[[], bool] = lambda: True) -> No
     """
     with Session(spark) as session:
         session.add_stream("t", _rows(), history=_ROWS // 2, batch=1, time="at")
-        for number, sql in enumerate(QUERIES):
+        for number, sql in enumerate(WARM_UP_QUERIES):
             if not go_on():
                 return
             session.register(sql, name=f"q{number}").result()

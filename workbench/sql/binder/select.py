@@ -55,7 +55,7 @@ from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Order
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.grouping_sets import grouping_sets
-from workbench.sql.windows.bounds import NoWindow, split, without_trivial_bounds
+from workbench.sql.windows.bounds import NoWindow, split_bounds, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
 from workbench.sql.windows.stream_time import ROW, is_sliding, is_window, row_number_key
 
@@ -343,7 +343,7 @@ class SelectBinder:
     def _split(self, predicates: PredSet) -> tuple[PredSet, PredSet]:
         """The predicates that do not read now, and the window."""
         try:
-            return split(predicates)
+            return split_bounds(predicates)
         except NoWindow as why:
             self._source.refuse(why.what, next(filter(is_now, self._select.walk()), self._select), why.hint)
 

@@ -26,7 +26,7 @@ from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.source_text import Place
 from workbench.sql.syntax.window_clause import BeginEnd, ClausePart, ForLoop, WindowClause, WindowIs
 from workbench.sql.windows.evaluation import MAX_DUE, Endless, computable, loop_instants, value_at
-from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, now_of, row_number_key, variable
+from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, loop_variable, now_of, row_number_key
 
 
 @dataclass
@@ -108,7 +108,7 @@ class StreamWindows:
         else:
             assert window is not None
             parts, name, loop = (window.left, window.right), window.stream, self._loop
-            names = {self.clause.variable.lower(): variable(loop.type), "st": self._registered_at}
+            names = {self.clause.variable.lower(): loop_variable(loop.type), "st": self._registered_at}
             ends = [at_instant(self._bind(part, names, loop.arguments[3]), loop) for part in parts]
         tests: list[Expression] = []
         for operator, end, part in zip((">=", "<="), ends, parts, strict=True):
@@ -137,7 +137,7 @@ class StreamWindows:
         if not is_time(start.type):
             message = f"a loop counts times, not {start.type}"
             raise SqlError(message, **clause.start.place, hint="begin with ST, a number or a date")
-        names = {**names, clause.variable.lower(): variable(start.type)}
+        names = {**names, clause.variable.lower(): loop_variable(start.type)}
         condition: Expression = Constant(True, BOOLEAN)
         if clause.condition is not None:
             condition = self._bind(clause.condition, names, now)

@@ -28,20 +28,20 @@ def numeric_quotient(expression: Call, arguments: Sequence[str]) -> str:
     unscaled = [_unscaled(sql, a.type, scale) for sql, a in zip(arguments, expression.arguments, strict=True)]
     negative = " <> ".join(f"({sql} < 0)" for sql in arguments)
     exact = "cast({0} as decimal(38,0))"
-    first = struct(a=unscaled[0], b=unscaled[1], negative=negative)
-    digits = struct(
+    first = struct_sql(a=unscaled[0], b=unscaled[1], negative=negative)
+    digits = struct_sql(
         a=f"concat(cast(x.a as string), '{zeros}')",
         b=f"concat(cast(x.b as string), '{zeros}')",
         rest="try_mod(x.a, x.b)",
     )
-    behind = struct(
+    behind = struct_sql(
         rest="y.rest",
         digits=f"{_LEAST} - {_BASE} * ({_groups('y.a')} - {_groups('y.b')}"
         f" - if({_first_digit('y.a')} <= {_first_digit('y.b')}, 1, 0))",
         whole="try_cast(try_divide(try_subtract(x.a, y.rest), x.b) as decimal(38,0))",
     )
-    part = struct(scaled=f"try_multiply(z.rest, {exact.format('rpad(1, z.digits + 1, 0)')})")
-    left = struct(rest="try_mod(u.scaled, x.b)")
+    part = struct_sql(scaled=f"try_multiply(z.rest, {exact.format('rpad(1, z.digits + 1, 0)')})")
+    left = struct_sql(rest="try_mod(u.scaled, x.b)")
     # Half of the divisor or more is left: rounded away from zero.
     rounded = (
         "try_add(try_cast(try_divide(try_subtract(u.scaled, v.rest), x.b) as decimal(38,0)),"
@@ -54,7 +54,7 @@ def numeric_quotient(expression: Call, arguments: Sequence[str]) -> str:
     )
     value = f"try_cast(concat(left(t.n, length(t.n) - {kept}), '.', right(t.n, {kept})) as {expression.type})"
     padded = f"lpad({total}, greatest({kept + 1}, length({total})), '0')"
-    signed = let("t", struct(n=padded), f"if(x.negative, -{value}, {value})")
+    signed = let("t", struct_sql(n=padded), f"if(x.negative, -{value}, {value})")
     body = let("u", part, let("v", left, signed))
     chosen = (
         "case when x.b is null or x.b = 0 then null when x.a = 0 then 0"
@@ -84,7 +84,7 @@ def _first_digit(digits: str) -> str:
     return f"int(left({digits}, length({digits}) - {_BASE} * ({_groups(digits)} - 1)))"
 
 
-def struct(**fields: str) -> str:
+def struct_sql(**fields: str) -> str:
     """SQL of values under names."""
     return f"named_struct({', '.join(f'{name!r}, {sql}' for name, sql in fields.items())})"
 

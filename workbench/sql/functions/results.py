@@ -47,7 +47,7 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
     return coercion.as_string(value)
 
 
-def whole(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil], Expression]:
+def whole_number(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil], Expression]:
     """FLOOR or CEIL: of a DOUBLE an INTEGER in spark and a DOUBLE elsewhere, where it may be one of an INTEGER, too."""
 
     def bind(b: ExpressionBinder, node: exp.Floor | exp.Ceil) -> Expression:
@@ -147,8 +147,8 @@ def _shift(function: str) -> Bind:
     return bind
 
 
-reads(exp.Floor)(whole("floor"))
-reads(exp.Ceil)(whole("ceil"))
+reads(exp.Floor)(whole_number("floor"))
+reads(exp.Ceil)(whole_number("ceil"))
 reads(exp.BitwiseLeftShift, parts="this expression")(_shift("shiftleft"))
 reads(exp.BitwiseRightShift, parts="this expression")(_shift("shiftright"))
 reads_call("shiftrightunsigned")(_shift("shiftrightunsigned"))

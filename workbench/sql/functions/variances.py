@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.functions.declaration import Render
-from workbench.sql.functions.numeric_quotients import let, struct
+from workbench.sql.functions.numeric_quotients import let, struct_sql
 
 
 def variance(samples: bool, root: bool) -> Render:
@@ -45,10 +45,10 @@ def _shifted(n: str, s: str, q: str, scale: int) -> str:
     are as few digits as the numbers are apart; n*q - s*s is n*w - r*r. The second form is for a w of so many digits
     that r*r, which is below n*n, is nothing beside n*w.
     """
-    given = struct(n=f"cast({n} as decimal(20,0))", s=s, q=q)
-    rest = struct(r="try_cast(try_mod(x.s, x.n) as decimal(38,0))")
+    given = struct_sql(n=f"cast({n} as decimal(20,0))", s=s, q=q)
+    rest = struct_sql(r="try_cast(try_mod(x.s, x.n) as decimal(38,0))")
     mean = "try_cast(try_divide(try_subtract(x.s, y.r), x.n) as decimal(38,0))"
-    apart = struct(w=f"try_subtract(x.q, try_multiply({mean}, try_add(x.s, y.r)))")
+    apart = struct_sql(w=f"try_subtract(x.q, try_multiply({mean}, try_add(x.s, y.r)))")
     exact = "cast(try_subtract(try_multiply(x.n, z.w), try_multiply(y.r, y.r)) as double)"
     wide = "cast(x.n as double) * cast(z.w as double) - cast(y.r as double) * cast(y.r as double)"
     return let("x", given, let("y", rest, let("z", apart, f"coalesce({exact}, {wide}) / 1e{scale}D")))

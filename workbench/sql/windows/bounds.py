@@ -71,7 +71,7 @@ class Interval:
 NEVER = Interval(1, 0)
 
 
-def split(predicates: PredSet) -> tuple[PredSet, PredSet]:
+def split_bounds(predicates: PredSet) -> tuple[PredSet, PredSet]:
     """What does not change as time passes, and the window.
 
     Raises:

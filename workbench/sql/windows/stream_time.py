@@ -61,7 +61,7 @@ def reads_now(expression: Expression) -> bool:
     return any(isinstance(part, Call) and part.function in (NOW, INSTANT) for part in walk(expression))
 
 
-def variable(type_: DataType) -> Call:
+def loop_variable(type_: DataType) -> Call:
     """The variable of a loop."""
     return Call(VARIABLE, (), type_)
 

@@ -31,7 +31,7 @@ ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 SAMPLE_LINES = 10_000
 """Columns and types are inferred from so many lines."""
 
-MOST_LINE = 1 << 24
+LONGEST_JSON_LINE = 1 << 24
 """Bytes of a line; a longer one is quarantined, and not all of it is ever in memory."""
 MOST_DEEP = 100
 """Levels of lists and objects in a record; Arrow ends the process where there are some ten thousand."""
@@ -89,7 +89,7 @@ _TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
 
 def line_record(line: bytes) -> JsonRecord | str:
     """The object of a line of a file or socket, or why it is none; of a line that is too long its beginning is here."""
-    return as_record(line) if len(line) < MOST_LINE else f"its line has more than {MOST_LINE:,} bytes"
+    return as_record(line) if len(line) < LONGEST_JSON_LINE else f"its line has more than {LONGEST_JSON_LINE:,} bytes"
 
 
 def within_depth(record: JsonRecord) -> JsonRecord | str:
@@ -117,10 +117,10 @@ def _parts(whole: object) -> Iterable[object]:
 
 def _lines(file: BufferedIOBase) -> Iterator[bytes]:
     """The lines of a file; of one that is too long its beginning."""
-    while line := file.readline(MOST_LINE):
+    while line := file.readline(LONGEST_JSON_LINE):
         yield line
-        while len(line) == MOST_LINE and not line.endswith(b"\n"):
-            line = file.readline(MOST_LINE)
+        while len(line) == LONGEST_JSON_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_JSON_LINE)
 
 
 def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.streams.addresses.address import kept_address
-from workbench.streams.files.json_lines import MOST_LINE, line_record, rows_of, schema_of
+from workbench.streams.files.json_lines import LONGEST_JSON_LINE, line_record, rows_of, schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
-SCHEME = "socket://"
+SOCKET_SCHEME = "socket://"
 _WHOLE = ""
 _ANSWER = 3.0
 """Seconds in which a connection must be made."""
@@ -92,7 +92,7 @@ class SocketReader(TypedReader):
         if lines and self._passing:
             del lines[0]
             self._passing = False
-        if len(lines) < most and len(rest) >= MOST_LINE and b"\n" not in rest:
+        if len(lines) < most and len(rest) >= LONGEST_JSON_LINE and b"\n" not in rest:
             lines += [] if self._passing else [rest]
             rest, self._passing = bytearray(), True
         self._received = rest
@@ -102,7 +102,7 @@ class SocketReader(TypedReader):
         """Receive what has come; what came before the sender went away is a line, too."""
         if self._socket is None:
             self._connect()
-        while self._socket is not None and len(self._received) < MOST_LINE:
+        while self._socket is not None and len(self._received) < LONGEST_JSON_LINE:
             if not select.select([self._socket], [], [], patience)[0]:
                 return
             patience = 0.0

@@ -10,12 +10,11 @@ import pyarrow as pa
 from workbench.streams.files.urls import is_url
 from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.iterator import IteratorReader
-from workbench.streams.live.kafka.address import SCHEME
+from workbench.streams.live.kafka.address import KAFKA_SCHEME
 from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.reader import Reader
-from workbench.streams.live.socket_lines import SCHEME as SOCKET
-from workbench.streams.live.socket_lines import SocketReader
+from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
 
 _PATTERN = frozenset("*?[")
@@ -39,9 +38,9 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
         StreamError: nothing is there yet that says what columns it has.
     """
     match source:
-        case str() if source.startswith(SCHEME):
+        case str() if source.startswith(KAFKA_SCHEME):
             return TopicReader(source, schema)
-        case str() if source.startswith(SOCKET):
+        case str() if source.startswith(SOCKET_SCHEME):
             return SocketReader(source, schema)
         case _ if is_streaming(source) and folder is not None:
             return SparkStreamReader(source, folder)

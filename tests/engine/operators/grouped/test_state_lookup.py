@@ -41,7 +41,7 @@ def rows(random: Random, count: int) -> list[dict[str, object]]:
 def test_the_rows_of_the_groups_are_found_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: int, bit: int | None, seed: int
 ) -> None:
-    monkeypatch.setattr(lookup, "ROWS", 5)
+    monkeypatch.setattr(lookup, "ROWS_HANDED", 5)
     random = Random(seed)
     stored = rows(random, 60)
     groups = random.sample([key for key in KEYS if repr(key[0]) != "-0.0"], 3)

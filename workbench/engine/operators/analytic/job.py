@@ -32,13 +32,13 @@ from workbench.engine.operators.analytic.ordered_rows import (
     sum_scale,
 )
 from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
-from workbench.engine.operators.analytic.ranges import From, Reading, RowsAround
+from workbench.engine.operators.analytic.ranges import From, NeighbouringRows, Reading
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import Reach, in_range, of_all, reach, running, sums_of
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.indexes.order_index import RowOrder
@@ -64,7 +64,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
             names, layout = [*columns, WEIGHT], Layout(plan.produced)
             schema = only(layout.arrow, names)
 
-            def rows(task: int) -> Batches:
+            def rows(task: int) -> ArrowBatches:
                 yield numbered_change(step.change(job_input.read(task)), columns, schema)
 
             return runner.task_job(rows, 1, layout.ddl(names), plan)
@@ -108,7 +108,7 @@ def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
     scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     kept = operator.relation if first is not None else None
     own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order)
-    rows = PartitionLookup(scan, order, reading, sums, partitions.LARGE)
+    rows = PartitionLookup(scan, order, reading, sums, partitions.LARGE_PARTITION)
     return OrderStep(rows, own, order, of_all(list(map(reach, functions))), first)
 
 
@@ -120,7 +120,7 @@ def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
     backs = [r.back or 0 for function, r in reaches.items() if not running(function)]
     rows = max(backs, default=0) + max((r.ahead or 0 for r in reaches.values()), default=0)
     if len(backs) == len(reaches):
-        return RowsAround(rows)
+        return NeighbouringRows(rows)
     return From(rows, any(r.peers or function.function == RANK for function, r in reaches.items()))
 
 
@@ -153,7 +153,7 @@ class OrderStep:
             columns += [f"{count} bigint", f"{total} decimal({SUM_DIGITS},{sum_scale(type_)})"]
         return ", ".join(columns)
 
-    def change(self, task: TaskInput) -> Batches:
+    def change(self, task: TaskInput) -> ArrowBatches:
         """The rows whose values may have changed, before and after the batch, and their neighbours."""
         parent, kept = task.inputs
         changed = list(selected(parent.change, self.rows.scan))

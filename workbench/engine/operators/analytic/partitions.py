@@ -17,11 +17,11 @@ from workbench.engine.storage.indexes.rank_index import CountedRun, Ranked
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
 
-LARGE = 4_096
+LARGE_PARTITION = 4_096
 """Stored rows from which on a partition is large: reading so many takes as long as finding some ranges."""
 
 RANGES = 4
-"""So many ranges are found in the time in which ``LARGE`` rows are read."""
+"""So many ranges are found in the time in which ``LARGE_PARTITION`` rows are read."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class PartitionLookup:
         order: of the rows.
         reading: which rows of a large partition are enough; ``None``: all are needed.
         summed: the columns whose sums before the range are needed.
-        large: see ``LARGE``.
+        large: see ``LARGE_PARTITION``.
     """
 
     scan: Scan
     order: RowOrder
     reading: Reading | None = None
     summed: tuple[str, ...] = ()
-    large: int = LARGE
+    large: int = LARGE_PARTITION
 
     def of(self, changed: Sequence[pa.RecordBatch], stored: Run) -> Found:
         """The rows to read for a change.

@@ -68,7 +68,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class RowsAround:
+class NeighbouringRows:
     """Rows around those that change: so many on each side."""
 
     rows: int
@@ -118,7 +118,7 @@ class First:
         return [(first, last)]
 
 
-Reading = RowsAround | From | First
+Reading = NeighbouringRows | From | First
 
 
 def merged(ranges: Sequence[KeyRange]) -> list[KeyRange]:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.job_input import InputRows, JobInput
@@ -46,7 +46,7 @@ class KeyedLookup:
             spark, tasks, lambda task: self.rows(task.inputs[position], task.task, tasks), self.scan.ddl
         )
 
-    def rows(self, looked_up: InputRows, task: int = 0, tasks: int = 1) -> Batches:
+    def rows(self, looked_up: InputRows, task: int = 0, tasks: int = 1) -> ArrowBatches:
         """One task's part of the rows, each once for each group it is in.
 
         Args:
@@ -56,7 +56,9 @@ class KeyedLookup:
         for segment in looked_up.change:
             yield from self.rows_of(open_segment(segment.path), looked_up.before, task, tasks)
 
-    def rows_of(self, groups: pa.RecordBatch, segments: Iterable[Segment], task: int = 0, tasks: int = 1) -> Batches:
+    def rows_of(
+        self, groups: pa.RecordBatch, segments: Iterable[Segment], task: int = 0, tasks: int = 1
+    ) -> ArrowBatches:
         """One task's part of the rows of some groups."""
         for group, rows, at in self.pairs(groups, segments, task, tasks):
             match self.scan:

@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.group_values import GroupValues
 from workbench.engine.operators.grouped.state_lookup import ROWS_HANDED, KeyedLookup
-from workbench.engine.operators.grouped.statistics import copies, value
+from workbench.engine.operators.grouped.statistics import copies, statistic_value
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES
-from workbench.engine.spark.arrow_tasks import Batches
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform
@@ -75,7 +75,7 @@ class StateUpdate:
         """The rows that come out, in Spark's DDL."""
         return Layout(self.produced).ddl([*self.produced, WEIGHT])
 
-    def __call__(self, batches: Batches) -> Batches:
+    def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
         dirty, values = ChangedValues.split(self.plan, Fragments.of(self.plan).dirty_groups(list(batches)))
         dirty = self._with_distinct_parts(dirty, values)
@@ -159,7 +159,7 @@ class StateUpdate:
                 statistic = self.plan.from_values[name]
                 columns.append(values[statistic.of.column].statistic(statistic).cast(type_))
             else:
-                columns.append(value(self.plan.finals[name], groups).cast(type_))
+                columns.append(statistic_value(self.plan.finals[name], groups).cast(type_))
         return pa.RecordBatch.from_arrays(columns, names=self._values)
 
     def _change(self, groups: pa.RecordBatch, changed: ChangedValues | None) -> pa.RecordBatch:

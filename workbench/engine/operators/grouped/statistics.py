@@ -16,7 +16,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.network.nodes import SetOperator
 
 
-def value(final: Final, parts: pa.RecordBatch) -> pa.Array:
+def statistic_value(final: Final, parts: pa.RecordBatch) -> pa.Array:
     """The statistic of each group."""
     merged = parts.column(final.part)
     if final.high is not None:

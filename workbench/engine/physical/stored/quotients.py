@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from workbench.engine.physical.stored.conditions import RowValue, ValueReader
 from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
-from workbench.engine.physical.stored.unscaled import fits_64_bits, integers, large_integers
+from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
 from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind
 
@@ -96,7 +96,7 @@ class DecimalAverage:
         totals, counts = self.total.values(rows), self.count.values(rows)
         factor, most = 10 ** (self.type.scale - self.scale), 10**self.type.precision
         if fits_64_bits(totals):
-            number, count = integers(totals.fill_null(0)), integers(counts.fill_null(0))
+            number, count = unscaled_integers(totals.fill_null(0)), unscaled_integers(counts.fill_null(0))
             if 2 * factor * _furthest(number) + _furthest(count) < _BEYOND:
                 away = (2 * factor * np.abs(number) + count) // np.maximum(2 * count, 1)
                 missing = np.asarray(totals.is_null()) | (count == 0) | (away >= min(most, _BEYOND - 1))
@@ -117,7 +117,7 @@ class AsInteger:
         decimals = self.number.values(rows)
         if fits_64_bits(decimals):
             missing = np.asarray(decimals.is_null()) if decimals.null_count else None
-            return pa.array(integers(decimals.fill_null(0)), mask=missing)
+            return pa.array(unscaled_integers(decimals.fill_null(0)), mask=missing)
         found = zip(large_integers(decimals).tolist(), decimals.is_valid().to_pylist(), strict=True)
         return pa.array(
             [number if known and -_BEYOND <= number < _BEYOND else None for number, known in found], pa.int64()
@@ -167,7 +167,7 @@ def as_doubles(numbers: pa.Array) -> pa.Array:
         return pa.array(known.to_numpy().astype(np.float64), mask=missing)
     scale = numbers.type.scale
     if scale <= _EXACT_POWER and fits_64_bits(known):
-        whole = integers(known)
+        whole = unscaled_integers(known)
         if _furthest(whole) <= _EXACT_INTEGER:
             return pa.array(whole / float(10**scale), mask=missing)
     return pa.array([float(number) for number in known.to_pylist()], pa.float64(), mask=missing)

@@ -64,7 +64,7 @@ class Polynomial:
             column = rows.column(name).fill_null(0)
             if pa.types.is_decimal(column.type) and not fits_64_bits(column):
                 return False
-            numbers = integers(column)
+            numbers = unscaled_integers(column)
             most[name] = max(int(numbers.max()), -int(numbers.min())) if len(numbers) else 0
         return sum(abs(factor) * prod(most[name] for name in names) for names, factor in self.terms) < UNSCALED_LIMIT
 
@@ -93,7 +93,7 @@ class Polynomial:
             [250, None]
         """
         columns = {name: rows.column(name) for name in self.columns}
-        numbers = {name: integers(column) for name, column in columns.items()}
+        numbers = {name: unscaled_integers(column) for name, column in columns.items()}
         total = np.zeros(rows.num_rows, dtype=np.int64)
         for names, factor in self.terms:
             term = np.full(rows.num_rows, factor, dtype=np.int64)
@@ -130,7 +130,7 @@ class Clipped:
         return pa.array(clipped, pa.int64())
 
 
-def integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
+def unscaled_integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
     """Integers, or a word of the unscaled integers of decimals, of 64 bits; anything in place of NULL."""
     words, width = np.frombuffer(numbers.buffers()[1], dtype=np.int64), 1 + pa.types.is_decimal(numbers.type)
     return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
@@ -139,14 +139,14 @@ def integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
 def fits_64_bits(decimals: pa.Array) -> bool:
     """Whether the unscaled integers of some decimals are 64-bit integers."""
     known = decimals.fill_null(0)
-    return bool((integers(known, 1) == integers(known) >> 63).all())
+    return bool((unscaled_integers(known, 1) == unscaled_integers(known) >> 63).all())
 
 
 def large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
     """Integers, or the unscaled integers of decimals, as those of Python; 0 in place of NULL."""
     known = numbers.fill_null(0)
-    high = integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
-    low = integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else integers(known)
+    high = unscaled_integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
+    low = unscaled_integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else unscaled_integers(known)
     return np.asarray(high + low.astype(object))
 
 

@@ -37,7 +37,7 @@ from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, order
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.query_limits import MAX_JOINED
-from workbench.sql.windows.bounds import NoWindow, split
+from workbench.sql.windows.bounds import NoWindow, split_bounds
 
 WindowOn = Callable[["FromClause", Item], PredSet]
 SubqueriesOf = Callable[["FromClause", Scope], SubqueryBinder]
@@ -306,7 +306,7 @@ class FromClause:
     def _split(self, predicates: PredSet, node: exp.Expr) -> tuple[PredSet, PredSet]:
         """Conditions that do not read now, and the window."""
         try:
-            return split(predicates)
+            return split_bounds(predicates)
         except NoWindow as why:
             self.source.refuse(why.what, next(filter(is_now, node.walk()), node), why.hint)
 

@@ -14,7 +14,7 @@ from typing import Any
 from workbench.errors import StreamError, nearest
 from workbench.streams.addresses.address import Address, kept_address
 
-SCHEME = "kafka://"
+KAFKA_SCHEME = "kafka://"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def parse_topic(text: str, known: Collection[str]) -> TopicAddress:
     for name in address.options:
         if "." not in name and name not in known:
             hint = nearest(name, known) or f"there are {', '.join(known)}; the client's settings have a dot"
-            raise StreamError(f"{SCHEME} has no option {name}", hint=hint)
+            raise StreamError(f"{KAFKA_SCHEME} has no option {name}", hint=hint)
     return TopicAddress(address, topic)
 
 

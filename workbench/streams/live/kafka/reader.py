@@ -21,7 +21,7 @@ from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
 from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
-ANSWER = 3.0
+METADATA_ANSWER = 3.0
 """Seconds that a broker has to answer."""
 _PAUSE = 5.0
 """Seconds after which a broker that did not answer is asked again: batches in between do not wait for it."""
@@ -123,7 +123,7 @@ class TopicReader(TypedReader):
 
     def _ends(self, offsets: Mapping[int, int], gone: list[QuarantinedRow]) -> dict[int, tuple[int, int]]:
         """Where each partition goes on, and where it ends by now."""
-        topic = self._questions.list_topics(self._address.topic, timeout=ANSWER).topics[self._address.topic]
+        topic = self._questions.list_topics(self._address.topic, timeout=METADATA_ANSWER).topics[self._address.topic]
         if topic.error is not None:
             message = f"{self._where}: {topic.error.str()}"
             raise StreamError(message, hint="check its name, and that the client may read it")
@@ -132,7 +132,7 @@ class TopicReader(TypedReader):
             raise self._recreated(f"it has no partition {vanished[0]} any more")
         for partition in sorted(topic.partitions):
             asked = kafka_client().TopicPartition(self._address.topic, partition)
-            low, high = self._questions.get_watermark_offsets(asked, timeout=ANSWER)
+            low, high = self._questions.get_watermark_offsets(asked, timeout=METADATA_ANSWER)
             start = offsets.get(partition, low)
             if start > high or high < self._ended_at.get(partition, 0):
                 raise self._recreated(f"partition {partition} ends at {high}, and the log goes on at {start}")
@@ -157,7 +157,7 @@ class TopicReader(TypedReader):
             return
         client, topic = kafka_client(), self._address.topic
         self._questions.assign([client.TopicPartition(topic, partition, starts[partition] - 1) for partition in last])
-        until = time.monotonic() + ANSWER
+        until = time.monotonic() + METADATA_ANSWER
         while last and time.monotonic() < until:
             if (received := self._questions.poll(_SILENCE)) is None:
                 continue
