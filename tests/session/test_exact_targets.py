@@ -8,17 +8,20 @@ import math
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import servers
 from servers import Broker, LockedBroker
 
+from workbench.arrow.types import to_shown
 from workbench.errors import SessionError
 from workbench.files.writing import replacing
 from workbench.session.sinks import kafka as kafka_module
@@ -28,11 +31,28 @@ from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import AnswerSource
 from workbench.session.sinks.targets import target_of
-from workbench.sql.algebra.types import BINARY, DATE, DOUBLE, INTEGER, STRING, array_of, decimal, map_of, struct_of
+from workbench.sql.algebra.types import (
+    BINARY,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    STRING,
+    DataType,
+    array_of,
+    decimal,
+    map_of,
+    struct_of,
+)
 
 TYPES = (STRING, INTEGER, decimal(15, 2), DATE)
 DAY = dt.date(2026, 1, 2)
 Row = tuple[object, ...]
+
+
+def table_of(names: Sequence[str], types: Sequence[DataType], rows: Sequence[Sequence[object]]) -> pa.Table:
+    """Rows as sinks get them."""
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return pa.table({n: pa.array(columns[n], to_shown(type_)) for n, type_ in zip(names, types, strict=True)})
 
 
 class Query:
@@ -41,8 +61,8 @@ class Query:
     def __init__(self) -> None:
         self.latest = 0
 
-    def changes(self, since: int | None) -> pd.DataFrame:
-        entries: list[Row] = [(0, 1, "é", 0, None, None)]
+    def changes(self, since: int | None) -> pa.Table:
+        entries: list[tuple[Any, ...]] = [(0, 1, "é", 0, None, None)]
         counts = dict[str, int]()
         for batch in range(1, self.latest + 1):
             group = "abc"[batch % 3]
@@ -53,15 +73,15 @@ class Query:
                 del counts[group]
             else:
                 entries.append((batch, 1, *self._row(group, counts[group])))
-        frame = pd.DataFrame(entries, columns=["batch", "weight", "group", "n", "s", "day"])
-        return frame if since is None else frame[frame["batch"] > since]
+        return table_of(["batch", "weight", "group", "n", "s", "day"], (INTEGER, INTEGER, *TYPES),
+                        [entry for entry in entries if since is None or entry[0] > since])  # fmt: skip
 
     def _row(self, group: str, count: int) -> Row:
         return group, count, Decimal(count) / 4, DAY
 
     def answer(self) -> Counter[Row]:
         counted: Counter[Row] = Counter()
-        for _, weight, *row in self.changes(None).itertuples(index=False, name=None):
+        for _, weight, *row in (tuple(row.values()) for row in self.changes(None).to_pylist()):
             counted[tuple(row)] += weight
         return +counted
 
@@ -115,7 +135,7 @@ def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: st
         caught_up(sinks)
     sinks.close()
 
-    every = [tuple(row) for row in query.changes(None).astype(object).itertuples(index=False, name=None)]
+    every = [tuple(row.values()) for row in query.changes(None).to_pylist()]
     written = DeltaTable(tmp_path / "delta").to_pandas()
     assert Counter(zip(written["batch"], written["weight"], written["n"], strict=True)) == Counter(
         (batch, weight, n) for batch, weight, _, n, *_ in every
@@ -245,7 +265,9 @@ def test_a_target_that_cannot_be_followed(target: str, message: str) -> None:
 def test_two_rows_of_one_key(postgres: str) -> None:
     target = target_of(f"{postgres}&table=doubled&key=id")
     target.begin("s", (INTEGER, STRING))
-    rows: Callable[..., pd.DataFrame] = lambda *entries: pd.DataFrame(entries, columns=["weight", "id", "v"])  # noqa: E731
+    rows: Callable[..., pa.Table] = lambda *entries: table_of(  # noqa: E731
+        ["weight", "id", "v"], (INTEGER, INTEGER, STRING), entries
+    )
     target.write("q", 0, rows((1, 1, "a"), (1, 2, "b")))
     with pytest.raises(SessionError, match="two rows with id 3"):
         target.write("q", 1, rows((1, 3, "a"), (1, 3, "b")))
@@ -262,14 +284,14 @@ def test_arrays(postgres: str, tmp_path: Path) -> None:
 
     types = (INTEGER, array_of(decimal(5, 2)), array_of(array_of(DATE)))
     row = (1, 7, [Decimal("1.50"), None], [[dt.date(2024, 2, 29)]])
-    changes = pd.DataFrame([row], columns=["weight", "id", "sums", "days"])
+    changes = table_of(["weight", "id", "sums", "days"], (INTEGER, *types), [row])
     for target in (target_of(f"{postgres}&table=arrays"), target_of(f"delta:{tmp_path / 'table'}")):
         target.begin("s", types)
         target.write("q", 3, changes)
         target.close()
     with psycopg.connect(postgres) as connection:
         assert connection.execute("SELECT * FROM arrays").fetchall() == [(3, *row)]
-    assert DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist() == [{"batch": 3, **changes.iloc[0].to_dict()}]
+    assert DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist() == [{"batch": 3, **changes.to_pylist()[0]}]
     keyed = target_of(f"{postgres}&table=keyed&key=sums")
     keyed.begin("t", types)
     with pytest.raises(SessionError, match="the array sums cannot be the key of a sink"):
@@ -284,7 +306,7 @@ def test_structs_maps_and_bytes(postgres: str, tmp_path: Path) -> None:
     types = (BINARY, struct_of([("day", DATE), ("x", DOUBLE)]), array_of(struct_of([("code", BINARY)])),
              map_of(DATE, INTEGER))  # fmt: skip
     row = (1, b"\x00\xff", {"day": dt.date(2024, 2, 29), "x": 0.1}, [{"code": b"a"}, None], {dt.date(2024, 2, 29): 7})
-    changes = pd.DataFrame([row], columns=["weight", "code", "place", "codes", "days"])
+    changes = table_of(["weight", "code", "place", "codes", "days"], (INTEGER, *types), [row])
     for target in (target_of(f"{postgres}&table=structs"), target_of(f"delta:{tmp_path / 'table'}")):
         target.begin("structs", types)
         target.write("q", 3, changes)
@@ -293,7 +315,7 @@ def test_structs_maps_and_bytes(postgres: str, tmp_path: Path) -> None:
         stored = (3, 1, b"\x00\xff", {"day": "2024-02-29", "x": 0.1}, [{"code": "61"}, None], {"2024-02-29": 7})
         assert connection.execute("SELECT * FROM structs").fetchall() == [stored]
     rows = DeltaTable(tmp_path / "table").to_pyarrow_table().to_pylist(maps_as_pydicts="strict")
-    assert rows == [{"batch": 3, **changes.iloc[0].to_dict()}]
+    assert rows == [{"batch": 3, **changes.to_pylist(maps_as_pydicts="strict")[0]}]
     keyed = target_of(f"{postgres}&table=by_struct&key=place")
     keyed.begin("by_struct", types)
     with pytest.raises(SessionError, match="the struct place cannot be the key of a sink"):
@@ -307,8 +329,7 @@ def test_nan_is_no_null_where_a_target_has_both(postgres: str, broker: Broker, t
 
     types = (DOUBLE, array_of(DOUBLE), DOUBLE)
     rows = [(1, math.nan, [math.nan, None], 0.5), (1, None, None, None), (-1, 2.5, [], None)]
-    changes = pd.DataFrame(rows, columns=["weight", "x", "xs", "y"]).astype({"x": object, "y": "float64"})
-    changes["x"] = pd.Series([math.nan, None, 2.5], dtype=object)
+    changes = table_of(["weight", "x", "xs", "y"], (INTEGER, *types), rows)
     for target in (target_of(f"{postgres}&table=floats"), target_of(f"delta:{tmp_path / 'table'}"),
                    target_of(str(tmp_path / "folder"))):  # fmt: skip
         target.begin("floats", types)
@@ -336,7 +357,7 @@ def test_nan_is_no_null_where_a_target_has_both(postgres: str, broker: Broker, t
 
 def test_what_a_killed_process_left_in_a_folder_is_no_row(tmp_path: Path) -> None:
     """Whoever reads the folder passes over it, and writing the batch again removes it."""
-    changes, folder = pd.DataFrame({"weight": [1, 1], "n": [3, 4]}), tmp_path / "out"
+    changes, folder = pa.table({"weight": [1, 1], "n": [3, 4]}), tmp_path / "out"
     target = target_of(str(folder))
     target.begin("t", (INTEGER,))
     target.write("q", 6, changes)

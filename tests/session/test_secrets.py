@@ -13,7 +13,6 @@ from threading import Thread
 from typing import ClassVar
 from urllib.parse import quote
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -36,7 +35,7 @@ from workbench.streams.live.sources import open_live
 from workbench.streams.stream import replayed
 
 SECRET = "s3cr3t/Pa+ss"
-ROWS = pd.DataFrame({"batch": [0], "weight": [1], "id": [1]})
+ROWS = pa.table({"batch": [0], "weight": [1], "id": [1]})
 SPELLINGS = (SECRET, quote(SECRET, safe=""), quote(SECRET), base64.b64encode(f"me:{SECRET}".encode()).decode())
 
 

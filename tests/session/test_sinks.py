@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
@@ -26,10 +27,11 @@ class Query:
     def __init__(self) -> None:
         self.latest, self.registration = 0, "first"
 
-    def changes(self, since: int | None) -> pd.DataFrame:
+    def changes(self, since: int | None) -> pa.Table:
         first = 0 if since is None else since + 1
         batches = [batch for batch in range(first, self.latest + 1) if batch != 3]
-        return pd.DataFrame({"batch": batches, "weight": 1, "id": batches})
+        ids = pa.array(batches, pa.int64())
+        return pa.table({"batch": ids, "weight": [1] * len(batches), "id": ids})
 
     def source(self, name: str) -> AnswerSource:
         if name != "q":

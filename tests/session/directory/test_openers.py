@@ -12,9 +12,9 @@ from session.directory.conftest import Follow
 from session.directory.survival import stray_files, what_survives
 
 from workbench import Session
+from workbench.engine.spark import handle
 from workbench.engine.storage import relation
 from workbench.errors import QueryError, SessionError, UnexpectedError
-from workbench.session import parts as session_parts
 
 PROJECT = Path(__file__).parents[3]
 
@@ -87,7 +87,7 @@ def test_a_session_that_did_not_begin_leaves_the_folder_as_it_was(
     """Also while its error is held on to, as a notebook does, and so all that the error refers to."""
     new, held = tmp_path / "new", []
     with monkeypatch.context() as without:
-        without.setattr(session_parts, "local_spark", lambda: 1 / 0)
+        without.setattr(handle, "local_spark", lambda: 1 / 0)
         for begin in (lambda: Session(path=new), lambda: Session.open(folder)):
             with pytest.raises(UnexpectedError, match="ZeroDivisionError") as problem:
                 begin()

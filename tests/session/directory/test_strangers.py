@@ -30,6 +30,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from long import LONG
 from pyspark.sql import SparkSession
@@ -348,7 +349,7 @@ def texts(part: object) -> Iterator[str]:
 
 
 def sinks_of(folder: Path, gate: Gate) -> Sinks:
-    rows = pd.DataFrame({"batch": [50], "weight": [1], "k": [1]})
+    rows = pa.table({"batch": [50], "weight": [1], "k": [1]})
 
     def source(name: str) -> AnswerSource:
         with closing(sqlite3.connect(folder / CATALOG)) as database:
