@@ -183,7 +183,7 @@ class StoredSession:
     def hydrations(self) -> tuple[PastHydration, ...]:
         """What the last hydrations took."""
         stored = self.settings.get("hydrations", [])
-        return tuple(PastHydration(HydrationWork(int(ops), int(rows)), float(took)) for ops, rows, took in stored)
+        return tuple(PastHydration(HydrationWork(int(ops), float(rows)), float(took)) for ops, rows, took in stored)
 
     def reports(self) -> tuple[BatchReport, ...]:
         """The reports of all batches, in order."""
