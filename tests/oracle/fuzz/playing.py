@@ -79,6 +79,7 @@ class Player:
         self.comparing = Comparing(self.model, Random(sequence.seed), dataframes)
         self.outcome = Outcome(sequence)
         self.visible: dict[str, str] = {}
+        self.moving = set[str]()
         self.functions: dict[str, str] = {}
 
     def play(self) -> Outcome:
@@ -217,13 +218,17 @@ class Player:
             self.comparing.watched[name] = Watched(question, query, step.results)
             self.comparing.watched[name].expected[self.model.batch] = self.model.answer(question)
             self.visible[name.lower()] = question.duck
+            if question.moves or any(used.lower() in self.moving for used in question.uses):
+                self.moving.add(name.lower())
+            else:
+                self.moving.discard(name.lower())
             self.comparing.check_columns(name)
             for view in question.views:
                 self.visible[view.lower()] = ""
 
     def _add_sink(self, name: str, session: Session) -> None:
         watched = self.comparing.watched[name]
-        if watched.sink is None and watched.results != "off" and not watched.question.moves:
+        if watched.sink is None and watched.results != "off" and name.lower() not in self.moving:
             watched.sink = WatchedSink(f"sink {self.outcome.step}")
             session.add_sink(name, watched.sink.take, name=watched.sink.name)
 
