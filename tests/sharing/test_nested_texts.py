@@ -41,6 +41,19 @@ def test_an_outer_row_is_read_where_it_may_be(sql: str) -> None:
         assert refused.hint
 
 
+WIDTHS = [
+    "(SELECT COUNT(*) FROM t) EXCEPT ((SELECT 3 + 3) EXCEPT (SELECT 0))",
+    "(SELECT a FROM t) UNION ALL ((SELECT CAST(b AS INT) FROM t) UNION (SELECT 0))",
+    "(SELECT 1) UNION ((SELECT CAST(b AS INT) FROM t) INTERSECT (SELECT CAST(a AS SMALLINT) FROM t))",
+]
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+@pytest.mark.parametrize("sql", WIDTHS)
+def test_set_operators_inside_one_another_have_the_widest_integers(sql: str, dialect: str) -> None:
+    planned(sql, SCHEMA, dialect)
+
+
 def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
     """Texts whose answer does not depend on the order of equal rows, by the evaluator that defines a logical query."""
     database, outcome, chosen = duckdb.connect(), Counter[str](), random.Random(1)

@@ -269,7 +269,7 @@ def test_a_topic_that_was_made_anew(broker: Broker, tmp_path: Path, more: int) -
 def test_lines_of_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket_lines, "_PAUSE", 0.0)
     for module in (json_lines, socket_lines):
-        monkeypatch.setattr(module, "MOST_LINE", 3_000_000)
+        monkeypatch.setattr(module, "LONGEST_JSON_LINE", 3_000_000)
     endless = (b"x" * 20_000_000, "its line has more than")
     goes_on(Lines(), tmp_path, [*LINES.values(), endless])
 

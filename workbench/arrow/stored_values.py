@@ -159,7 +159,7 @@ def json_value(value: object) -> object:
     """A value of an answer as JSON has it; decimals are texts, which lose no digit, and times ISO 8601's.
 
     Example:
-        >>> json_value([Decimal("1.50"), None]), plain(float("nan")), plain({"a": b"a"})
+        >>> json_value([Decimal("1.50"), None]), json_value(float("nan")), json_value({"a": b"a"})
         (['1.50', None], 'nan', {'a': '61'})
     """
     match value:

@@ -231,13 +231,18 @@ def _is_union_of_classes(annotation: Any) -> bool:
     return len(classes) > 1 and all(map(is_dataclass, classes))
 
 
+def _stored_name(class_: type) -> str:
+    """What a class is called in what is stored: its name, or the one that it had when it was first stored."""
+    return "SetOperation" if class_ is SetQuery else class_.__name__
+
+
 def _tagged(union: Any, converter: Converter) -> Callable[[Any], Any]:
     def unstructure(value: Any) -> Any:
         if value is None:
             return None
         if isinstance(value, (Block, SetQuery)) and id(value) in _WRITTEN.get():
             return {"again": _WRITTEN.get()[id(value)]}
-        written = {"is": type(value).__name__, **converter.unstructure(value, unstructure_as=type(value))}
+        written = {"is": _stored_name(type(value)), **converter.unstructure(value, unstructure_as=type(value))}
         if isinstance(value, (Block, SetQuery)):
             _WRITTEN.get()[id(value)] = len(_WRITTEN.get())
         return written
@@ -246,7 +251,7 @@ def _tagged(union: Any, converter: Converter) -> Callable[[Any], Any]:
 
 
 def _untagged(union: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    classes = {part.__name__: part for part in get_args(union)}
+    classes = {_stored_name(part): part for part in get_args(union)}
 
     def structure(plain: Any, _: Any) -> Any:
         if plain is None:

@@ -203,7 +203,7 @@ def sentence(words: Sequence[str]) -> str:
     """Words that together are one text, such as a condition: as typed, without quotes around all of it.
 
     Example:
-        >>> sentence(_split("amount > 5")), sentence(split("'amount > 5'")), sentence(split("city = 'New  York'"))
+        >>> sentence(_split("amount > 5")), sentence(_split("'amount > 5'")), sentence(_split("city = 'New  York'"))
         ('amount > 5', 'amount > 5', "city = 'New  York'")
     """
     typed = [word.typed if isinstance(word, Word) else word for word in words]

@@ -51,7 +51,7 @@ def sql_literal(value: Any, dialect: str) -> str:
         MagicError: the type has no literal.
 
     Example:
-        >>> sql_literal(dt.date(2002, 11, 27), "oracle"), literal(1e-3, "spark")
+        >>> sql_literal(dt.date(2002, 11, 27), "oracle"), sql_literal(1e-3, "spark")
         ("TO_DATE('2002-11-27', 'YYYY-MM-DD')", '0.001')
     """
     value = value.item() if hasattr(value, "item") else value  # numpy scalars

@@ -22,6 +22,7 @@ from workbench.engine.fetching import (
     to_pandas,
     to_shown_table,
 )
+from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
@@ -243,11 +244,14 @@ class Query:
         if writer is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
 
-        def saved(answers: Answers) -> int:
-            with whole_file(path) as part:
+        doing = f"save the result of {self.name}"
+        # A function that raised is known when the answers are let go of: the file is whole only then.
+        with translate_errors(doing), whole_file(path) as part:
+
+            def saved(answers: Answers) -> int:
                 return save_rows(answers.result(), self.columns, writer, part, answers.tree.relation.folder)
 
-        return self._read(f"save the result of {self.name}", saved)
+            return self._read(doing, saved)
 
     def count(self, *, at: object | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them.

@@ -304,7 +304,7 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
     Example:
         >>> from workbench.sql.algebra.types import STRING
         >>> def by(name: str) -> GroupedPlan:
-        ...     return GroupedPlan({name: STRING}, (Branch((name,), {name: f"`{name}`"}),), (), {}, None, {})
+        ...     return GroupedPlan({name: STRING}, (GroupedBranch((name,), {name: f"`{name}`"}),), (), {}, None, {})
         >>> plan = fused_groupings([(by("bank"), {1, 2}), (by("account"), {3})])
         >>> plan.branches[0].groups["bank"]
         'CASE WHEN _set IN (0L) THEN `bank` END'

@@ -132,7 +132,7 @@ def report(outcomes: list[_Check] | None = None) -> str:
         outcomes: those of :func:`checks`; looked up now when left out.
 
     Example:
-        >>> print(report([_Check("cores", True, "2"), Check("Java", False, "not found", "install Java")]))
+        >>> print(report([_Check("cores", True, "2"), _Check("Java", False, "not found", "install Java")]))
         ok       cores: 2
         MISSING  Java: not found
                  install Java

@@ -9,12 +9,12 @@ set                queries  what it is for
 ``fed-uniform``      1,000  the same, constants drawn from a uniform distribution
 ``fed-normal``       1,000  … from a normal one
 ``fed-gaussian``     1,000  … from a mixture of two normal ones
-``med_queries``                565  the same over hospital stays; disjoint ranges of diseases
+``med``                  565  the same over hospital stays; disjoint ranges of diseases
 ``aggregate-fed``      350  aggregates before and after joins and set operations
 ``aggregate-med``      450  aggregates and set operations over hospital stays
 =================  =======  =============================================================
 
-The texts are in the thesis's dialect, Oracle's. ``med_queries`` and ``aggregate-med`` call ``zipdistance``.
+The texts are in the thesis's dialect, Oracle's. ``med`` and ``aggregate-med`` call ``zipdistance``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["QUERY_SETS", "GeneratedQuery", "query_set"]
 _GENERATORS: Mapping[str, Callable[[int], list[GeneratedQuery]]] = {
     "fed-manual": fed_manual,
     **{name: partial(fed_random, name) for name in DRAWS},
-    "med_queries": med_queries,
+    "med": med_queries,
     "aggregate-fed": aggregate_fed,
     "aggregate-med": aggregate_med,
 }

@@ -80,8 +80,10 @@ class SetOperation(BaseNode):
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns c1 … cn that it makes."""
-        return tuple(Column(f"c{i}", value.type) for i, value in enumerate(self.branches[0].values, start=1))
+        """The columns c1 … cn that it makes; integers of several widths are of the widest."""
+        of_columns = zip(*(branch.values for branch in self.branches), strict=True)
+        widest = (max((value.type for value in values), key=lambda type_: type_.bits) for values in of_columns)
+        return tuple(Column(f"c{i}", type_) for i, type_ in enumerate(widest, start=1))
 
     @cached_property
     def types(self) -> Mapping[str, DataType]:

@@ -82,7 +82,7 @@ def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
         listed = [[each.name, each.summary] for each in registry.EXPERIMENTS.values()]
         show(table(["experiment", "what it measures"], listed))
         return
-    chosen = registry.find(arguments.name)
+    chosen = registry.find_experiment(arguments.name)
     parser = _parser(chosen)
     if arguments.options:
         show(parser.format_help())

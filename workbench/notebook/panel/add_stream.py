@@ -177,7 +177,7 @@ def _name_of(source: str) -> str:
     """A name for a stream from what it is read from.
 
     Example:
-        >>> _name_of("data/2013 flights.csv.gz"), name_of("kafka://localhost:9092/trades?x=1"), name_of("in/*.csv")
+        >>> _name_of("data/2013 flights.csv.gz"), _name_of("kafka://localhost:9092/trades?x=1"), _name_of("in/*.csv")
         ('flights', 'trades', 'stream')
     """
     last = re.split(r"[?#]", source)[0].rstrip("/").rpartition("/")[2]

@@ -55,7 +55,7 @@ def absolute_target(given: object) -> object:
     """What was given, a folder by its whole path: the session may be opened from another one.
 
     Example:
-        >>> absolute_target("/out/./fees"), absolute("kafka://host:1/t")
+        >>> absolute_target("/out/./fees"), absolute_target("kafka://host:1/t")
         ('/out/fees', 'kafka://host:1/t')
     """
     match given:
