@@ -55,7 +55,7 @@ class Registry(Protocol):
 
     EXPERIMENTS: Mapping[str, Experiment]
 
-    def find(self, name: str) -> Experiment:
+    def find_experiment(self, name: str) -> Experiment:
         """The experiment of this name."""
 
 

@@ -27,6 +27,7 @@ def call(name: str, *arguments: Expression) -> Expression:
         KeyError: there is no such function.
 
     Example:
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> call("+", Constant(1, INTEGER), Constant(2, INTEGER)).value
         3
     """
