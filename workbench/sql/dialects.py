@@ -118,6 +118,7 @@ class Dialect:
         array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
+        level_of_subqueries: whether an aggregate is one of the query around where only a subquery in it reads columns.
         extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
@@ -185,6 +186,7 @@ class Dialect:
     array_of_subquery: bool = False
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
+    level_of_subqueries: bool = False
     extremes_skip_nulls: bool = False
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
@@ -278,6 +280,7 @@ _POSTGRES = Dialect(
     like_escape="\\",
     array_of_subquery=True,
     distinct_arrays_are_sorted=True,
+    level_of_subqueries=True,
     date_plus_interval_is_time=True,
     clock_in_intervals=True,
     interval_texts=True,

@@ -90,7 +90,7 @@ class Aggregation:
             call_ = read_aggregate(name, node, b.source)
             arguments = self._arguments(call_, condition, user is None, b)
             read = [column for argument in arguments for column in columns(argument)]
-            if read and all(column.source >= OUTER for column in read):
+            if (read and all(column.source >= OUTER for column in read)) or _is_of_a_subquery(node, b):
                 # In SQL it is an aggregate of that query's rows.
                 what = "an aggregate of nothing but columns of the query around it"
                 b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")
@@ -203,6 +203,13 @@ def _average_in_duckdb(average: Expression) -> Expression:
     if scale:
         divisor = call("*", divisor, Constant(float(10**scale), DOUBLE))
     return call("/", cast(digits, DOUBLE), divisor)
+
+
+def _is_of_a_subquery(node: exp.Expr, b: ExpressionBinder) -> bool:
+    """Whether an aggregate of a SELECT without FROM has a subquery in it, by which it may be of the query around."""
+    select = node.find_ancestor(exp.Select)
+    without_from = select is not None and select.args.get("from_") is None
+    return b.rules.level_of_subqueries and without_from and node.find(exp.Query) is not None
 
 
 def _count_if_in_duckdb(test: Expression, keep: aggregates.Keep) -> Expression:

@@ -46,6 +46,7 @@ from workbench.sql.logical import (
     Block,
     Grouping,
     Input,
+    LogicalQuery,
     Ordered,
     Output,
     SetQuery,
@@ -140,6 +141,15 @@ def with_free(query: Input, change: _Change) -> Input:
 def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
     """A block with columns of queries around it replaced, below and above its groups."""
     return with_results_over(mapped(block, read), lambda column: read.get(column, column))
+
+
+def lifted_query(query: LogicalQuery) -> LogicalQuery:
+    """A query that reads queries around it, as a subquery beside it sees it."""
+    if not free_columns(query):
+        return query
+    lifted_ = with_free(query, lambda column: replace(column, source=column.source + OUTER))
+    assert not isinstance(lifted_, StreamInput)
+    return lifted_
 
 
 def lowered_query(query: Input) -> Input:
