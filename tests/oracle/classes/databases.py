@@ -76,7 +76,7 @@ DATABASES = {
     "days": Case(_DAYS, dialect="duckdb"),
     "days_of_postgres": Case(_DAYS, dialect="postgres"),
     "numbers_of_texts": Case(
-        "SELECT id, n::int AS n FROM (SELECT id, CASE id % 7 WHEN 0 THEN '' WHEN 1 THEN ' ' || k || '\n' WHEN 2 THEN"
+        "SELECT id, n::bigint AS n FROM (SELECT id, CASE id % 7 WHEN 0 THEN '' WHEN 1 THEN ' ' || k || '\n' WHEN 2 THEN"
         " '+' || abs(k) WHEN 3 THEN k || '.5' WHEN 4 THEN k || '0000000000000000000' WHEN 5 THEN s ELSE '' || k END"
         " AS n FROM t) q",
         "SELECT id, CASE id % 7 WHEN 1 THEN k WHEN 2 THEN CASE WHEN k > -9e18 THEN abs(k) END WHEN 4 THEN CASE WHEN"

@@ -308,7 +308,7 @@ def opened(folder: Path, trust: bool | None) -> None:
         with decoding_catalog(folder / CATALOG):
             stored = StoredSession(directory, catalog)
             damage = damage_of(directory, stored, FileVerifier(), trust)
-            engine = SimpleNamespace(spark=None, plans=lambda network, bits: plan_trees(network, bits, True))
+            engine = SimpleNamespace(jobs=None, plans=lambda network, bits: plan_trees(network, bits, True))
             functions = SimpleNamespace(add=lambda *function: None)
             state = restored_state(directory, catalog, engine, functions, damage, State())  # type: ignore[arg-type]
     for text in texts({name: tree.plan for name, tree in state.engine.trees.items()}):
