@@ -11,6 +11,7 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
+from workbench.engine.limits import Limits
 from workbench.errors import QueryError
 
 
@@ -144,16 +145,14 @@ def test_a_function_that_fails_disables_nobody_who_shares_with_its_caller(oracle
     oracle.check_changes()
 
 
-def test_a_join_of_too_many_pairs_in_a_batch_disables_its_queries(
-    oracle: Oracle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_join_of_too_many_pairs_in_a_batch_disables_its_queries(oracle: Oracle) -> None:
     oracle.register({"healthy": HEALTHY})
     sql = "SELECT t.id, n.name FROM t JOIN names n ON t.k < n.k"
     endless = oracle.session.register(sql, name="endless")
     above = oracle.session.register(f"SELECT COUNT(*) AS n FROM ({sql}) x", name="above")
     oracle.run(1)
     assert (endless.status, above.status) == ("active", "active")
-    monkeypatch.setattr("workbench.engine.operators.join.MOST_PAIRS", 100)
+    oracle.session.parts.engine.runner.limits = Limits(pairs_compared_per_batch=100)
     oracle.run(2)
     assert "pairs of rows in one batch" in endless.status and "pairs of rows" in above.status
     oracle.check_changes()
@@ -168,10 +167,10 @@ def test_what_a_join_of_totals_retracts_cancels(oracle: Oracle) -> None:
     assert max(operator.rows_out for report in reports for operator in report.operators) < 100
 
 
-def test_what_functions_make_too_large_is_not_fetched(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_functions_make_too_large_is_not_fetched(oracle: Oracle) -> None:
     large = oracle.session.register("SELECT id, REPEAT('x', 1000) AS x FROM t", name="large")
     small = oracle.session.register("SELECT id, LENGTH(REPEAT('x', 1000)) AS n FROM t", name="small")
-    monkeypatch.setattr("workbench.engine.fetching.MOST_BYTES", 100_000)
+    oracle.session.parts.engine.runner.limits = Limits(bytes_fetched=100_000)
     with pytest.raises(QueryError, match="30 rows of large may have 0 MB"):
         large.result()
     assert (len(large.head(10)), len(small.result())) == (10, 30)

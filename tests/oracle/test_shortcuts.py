@@ -17,15 +17,19 @@ from oracle.harness import Oracle
 from oracle.test_combinations import ALWAYS, feeds
 from pyspark.sql import SparkSession
 
+from workbench.engine.limits import Limits
+
 MOST = 10**9
-LIMITS = (
-    "EVALUATED", "FEW_PAIRS", "FILTERED_HERE", "FOUND", "GROUPED_ROWS", "MERGED_HERE", "PAIRS_A_ROW", "ROWS_A_TASK",
-    "SCANNED", "SMALL_ROWS",
+CHOICES = (
+    "values_evaluated_in_process", "pairs_compared_by_index", "rows_filtered_in_process", "rows_found_in_process",
+    "pairs_found_per_changed_row", "rows_scanned_in_process",
 )  # fmt: skip
-"""Of numbers of rows or pairs: up to it one way, beyond it another."""
+"""Limits of numbers of rows or pairs: up to it one way, beyond it another."""
+PATCHED = ("GROUPED_ROWS", "MERGED_HERE", "ROWS_A_TASK", "SMALL_ROWS")
+"""Those that are constants of modules."""
 WAYS: dict[str, dict[str, object]] = {
-    "rows are few": {**dict.fromkeys(LIMITS, MOST), "RUNS": 2, "APART": 1},
-    "rows are many": {**dict.fromkeys(LIMITS, 0), "RUNS": 2, "APART": 1},
+    "rows are few": {**dict.fromkeys(PATCHED, MOST), "RUNS": 2, "APART": 1},
+    "rows are many": {**dict.fromkeys(PATCHED, 0), "RUNS": 2, "APART": 1},
     "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
     "Spark evaluates all rows": {
         "reads_stored_columns": lambda plan: False,
@@ -35,6 +39,7 @@ WAYS: dict[str, dict[str, object]] = {
     "no plan is kept": {"has_exchange": lambda plan: True},
     "one segment a row": {"SEGMENT_ROWS": 1, "HANDED_ON": 1},
 }
+LIMITS = {"rows are few": Limits(**dict.fromkeys(CHOICES, MOST)), "rows are many": Limits(**dict.fromkeys(CHOICES, 0))}
 SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows"]
 FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
 """Of the classes, those that are joined: most of the limits are about pairs."""
@@ -56,6 +61,7 @@ def test_all_ways_give_the_same(spark: SparkSession, tmp_path: Path, monkeypatch
     asked = {**ALL, **COMBINED}
     order = sorted(asked) if LONG else [*sorted(ALWAYS)[::6], *sorted(FIRST)[::12]]
     with Oracle(spark, feeds(7), path=tmp_path / "session") as oracle:
+        oracle.session.parts.engine.runner.limits = LIMITS.get(way, Limits())
         oracle.register({name: asked[name] for name in order[::2]})
         oracle.run(2)
         oracle.register({name: asked[name] for name in order[1::2]})

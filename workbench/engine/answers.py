@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 from workbench.arrow.stored_values import as_python, as_shown, json_text
 from workbench.arrow.types import to_arrow, to_shown
 from workbench.engine.event_time import EventTimeClock
+from workbench.engine.limits import Limits
 from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, window_rows
 from workbench.engine.storage.changelog import ChangelogEntry
@@ -69,12 +70,14 @@ class Answers:
         plan, tree: where its rows are.
         registered: the batch after which the query was registered.
         clock: the event times after every batch.
+        limits: of what is read in this process.
     """
 
     plan: QueryPlan
     tree: Tree
     registered: int
     clock: EventTimeClock
+    limits: Limits
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says, in the query's order.

@@ -21,6 +21,7 @@ import pyarrow as pa
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep, log_rows
+from workbench.engine.limits import LIMITS, Limits
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
@@ -60,6 +61,7 @@ class Engine:
         durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
         functions: the analyst's, which may become more.
+        limits: which way is taken for how much.
     """
 
     def __init__(
@@ -70,13 +72,14 @@ class Engine:
         durable: bool = True,
         incremental_aggregates: bool = True,
         functions: Functions = MappingProxyType({}),
+        limits: Limits = LIMITS,
     ) -> None:
         self.jobs = jobs
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
         self._collector = collector
         self._durable = durable
-        self.runner = Runner(jobs, folder, functions)
+        self.runner = Runner(jobs, folder, functions, limits)
         at_a_time = min(OPERATORS_AT_A_TIME, jobs.cores)
         self.interrupts = Interrupts(jobs)
         self._pool = ThreadPoolExecutor(at_a_time, "argus-tree", initializer=self.interrupts.tag_thread)
@@ -263,8 +266,8 @@ class Engine:
             EngineError: Spark could not evaluate a node.
         """
         with self._folder_aside() as folder:
-            functions = self.runner.functions
-            other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions)
+            functions, limits = self.runner.functions, self.runner.limits
+            other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions, limits)
             other.state = EngineState({}, arrived, clock)
             try:
                 with other.interrupts.stoppable():

@@ -17,10 +17,11 @@ import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
+from workbench.engine.limits import Limits
 from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.read_window import crossing
-from workbench.engine.selection import SCANNED, has_retractions, repeated, rows_with_any, summed_weights
+from workbench.engine.selection import has_retractions, repeated, rows_with_any, summed_weights
 from workbench.engine.storage.comparable import ASCENDING, positions_in_order
 from workbench.engine.storage.grouping import with_equal_bits
 from workbench.engine.storage.indexes.sorted_index import rows_in_intervals
@@ -36,12 +37,6 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.functions.calls import calls_functions
 from workbench.sql.value_sizes import value_size
-
-EVALUATED = 20_000
-"""At most so many values are evaluated over rows that were read here; a job that reads more itself is faster."""
-
-MOST_BYTES = 500_000_000
-"""So much is fetched at most of what functions make of rows, estimated; all of it is in the JVM's heap at a time."""
 
 _PLACE = "_place"
 """Column: which of the rows to be evaluated it is."""
@@ -70,7 +65,7 @@ def _refuse_large(answer: Answers, most: int | None) -> None:
     if not (size := sum(map(value_size, answer.plan.expressions))):
         return
     rows = fetch_count(answer) if most is None else most
-    if rows * size > MOST_BYTES:
+    if rows * size > answer.limits.bytes_fetched:
         what = f"{rows:,} rows of {answer.plan.name} may have {rows * size / 1_000_000:,.0f} MB"
         raise QueryError(f"{what}, which is too much to fetch", hint="save(path) writes them, head(100) has the first")
 
@@ -107,7 +102,8 @@ def fetch_count(answer: Answers, refinement: Refinement = WHOLE_ANSWER) -> int:
         return answer.refined(refinement).count()
     relation, where = answer.tree.relation, answer.where
     schema = only(relation.layout.arrow, [*where, WEIGHT])
-    rows = rows_with_any(relation.segments, schema, [answer.bits], most=SCANNED)
+    most = answer.limits.rows_scanned_in_process
+    rows = rows_with_any(relation.segments, schema, [answer.bits], answer.limits, most=most)
     if rows is None:
         return answer.count()
     weights = rows.column(WEIGHT).to_numpy()
@@ -223,6 +219,7 @@ class _Wanted:
         columns: the stored columns.
         computed: those of them that were computed as rows were written.
         expressions: what is not stored, by the names of the columns to be.
+        limits: of the session.
     """
 
     relation: Relation
@@ -230,6 +227,7 @@ class _Wanted:
     columns: tuple[str, ...]
     computed: frozenset[str]
     expressions: Mapping[str, Expression]
+    limits: Limits
 
     @staticmethod
     def of(answers: Sequence[Answers], marks: Sequence[str]) -> _Wanted:
@@ -242,16 +240,17 @@ class _Wanted:
         stored |= dict.fromkeys(name for answer in answers for name in answer.where)
         bit_sets = frozenset(answer.bits for answer in answers)
         computed = frozenset(plan.computed.keys() & stored.keys())
-        return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions)
+        limits = answers[0].limits
+        return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions, limits)
 
     def rows_of(self, segments: Run, after: int | None = None, first: int | None = None) -> pa.RecordBatch | None:
         """The rows of the queries in some segments; see ``rows_with_any``."""
         schema = only(self.relation.layout.arrow, self.columns)
-        return rows_with_any(segments, schema, self.bit_sets, self.computed, after, first=first)
+        return rows_with_any(segments, schema, self.bit_sets, self.limits, self.computed, after, first=first)
 
     def evaluated(self, rows: pa.RecordBatch | None) -> pa.RecordBatch | None:
         """Rows with the expressions, which Spark evaluates; ``None`` where they are too many."""
-        if rows is None or rows.num_rows * len(self.expressions) > EVALUATED:
+        if rows is None or rows.num_rows * len(self.expressions) > self.limits.values_evaluated_in_process:
             return None
         if not self.expressions:
             return rows

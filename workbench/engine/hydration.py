@@ -13,7 +13,7 @@ from functools import cached_property
 from workbench.engine.operators.evaluate import evaluate, run_prepared
 from workbench.engine.operators.operator_input import EmittedRows, OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.source import FILTERED_HERE, source_change
+from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.schedule import Meter, run_in_order, with_parents
 from workbench.engine.spark.failures import translate_errors
@@ -109,7 +109,8 @@ class Hydration:
 
     def _filtered_again(self, plan: TreePlan, old: Tree) -> Tree | None:
         """A tree with the rows that it has already and other selections on them; ``None`` where it lacks something."""
-        there = old.relation.rows <= FILTERED_HERE and old.has(self.bounds[plan.name]) and old.plan.has_rows_of(plan)
+        few = old.relation.rows <= self.runner.limits.rows_filtered_in_process
+        there = few and old.has(self.bounds[plan.name]) and old.plan.has_rows_of(plan)
         known = old.plan.bits.keys() & plan.bits.keys()
         delta = self.runner.filtered_again(plan, old.relation, known) if there else None
         if delta is None:

@@ -12,22 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.engine.limits import Limits
 from workbench.engine.storage.grouping import with_equal_bits
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import WORD_BITS, Mask, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
-
-SCANNED = 1_000_000
-"""At most so many stored rows are looked through: about as many as take this process 10 ms for each word of lineage."""
-
-FOUND = 100_000
-"""At most so many rows are taken. Of more, Spark's tasks compute the answer side by side, which pays for the job."""
 
 
 def rows_with_any(
     segments: Run,
     schema: pa.Schema,
     bit_sets: Collection[frozenset[int]],
+    limits: Limits,
     computed: Collection[str] = (),
     after: int | None = None,
     most: int | None = None,
@@ -42,12 +38,13 @@ def rows_with_any(
         segments: with the rows.
         schema: of the columns to read.
         bit_sets: each not empty.
+        limits: how many are too many.
         computed: the columns that every file must have.
         after: only rows of later batches.
-        most: how many are not too many; ``FOUND`` unless given.
+        most: how many may be found, where it is not as ``limits`` say.
         first: so many rows are enough.
     """
-    if first is None and sum(segment.rows for segment in segments) > SCANNED:
+    if first is None and sum(segment.rows for segment in segments) > limits.rows_scanned_in_process:
         return None
     parts: list[pa.RecordBatch] = []
     scanned = found = 0
@@ -55,7 +52,7 @@ def rows_with_any(
         if first is not None and found >= first:
             break
         scanned += segment.rows
-        if scanned > SCANNED:
+        if scanned > limits.rows_scanned_in_process:
             return None
         rows = open_segment(segment.path)
         if not set(computed) <= set(rows.schema.names):
@@ -65,7 +62,7 @@ def rows_with_any(
             chosen &= rows.column(BATCH).to_numpy() > after
         at = np.flatnonzero(chosen) if first is None else np.flatnonzero(chosen)[: first - found]
         found += len(at)
-        if found > (FOUND if most is None else most):
+        if found > (limits.rows_found_in_process if most is None else most):
             return None
         if len(at):
             read = rows.select([name for name in schema.names if name in rows.schema.names])

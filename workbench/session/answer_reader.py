@@ -22,6 +22,7 @@ from workbench.engine.physical.retention import query_bound
 from workbench.engine.spark.failures import SparkDied, translate_errors
 from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.state import EngineState
 from workbench.errors import QueryError, SessionError
 from workbench.network.network import Network, QueryPlan, check_number
 from workbench.session.changes import StateStore
@@ -223,13 +224,17 @@ class AnswerReader:
         moment = clock.now if after is None else clock.after_batch(after)
         plan = state.network.queries.get(query.name)
         if at is None and plan is not None and _keeps(state, plan, moment):
-            yield Answers(plan, state.engine.by_root[plan.read.root], query.registered, clock)
+            yield self._answers(plan, state.engine, query.registered, clock)
         else:
             # From the rows of the streams as they are, so that of a suspended query this is newer than what it has.
             clock = clock if at is not None else state.engine.clock
             registered = state.batch if after is None else query.registered
             with self._computed(query, state, clock, registered) as answers:
                 yield answers
+
+    def _answers(self, plan: QueryPlan, rows: EngineState, registered: int, clock: EventTimeClock) -> Answers:
+        limits = self._runtime.engine.runner.limits
+        return Answers(plan, rows.by_root[plan.read.root], registered, clock, limits)
 
     @contextmanager
     def _computed(self, query: QueryRecord, state: State, clock: EventTimeClock, registered: int) -> Iterator[Answers]:
@@ -241,11 +246,11 @@ class AnswerReader:
         plan = network.queries[query.name]
         with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
             for name, check in network.queries.items():
-                of_check = Answers(check, rows.by_root[check.read.root], registered, clock)
+                of_check = self._answers(check, rows, registered, clock)
                 if name != query.name and fetch_count(of_check):
                     failed = checks_of(query.logical)[check_number(name) - 1]
                     raise QueryError(f"query {query.name} has no answer: {failed.reason}", hint=failed.hint)
-            yield Answers(plan, rows.by_root[plan.read.root], registered, clock)
+            yield self._answers(plan, rows, registered, clock)
 
 
 def _check_status(query: QueryRecord, status: str) -> None:

@@ -5,22 +5,19 @@ from __future__ import annotations
 from workbench.errors import QueryError
 from workbench.optimizer.join_cost import JoinCost
 
-MOST_PAIRS_EXPECTED = 100_000_000
-"""So many pairs are looked at in one or two minutes."""
 
-
-def check_cost(name: str, join: JoinCost | None) -> None:
-    """Check the costliest new join of a query.
+def check_cost(name: str, join: JoinCost | None, most: int) -> None:
+    """Check the costliest new join of a query, which looks at no more than ``most`` pairs.
 
     Raises:
         QueryError: it would look at too many pairs; the message has the estimate.
     """
-    if join is None or join.pairs <= MOST_PAIRS_EXPECTED:
+    if join is None or join.pairs <= most:
         return
     left, right = (" and ".join(streams) for streams in join.sides)
     raise QueryError(
         f"{name} joins {left} with {right} by no condition that finds few pairs: about {_rounded(join.pairs)} pairs"
-        f" of rows would be looked at, and more than {_rounded(MOST_PAIRS_EXPECTED)} take minutes to hours",
+        f" of rows would be looked at, and more than {_rounded(most)} take minutes to hours",
         hint="add an equality of columns, as in a.key = b.key; force=True (%%argus --force) computes it anyway",
     )
 

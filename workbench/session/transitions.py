@@ -135,7 +135,8 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
         views = text.bound.named(name)
         planned = _planned(runtime.planner, network, name, views[name], text)
         if not force:
-            check_cost(name, runtime.planner.costliest_new_join(network, planned.network))
+            most = runtime.engine.runner.limits.pairs_compared_per_registration
+            check_cost(name, runtime.planner.costliest_new_join(network, planned.network), most)
         network = planned.network
         if text.results != OFF:
             network = add_checks(runtime.planner, network, name, views[name])

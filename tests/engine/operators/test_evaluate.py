@@ -13,9 +13,9 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine import hydration
+from workbench.engine.limits import Limits
 from workbench.engine.operators import index_join as probe
-from workbench.engine.operators import join, source
+from workbench.engine.operators import join
 from workbench.engine.operators import operator_input as node_rows
 from workbench.engine.operators.grouped import state_lookup as lookup
 from workbench.engine.storage import relation, segments
@@ -39,36 +39,34 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
 
 
 @pytest.mark.parametrize(
-    "limits",
+    ("limits", "patched"),
     some(
         [
-            {
-                "SMALL_ROWS": 0,
-                "MERGED_HERE": 0,
-                "ROWS_A_TASK": 0,
-                "PAIRS_A_ROW": 0,
-                "FEW_PAIRS": 0,
-                "RUNS": 2,
-                "FILTERED_HERE": 0,
-            },
-            {
-                "SMALL_ROWS": 12,
-                "MERGED_HERE": 30,
-                "ROWS_A_TASK": 20,
-                "PAIRS_A_ROW": 1_000_000,
-                "PAIRS": 5,
-                "ROWS": 4,
-                "HANDED_ON": 7,
-                "SEGMENT_ROWS": 9,
-                "FILTERED_HERE": 35,
-            },
+            (
+                Limits(pairs_found_per_changed_row=0, pairs_compared_by_index=0, rows_filtered_in_process=0),
+                {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "RUNS": 2},
+            ),
+            (
+                Limits(pairs_found_per_changed_row=1_000_000, rows_filtered_in_process=35),
+                {
+                    "SMALL_ROWS": 12,
+                    "MERGED_HERE": 30,
+                    "ROWS_A_TASK": 20,
+                    "PAIRS": 5,
+                    "ROWS": 4,
+                    "HANDED_ON": 7,
+                    "SEGMENT_ROWS": 9,
+                },
+            ),
         ]
     ),
     ids=some(["every change is large", "some are"]),
 )
-def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]) -> None:
-    for module in (relation, node_rows, join, lookup, probe, segments, source, hydration):
-        for name, value in limits.items():
+def test_the_large_way(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: Limits, patched: dict[str, int]
+) -> None:
+    for module in (relation, node_rows, join, lookup, probe, segments):
+        for name, value in patched.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
     feeds = {
@@ -77,6 +75,7 @@ def test_the_large_way(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lim
         "names": Feed(names(20), static=True),
     }
     with Oracle(spark, feeds) as oracle:
+        oracle.session.parts.engine.runner.limits = limits
         oracle.register({name: ALL[name] for name in CASES}, check=False)
         oracle.run(3, check=False)
         oracle.check_results()

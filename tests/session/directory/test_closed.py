@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine import selection
 from workbench.engine.answers import Answers
+from workbench.engine.limits import Limits
 from workbench.engine.storage.segments import open_segment
 from workbench.errors import SessionError, WorkbenchError
 from workbench.session.query import Query
@@ -143,7 +144,7 @@ def test_who_reads_while_it_is_closed_is_told_that(
         return result(answers)
 
     if by_spark:
-        monkeypatch.setattr(selection, "SCANNED", -1)
+        session.parts.engine.runner.limits = Limits(rows_scanned_in_process=-1)
         monkeypatch.setattr(Answers, "result", closing_before_a_job)
     else:
         monkeypatch.setattr(selection, "open_segment", closing)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sharing.small_streams import query
 
+from workbench.engine.limits import Limits
 from workbench.network.network import Network, QueryPlan, check_name
 from workbench.session.failures import checks
 from workbench.session.state import State
@@ -38,7 +39,7 @@ def test_a_check_is_counted_only_where_its_rows_may_have_changed(monkeypatch: py
 
     def reasons(before: State, **changed: object) -> dict[str, str]:
         state = SimpleNamespace(by_root={**trees, **changed}, clock=None)
-        engine = SimpleNamespace(state=state, spark=None)
+        engine = SimpleNamespace(state=state, spark=None, runner=SimpleNamespace(limits=Limits()))
         return checks.violated(engine, committed(**changed), before)  # type: ignore[arg-type]
 
     assert not reasons(State(engine=SimpleNamespace(by_root={})))  # type: ignore[arg-type]

@@ -36,16 +36,7 @@ from workbench.sql.algebra.expressions import Column
 from workbench.sql.predicates.cnf import predicate_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
 
-PAIRS_A_ROW = 30
-"""Where many rows find more pairs each for Spark to test, its own join is faster: it makes pairs ten times as fast."""
-
-FEW_PAIRS = 50_000
-"""So many pairs without a key are faster made here, by a plan that is kept, than by a join that Spark plans anew."""
 EVERY_PAIR = AccessPath(())
-
-
-MOST_PAIRS = 500_000_000
-"""So many pairs of a batch are some minutes of work; no batch waits longer for one join."""
 
 
 class TooManyPairs(EngineError):
@@ -56,9 +47,9 @@ class TooManyPairs(EngineError):
         reason: what its queries are told.
     """
 
-    def __init__(self, root: NodeId, pairs: int) -> None:
+    def __init__(self, root: NodeId, pairs: int, most: int) -> None:
         self.root = root
-        self.reason = f"a join of it would look at {pairs:,} pairs of rows in one batch, more than {MOST_PAIRS:,}"
+        self.reason = f"a join of it would look at {pairs:,} pairs of rows in one batch, more than {most:,}"
         super().__init__(self.reason)
 
 
@@ -82,8 +73,8 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
     if not plan.access_paths and not plan.semijoins:
         compared = _pairs_compared(left, right)
         if operator.relation is not None:  # hydration was asked for, knowing what it costs
-            refuse_pairs(plan, compared)
-        if compared > FEW_PAIRS:
+            _refuse_pairs(runner, plan, compared)
+        if compared > runner.limits.pairs_compared_by_index:
             return None
         plan = replace(plan, access_paths=(EVERY_PAIR,))
     pairs = index_join_of(plan, left, right)
@@ -93,8 +84,8 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
     if many and pairs.tests is None:
         count = pairs.count(runner.spark, job_input, tasks)
         if operator.relation is not None:
-            refuse_pairs(plan, count)
-        if count > PAIRS_A_ROW * operator.changed_rows:
+            _refuse_pairs(runner, plan, count)
+        if count > runner.limits.pairs_found_per_changed_row * operator.changed_rows:
             return None
     if not many and operator.relation is None:
         # Rows that are few may have so many pairs that all cores have work.
@@ -109,14 +100,15 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
     return runner.cached(plan, "rows", (pairs, tasks), make)
 
 
-def refuse_pairs(plan: JoinPlan, pairs: int) -> None:
+def _refuse_pairs(runner: Runner, plan: JoinPlan, pairs: int) -> None:
     """Refuse a batch that would look at too many pairs.
 
     Raises:
         TooManyPairs: the queries that read the join cannot go on.
     """
-    if pairs > MOST_PAIRS:
-        raise TooManyPairs(plan.join.id, pairs)
+    most = runner.limits.pairs_compared_per_batch
+    if pairs > most:
+        raise TooManyPairs(plan.join.id, pairs, most)
 
 
 def _of_stored_values(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, tasks: int) -> Job:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.limits import Limits
 from workbench.engine.operators.filter_and_write import (
     FilterAndWrite,
     delta_of,
@@ -38,11 +39,13 @@ class Runner:
         jobs: runs them.
         folder: where rows are kept; every worker must reach it.
         functions: the analyst's, which may become more.
+        limits: which way is taken for how much.
     """
 
-    def __init__(self, jobs: JobRunner, folder: Path, functions: Functions) -> None:
+    def __init__(self, jobs: JobRunner, folder: Path, functions: Functions, limits: Limits) -> None:
         self.jobs = jobs
         self.functions = functions
+        self.limits = limits
         self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()

@@ -22,9 +22,6 @@ from workbench.engine.storage.positions import POSITION, PositionedRows
 from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.segments import Run, read_share, shares
 
-FILTERED_HERE = 250_000
-"""At most so many rows are filtered by the driver, in a quarter of a second; a job of two tasks would be no faster."""
-
 
 def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Run, batch: int) -> Prepared:
     """The change of a source's tree by rows that arrive.
@@ -37,7 +34,7 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
         batch: the number of the batch.
     """
     number = sum(segment.rows for segment in arriving)
-    if needs_no_job(plan) and number <= FILTERED_HERE:
+    if needs_no_job(plan) and number <= runner.limits.rows_filtered_in_process:
         (share,) = shares(arriving, 1)
         return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
     tasks = tasks_for(number, runner.jobs)

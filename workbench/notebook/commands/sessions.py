@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.engine.limits import LIMITS
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, command
@@ -26,6 +27,7 @@ TRUST = argument(
     action="store_true",
     help="let act what others put there: functions (which runs their code), sinks and sources",
 )
+_LIMITS = argument("--limits", action="store_true", help="show up to how much the engine takes which way")
 _EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
 
 
@@ -132,12 +134,12 @@ def described(session: Session) -> str:
     return f"{batch}, {', '.join(parts) or 'nothing in it yet'}"
 
 
-@command("doctor", examples=("%argus doctor",))
+@command("doctor", _LIMITS, examples=("%argus doctor", "%argus doctor --limits"))
 def doctor(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Check that everything the workbench needs is there."""
     from workbench.engine.spark.doctor import report  # looks at programs and folders, which takes a second
 
-    show(report())
+    show(str(LIMITS) if arguments.limits else report())
 
 
 @command("last-error", examples=("%argus last-error",))

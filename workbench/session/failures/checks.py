@@ -24,7 +24,7 @@ def violated(engine: Engine, state: State, before: State) -> dict[str, str]:
         for name, plan in state.network.queries.items()
         if (query := checked_query(name)) != name
         and not _is_unchanged(name, plan, engine, before)
-        and fetch_count(Answers(plan, rows[plan.read.root], state.batch, clock))
+        and fetch_count(Answers(plan, rows[plan.read.root], state.batch, clock, engine.runner.limits))
     }
 
 

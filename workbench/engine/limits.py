@@ -1,0 +1,50 @@
+"""Which way the engine takes for how much: a value that every session has, so that tests give another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is done in one way, before another one is taken or the work is refused.
+
+    No limit changes an answer. A name says the unit and where it counts.
+
+    Attributes:
+        rows_scanned_in_process: an answer is read here of at most so many stored rows, whose lineage takes this process
+            10 ms a word; a Spark job takes a hundred times as long before it reads the first row.
+        rows_found_in_process: an answer of more rows is computed by Spark's tasks side by side, which pays for the job.
+        values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
+            reads the rows itself is faster.
+        bytes_fetched: of what functions make of rows, estimated, no more is fetched, since all of it is in the JVM's
+            heap at a time.
+        rows_filtered_in_process: the driver filters so many rows in a quarter of a second; a job of two tasks would be
+            no faster.
+        pairs_compared_by_index: pairs without a key are made by a plan that is kept; of more, a join that Spark plans
+            anew is faster.
+        pairs_found_per_changed_row: where many rows find more pairs each, Spark's own join makes them ten times as
+            fast.
+        pairs_compared_per_batch: so many are minutes of work, and no batch waits longer for one join; its queries are
+            disabled.
+        pairs_compared_per_registration: so many are one or two minutes; a query that needs more is refused unless it is
+            forced.
+    """
+
+    rows_scanned_in_process: int = 1_000_000
+    rows_found_in_process: int = 100_000
+    values_evaluated_in_process: int = 20_000
+    bytes_fetched: int = 500_000_000
+    rows_filtered_in_process: int = 250_000
+    pairs_compared_by_index: int = 50_000
+    pairs_found_per_changed_row: int = 30
+    pairs_compared_per_batch: int = 500_000_000
+    pairs_compared_per_registration: int = 100_000_000
+
+    def __str__(self) -> str:
+        """One line a limit."""
+        return "\n".join(f"{field.name:34}{getattr(self, field.name):>13,}" for field in fields(self))
+
+
+LIMITS = Limits()
+"""Those of a session that nobody gives others."""
