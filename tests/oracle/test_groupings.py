@@ -55,8 +55,9 @@ def test_groupings_are_those_of_the_database(spark: SparkSession, dialect: str) 
     connection.register("rows", ROWS)
     connection.execute("CREATE TABLE t AS SELECT * FROM rows")
     connection.execute("CREATE TABLE e AS SELECT * FROM rows WHERE false")
-    spark.createDataFrame(ROWS).createOrReplaceTempView("t")
-    spark.createDataFrame(ROWS).filter("false").createOrReplaceTempView("e")
+    own = spark.newSession()  # whose views no other test sees
+    own.createDataFrame(ROWS).createOrReplaceTempView("t")
+    own.createDataFrame(ROWS).filter("false").createOrReplaceTempView("e")
     asked = [*_queries("t"), *_queries("e")]
     wrong = []
     with Session(spark=spark, dialect=dialect) as session:
@@ -66,7 +67,7 @@ def test_groupings_are_those_of_the_database(spark: SparkSession, dialect: str) 
         session.run(1)
         for (name, query), sql in zip(registered.items(), asked, strict=True):
             if dialect == "spark":
-                theirs = [tuple(row) for row in spark.sql(sql).collect()]
+                theirs = [tuple(row) for row in own.sql(sql).collect()]
             else:
                 theirs = connection.execute(sql).fetchall()
             answer = query.result().astype(object)
