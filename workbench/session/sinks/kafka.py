@@ -18,8 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from workbench.arrow.stored_values import as_rows
 from workbench.errors import SessionError
-from workbench.session.sinks.json_rows import json_rows_of, to_json
+from workbench.session.sinks.json_rows import to_json
 from workbench.session.sinks.rows import upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
@@ -175,6 +176,6 @@ def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
 
     Among partitions there is no order: a reader could see a row go before it came.
     """
-    for row in json_rows_of(rows):
+    for row in as_rows(rows):
         own = {name: value for name, value in row.items() if name != "weight"}
         yield sha256(to_json(own)).hexdigest()[:16].encode(), to_json(row)

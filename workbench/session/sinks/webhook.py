@@ -11,8 +11,9 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import pyarrow as pa
 
+from workbench.arrow.stored_values import as_rows
 from workbench.errors import SessionError
-from workbench.session.sinks.json_rows import json_rows_of, to_json
+from workbench.session.sinks.json_rows import to_json
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import kept_address
@@ -57,7 +58,7 @@ class WebhookTarget(Target):
             SessionError: the address sends to another one.
             OSError: it cannot be reached, or its answer is no success.
         """
-        body = to_json({"query": query, "batch": batch, "changes": json_rows_of(changes)})
+        body = to_json({"query": query, "batch": batch, "changes": as_rows(changes)})
         headers = {"Content-Type": "application/json", "Argus-Sink": self._sink, "Argus-Batch": str(batch)}
         address = self._address.with_environment()
         if address.user:
