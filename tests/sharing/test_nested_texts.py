@@ -13,7 +13,7 @@ from sharing.nested_texts import SCHEMA, NestedTexts
 from sharing.planned import planned
 from sharing.small_streams import Data
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.checks import checks_of
 
@@ -56,9 +56,9 @@ def test_set_operators_inside_one_another_have_the_widest_integers(sql: str, dia
     planned(sql, SCHEMA, dialect)
 
 
-def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
-    """Texts whose answer does not depend on the order of equal rows, by the evaluator that defines a logical query."""
-    database, outcome, chosen = duckdb.connect(), Counter[str](), random.Random(1)
+def small_tables() -> tuple[duckdb.DuckDBPyConnection, Data]:
+    """Random rows of the streams, with NULLs and rows that are equal, in DuckDB and for the evaluator."""
+    database, chosen = duckdb.connect(), random.Random(1)
     rows: Data = {
         name: [{column: chosen.choice([0, 1, 2, 3, None]) for column, _ in columns} for _ in range(5)]
         for name, columns in SCHEMA.streams.items()
@@ -66,6 +66,34 @@ def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
     for name, listed in rows.items():
         database.execute(f"CREATE TABLE {name} ({', '.join(f'{column} BIGINT' for column in listed[0])})")
         database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", [list(row.values()) for row in listed])
+    return database, rows
+
+
+LIFTED = [
+    "SELECT (WITH w(q) AS (VALUES (a)) SELECT (SELECT q FROM w)) FROM t",
+    "SELECT a FROM t WHERE (WITH w AS (SELECT t.b AS q) SELECT COUNT(*) FROM u WHERE k IN (SELECT q FROM w)) > 0",
+]
+"""A CTE that reads the query around, read one level deeper."""
+
+
+@pytest.mark.parametrize("sql", [*LIFTED, *WIDTHS])
+def test_answers_of_ctes_and_set_operators_inside_one_another(sql: str) -> None:
+    database, rows = small_tables()
+    logical = bind(sql, "duckdb", SCHEMA).named("q")["q"]
+    assert answer(logical, rows) == Counter(database.execute(sql).fetchall())
+
+
+def test_an_aggregate_of_a_subquery_is_refused_where_it_is_of_the_query_around() -> None:
+    sql = "SELECT (SELECT MAX((SELECT v FROM u WHERE k = t.a))) FROM t"
+    with pytest.raises(UnsupportedError, match="aggregate of nothing but columns of the query around it"):
+        planned(sql, SCHEMA, "postgres")
+    planned(sql, SCHEMA, "duckdb")  # whose aggregate is one of the inner query
+
+
+def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
+    """Texts whose answer does not depend on the order of equal rows, by the evaluator that defines a logical query."""
+    outcome = Counter[str]()
+    database, rows = small_tables()
     for seed in range(FIRST, FIRST + COUNT):
         sql = NestedTexts(seed).text()
         if "LIMIT" in sql or "OVER" in sql or "ROLLUP" in sql:
