@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.errors import SqlError
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.dialects import EXAMINED, tokenize
 
 
@@ -42,3 +45,13 @@ def test_a_quote_or_comment_that_never_ends_is_pointed_at(dialect: str, sql: str
     with pytest.raises(SqlError, match="a quote or comment is not closed") as caught:
         tokenize(sql, dialect)
     assert caught.value.position is not None and sql[caught.value.position :] == unclosed
+
+
+def test_the_page_says_the_tier_of_each_dialect() -> None:
+    lines = (Path(__file__).parents[3] / "docs" / "reference" / "sql.md").read_text().splitlines()
+    (exact,), (others,) = (
+        [line for line in lines if line.startswith(f"| {tier} |")] for tier in ("exact", "the same or refused")
+    )
+    for name, record in DIALECTS.items():
+        cell = (exact if record.exact else others).split("|")[2]
+        assert f"`{name}`" in cell, name
