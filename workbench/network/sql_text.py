@@ -24,10 +24,11 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.windows.bounds import time_and_end
-from workbench.sql.windows.stream_time import NOW, TUMBLING, duration_text
+from workbench.sql.windows.stream_time import TUMBLING, duration_text
 
 SIDE_NAMES = ("l", "r")
 """What a join's statement calls its left and its right parent."""

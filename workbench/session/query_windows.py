@@ -16,14 +16,14 @@ import pandas as pd
 from workbench.errors import QueryError, shown
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.calls import NOW, call
 from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of, streams_of, with_blocks
 from workbench.sql.predicates.cnf import Operator, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.evaluation import loop_instants, value_at
-from workbench.sql.windows.stream_time import INSTANT, NOW, ROW, EventTimeVector, common_time, row_number_key
+from workbench.sql.windows.stream_time import INSTANT, ROW, EventTimeVector, common_time, row_number_key
 
 if TYPE_CHECKING:
     from workbench.engine.event_time import EventTimeClock

@@ -65,6 +65,28 @@ SELECTIONS = {
         FROM h WHERE b + b > 5 OR k::HUGEINT - 1 < 3
         """,
     ),
+    "compared_beyond_64_bits": Case(
+        "SELECT id, big * 5 > k AS more, CASE WHEN big + 1 > 5 THEN 1 WHEN NOT big + 1 > 5 THEN 0 END AS c,"
+        " big - k IN (1, 2, big) AS found, (big + big) <=> (k - 1) AS alike FROM t"
+        " WHERE ((big * 5 > 7) = flag) OR COALESCE(big * 3 < k, FALSE)"
+        " OR CASE big * 2 WHEN 2 THEN TRUE ELSE big - 1 < k END",
+        """
+        WITH h AS (SELECT * REPLACE (big::HUGEINT AS big, k::HUGEINT AS k) FROM t)
+        SELECT id, big * 5 > k, CASE WHEN big + 1 > 5 THEN 1 WHEN NOT big + 1 > 5 THEN 0 END, big - k IN (1, 2, big),
+          (big + big) IS NOT DISTINCT FROM (k - 1) FROM h
+        WHERE ((big * 5 > 7) = flag) OR COALESCE(big * 3 < k, FALSE)
+          OR CASE WHEN big * 2 = 2 THEN TRUE ELSE big - 1 < k END
+        """,
+    ),
+    "compared_in_groups": Case(
+        "SELECT big * 5 > 7 AS g1, COUNT(*) AS n, SUM(CASE WHEN big - 1 < k THEN 1 ELSE 0 END) AS less FROM t"
+        " GROUP BY big * 5 > 7 HAVING SUM(k) * 1000 > COUNT(*) OR (COUNT(*) + 1 > 2) = (MIN(k) - 1 < 0)",
+        """
+        WITH h AS (SELECT * REPLACE (big::HUGEINT AS big, k::HUGEINT AS k) FROM t)
+        SELECT big * 5 > 7, COUNT(*), SUM(CASE WHEN big - 1 < k THEN 1 ELSE 0 END) FROM h GROUP BY big * 5 > 7
+        HAVING SUM(k) * 1000 > COUNT(*) OR (COUNT(*) + 1 > 2) = (MIN(k) - 1 < 0)
+        """,
+    ),
     "division": Case(
         "SELECT id, amount / k AS a, x / k AS b, big % k AS c FROM t WHERE 100 / k > 20 OR k = 0",
         "SELECT id, amount / nullif(k, 0), x / nullif(k, 0), CASE WHEN k <> -1 THEN big % nullif(k,"

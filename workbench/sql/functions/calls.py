@@ -15,6 +15,8 @@ from workbench.sql.functions.declaration import Function
 
 FUNCTIONS: dict[str, Function] = {}
 """Every function by its name in expressions; the package fills it from the modules that declare them."""
+NOW = "now"
+"""The event time of streams, which is no function of values and has no declaration."""
 WITHIN = "within"
 """An integer, or NULL where the type of the result has no such number."""
 

@@ -9,9 +9,10 @@ from sqlglot import exp
 
 from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.coercion import coerce, unify
-from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.exact_arithmetic import widened_sides
+from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, INTERVAL, STRING, TIMESTAMP, DataType, Kind
-from workbench.sql.functions.calls import WITHIN, call
+from workbench.sql.functions.calls import NOW, WITHIN, call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, each, function
 from workbench.sql.functions.reading import ExpressionBinder, reads
 
@@ -32,7 +33,9 @@ def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
     # Midnights compare as their days do, of which more is known.
     arguments = tuple(map(_computed, arguments))
     days = tuple(map(_day, arguments))
-    return coercion.comparable_sides(*(days if all(day.type == DATE for day in days) else arguments)), BOOLEAN
+    sides = coercion.comparable_sides(*(days if all(day.type == DATE for day in days) else arguments))
+    # What is compared with now is a window, whose end keeps the type of its time.
+    return sides if any(NOW in calls(side) for side in sides) else widened_sides(*sides), BOOLEAN
 
 
 def _day(argument: Expression) -> Expression:

@@ -37,10 +37,10 @@ from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
 
 
-@reads(exp.Add, exp.Sub, parts="this expression")
-def plus_minus(b: ExpressionBinder, node: exp.Add | exp.Sub) -> Expression:
+@reads(exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract, parts="this expression")
+def plus_minus(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """Sums and differences of numbers, dates, timestamps and intervals."""
-    sign = 1 if isinstance(node, exp.Add) else -1
+    sign = 1 if isinstance(node, exp.Add | exp.SafeAdd) else -1
     for time, length in ((node.this, node.expression), (node.expression, node.this)):
         if (length is node.expression or sign == 1) and (parts := interval_parts(b, length)) is not None:
             moved = b.bind(time)

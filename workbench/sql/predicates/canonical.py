@@ -14,6 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from workbench.sql.algebra.arithmetic import number
+from workbench.sql.algebra.exact_arithmetic import date_constant, days, exact_constant_of, widened_sides
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, reading_order, sources, text, walk
 from workbench.sql.algebra.folding import compares, fold
 from workbench.sql.algebra.planning_cache import cached
@@ -31,7 +32,6 @@ from workbench.sql.predicates.cnf import (
     orient,
     pred_set,
 )
-from workbench.sql.predicates.exact_arithmetic import date_constant, days, exact_constant_of, widened_expression
 from workbench.sql.predicates.linear import LinearForm, linear, linear_expression, linear_form
 from workbench.sql.predicates.moved_times import in_micros, time_comparison
 
@@ -199,10 +199,10 @@ def _canonical_sum(form: LinearForm) -> Expression | None:
 
 def _widened_literal(literal: Literal) -> Literal:
     literal = in_micros(literal)
-    if literal.right is None or not (literal.left.type.exact and literal.right.type.exact):
+    if literal.right is None:
         return literal
-    left, right = widened_expression(literal.left), widened_expression(literal.right)
-    return orient(_compared(left, literal.operator, right))
+    left, right = widened_sides(literal.left, literal.right)
+    return orient(Literal(left, literal.operator, right))
 
 
 def _compared(left: Expression, operator: Operator, right: Expression) -> Literal:

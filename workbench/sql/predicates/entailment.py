@@ -16,10 +16,10 @@ from fractions import Fraction
 from functools import reduce
 from itertools import islice
 
+from workbench.sql.algebra.exact_arithmetic import widened_expression
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
-from workbench.sql.predicates.exact_arithmetic import widened_expression
 from workbench.sql.predicates.linear import LinearForm, linear
 from workbench.sql.predicates.literal_sets import Subject
 from workbench.sql.predicates.value_sets import BOTTOM, EMPTY, EVERYTHING, ORDER, TOP, ValueSet, domain

@@ -10,10 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order
-from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import DATE, INTEGER, Kind
-from workbench.sql.predicates.exact_arithmetic import (
+from workbench.sql.algebra.exact_arithmetic import (
     MAX_SHIFT,
     days,
     exact_call,
@@ -24,6 +21,9 @@ from workbench.sql.predicates.exact_arithmetic import (
     is_lossless,
     widened_expression,
 )
+from workbench.sql.algebra.expressions import Call, Constant, Expression, reading_order
+from workbench.sql.algebra.planning_cache import cached
+from workbench.sql.algebra.types import DATE, INTEGER, Kind
 
 Terms = tuple[tuple[Expression, Fraction], ...]
 

@@ -10,10 +10,10 @@ import datetime as dt
 from dataclasses import replace
 from fractions import Fraction
 
+from workbench.sql.algebra.exact_arithmetic import exact_call, exact_constant_of
 from workbench.sql.algebra.expressions import Call, Constant, Expression, columns
 from workbench.sql.algebra.types import INTEGER, TIMESTAMP
 from workbench.sql.predicates.cnf import Literal, Operator
-from workbench.sql.predicates.exact_arithmetic import exact_call, exact_constant_of
 
 _ORDERS = (Operator.LT, Operator.LE, Operator.GT, Operator.GE)
 _SECOND = 1_000_000

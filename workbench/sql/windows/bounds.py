@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from workbench.sql.algebra.exact_arithmetic import days
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, Kind
+from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet, or_pred, pred_set
-from workbench.sql.predicates.exact_arithmetic import days
 from workbench.sql.predicates.linear import LinearForm, linear, linear_expression
 from workbench.sql.windows.evaluation import computable, value_at
-from workbench.sql.windows.stream_time import NOW, EventTimeVector, as_number, is_time, reads_now
+from workbench.sql.windows.stream_time import EventTimeVector, as_number, is_time, reads_now
 
 LEAST, MOST = -(2**63), 2**63 - 1
 """The ends of a window that has none."""

@@ -18,7 +18,8 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, Value,
 from workbench.sql.algebra.folding import months_later
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeVector, as_number
+from workbench.sql.functions.calls import NOW
+from workbench.sql.windows.stream_time import INSTANT, VARIABLE, EventTimeVector, as_number
 
 MIDNIGHT = dt.time()
 

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import LEAST, MOST, Interval, allowed, time_and_end
 from workbench.sql.windows.evaluation import value_at
-from workbench.sql.windows.stream_time import INSTANT, NOW, VARIABLE, EventTimeVector, as_number
+from workbench.sql.windows.stream_time import INSTANT, VARIABLE, EventTimeVector, as_number
 
 FORWARD, STILL, BACKWARD = 1, 0, -1
 

@@ -16,9 +16,10 @@ from typing import TypeGuard
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.functions.calls import NOW
 
-NOW, INSTANT, VARIABLE = "now", "instant", "loop variable"
-"""Functions: the time of some streams, the instant at which a loop stands, and inside a loop its variable."""
+INSTANT, VARIABLE = "instant", "loop variable"
+"""Functions: the instant at which a loop stands, and inside a loop its variable."""
 
 TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
 """Functions that give the start of the window of a time; of its several windows, until these are rewritten; or of the

@@ -68,8 +68,8 @@ def plus_minus_parts(
     return interval_of(call("+" if sign == 1 else "-", micros_of(interval), micros_of(_value(b, parts, node))))
 
 
-@reads(exp.Mul, parts="this expression")
-def times(b: ExpressionBinder, node: exp.Mul) -> Expression:
+@reads(exp.Mul, exp.SafeMultiply, parts="this expression")
+def times(b: ExpressionBinder, node: exp.Mul | exp.SafeMultiply) -> Expression:
     """A product, of numbers or of an interval and a whole number."""
     left, right = b.bind(node.this), b.bind(node.expression)
     if INTERVAL not in (left.type, right.type):

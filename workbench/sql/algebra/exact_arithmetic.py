@@ -152,6 +152,18 @@ def widened_expression(expression: Expression) -> Expression:
     return expression
 
 
+def widened_sides(*sides: Expression) -> tuple[Expression, ...]:
+    """The sides of a comparison of exact numbers, none of which overflows; other sides as they are.
+
+    Where only some of them are dates, all are numbers of days.
+    """
+    if not all(side.type.exact for side in sides):
+        return sides
+    wide = tuple(map(widened_expression, sides))
+    dates = [side.type == DATE for side in wide]
+    return tuple(map(days, wide)) if any(dates) and not all(dates) else wide
+
+
 def _widened_dates(expression: Call, left: Expression, right: Expression) -> Expression:
     if left.type == DATE and (right.type == DATE or _is_shift(right)):
         return replace(expression, arguments=(left, right))
