@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from workbench.errors import WorkbenchError
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.function_help import table
+from workbench.sql.function_help import all_help
 from workbench.sql.schema import Schema
 
 SEED = int(os.environ["ARGUS_SEED"])
@@ -49,7 +49,7 @@ def written(writer: Writer, depth: int, dialects: tuple[str, ...] = ("spark",)) 
 
 def test_every_function_is_in_the_grammar() -> None:
     """But what gives several rows or columns, or is said of groups or of the time of a stream."""
-    names = {help_.name for help_ in table() if "spark" in help_.dialects}
+    names = {help_.name for help_ in all_help() if "spark" in help_.dialects}
     calls = " ".join(
         "".join(production.parts).lower()
         for kind in ("function", "aggregate", "analytic")

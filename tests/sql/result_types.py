@@ -16,7 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.function_help import table
+from workbench.sql.function_help import all_help
 from workbench.sql.logical import Block
 from workbench.sql.schema import Schema
 
@@ -71,7 +71,7 @@ class Bound:
 
 def calls(dialect: str) -> Iterator[tuple[str, str]]:
     """The kind and the text of each call, with a column of ``COLUMNS`` for each argument; all tuples of types."""
-    helps = ((known.kind, known.call) for known in table() if dialect in known.dialects and known.kind != "analytic")
+    helps = ((known.kind, known.call) for known in all_help() if dialect in known.dialects and known.kind != "analytic")
     forms = (("aggregate" if _AGGREGATE.match(form) else "function", form) for form in _FORMS)
     seen = set[str]()
     for kind, form in (*helps, *forms):

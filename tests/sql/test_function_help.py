@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from workbench.sql.function_help import TABLE, functions, table
+from workbench.sql.function_help import TABLE, all_help, functions
 from workbench.sql.functions import DECLARED
 from workbench.sql.functions.reading import NAMED, OF_SYNTAX
 from workbench.sql.syntax.dialects import EXAMINED
@@ -35,7 +35,7 @@ def test_every_function_of_the_table_is_read(trials, dialect):
 
 
 def test_every_name_that_is_bound_is_in_the_table(trials):
-    known = {entry.name for entry in table()}
+    known = {entry.name for entry in all_help()}
     missing = {*NAMED, *OF_SYNTAX} - known
     assert not {name for name in missing for dialect in sorted(EXAMINED) if trials.reading(name, dialect)}
 
@@ -49,8 +49,8 @@ def test_the_page_lists_what_the_table_has():
 
 
 def test_every_function_says_what_it_does():
-    assert not [known.name for known in table() if not known.purpose]
-    assert all(known.signature for known in table())
+    assert not [known.name for known in all_help() if not known.purpose]
+    assert all(known.signature for known in all_help())
 
 
 def test_what_a_dialect_lacks_is_not_offered():

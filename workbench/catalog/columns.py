@@ -28,7 +28,7 @@ from workbench.sql.algebra.expressions import AggregateCall, Column, Expression,
 from workbench.sql.algebra.types import DataType
 
 Carried = Mapping[NodeId, Mapping[str, DataType]]
-_Row = tuple[object, ...]
+ColumnRow = tuple[object, ...]
 _TABLES = ("simple_columns", "expression_columns")
 
 
@@ -47,7 +47,7 @@ def forget(database: Database, id_: NodeId | None = None) -> None:
         database.run(f"DELETE FROM {table}" + ("" if id_ is None else " WHERE node = ?"), () if id_ is None else (id_,))
 
 
-def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) -> Iterator[_Row]:
+def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) -> Iterator[ColumnRow]:
     """Rows of the columns that are carried along as they are."""
     match node:
         case Source():
@@ -76,7 +76,7 @@ def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) 
                     yield (node.id, name, side, str(types[name]), *bases, None, None)
 
 
-def expression_columns(network: Network, node: Node, types: Mapping[str, DataType]) -> Iterator[_Row]:
+def expression_columns(network: Network, node: Node, types: Mapping[str, DataType]) -> Iterator[ColumnRow]:
     """Rows of the columns that are computed: groups and statistics, and values of branches."""
     match node:
         case Aggregate():
@@ -105,7 +105,7 @@ def _join_column(join: Join, name: str) -> tuple[NodeId, str]:
 
 def _aggregate_column(
     node: Aggregate, computed: Expression | AggregateCall, direct: str, group: str | None, types: Mapping[str, DataType]
-) -> Iterator[_Row]:
+) -> Iterator[ColumnRow]:
     name = column_name(computed)
     if name in types:
         yield (node.id, name, 0, str(computed.type), node.parents[0], direct, node.read.root, text(computed), group)

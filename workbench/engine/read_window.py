@@ -20,14 +20,14 @@ from workbench.engine.storage.layout import BATCH, WEIGHT, only
 from workbench.engine.storage.relation import Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share
 
-_Rows = Iterator[pa.RecordBatch]
+RecordBatches = Iterator[pa.RecordBatch]
 
 
 def window_rows(relation: Relation, names: Sequence[str], where: TimeIntervals) -> DataFrame:
     """Some columns of a relation's rows that are in a window."""
     schema, required = _schemas(relation, names, where)
 
-    def read(segment: Segment) -> _Rows:
+    def read(segment: Segment) -> RecordBatches:
         for rows in rows_in(segment, where, schema):
             yield rows.select(required)
 
@@ -47,14 +47,14 @@ def changes_within(
     """
     schema, required = _schemas(relation, names, extents[0][1])
 
-    def read(segment: Segment) -> _Rows:
+    def read(segment: Segment) -> RecordBatches:
         for rows in read_share([(segment.path, 0, segment.rows)], schema):
             yield from (change.select(required) for change in crossing(rows, extents, since))
 
     return _frame(relation, required, read)
 
 
-def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, TimeIntervals]], since: int | None) -> _Rows:
+def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, TimeIntervals]], since: int | None) -> RecordBatches:
     """Those of some rows that a window lets in or out, batch by batch; arguments as those of ``changes_within``."""
     first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
     last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
@@ -84,12 +84,12 @@ def _schemas(relation: Relation, names: Sequence[str], where: TimeIntervals) -> 
     return only(relation.layout.arrow, list(dict.fromkeys([*required, *where, BATCH, WEIGHT]))), required
 
 
-def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], _Rows]) -> DataFrame:
+def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], RecordBatches]) -> DataFrame:
     """What is read of every segment, whole segments to each task."""
     segments = relation.segments
     tasks = max(1, min(len(segments), tasks_for(relation.rows, relation.jobs)))
 
-    def run(task: int) -> _Rows:
+    def run(task: int) -> RecordBatches:
         for segment in segments[task::tasks]:
             yield from read(segment)
 

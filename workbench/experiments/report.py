@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_Series = Mapping[Any, float]
-_Printed = Mapping[int, Sequence[float]]
+SeriesValues = Mapping[Any, float]
+PrintedValues = Mapping[int, Sequence[float]]
 """Values by number, drawn as a line, or by name, drawn as bars."""
 
 PANEL_INCHES = (5.2, 4.0)
@@ -43,7 +43,7 @@ class Chart:
     title: str
     x: str
     y: str
-    series: Mapping[str, _Series]
+    series: Mapping[str, SeriesValues]
     log_x: bool = False
     log_y: bool = True
 
@@ -127,7 +127,7 @@ def timing_summary(seconds: Sequence[float]) -> dict[str, object]:
 
 
 def charts_beside(
-    name: str, x: str, y: str, ours: Mapping[str, _Series], columns: Sequence[str], thesis: _Printed
+    name: str, x: str, y: str, ours: Mapping[str, SeriesValues], columns: Sequence[str], thesis: PrintedValues
 ) -> list[Chart]:
     """A chart of our figures, and one of the thesis's, by number in the order of ``columns``, where it has any."""
     charts = [Chart(f"{name}: ours", x, y, ours)]

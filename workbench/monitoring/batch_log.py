@@ -35,18 +35,18 @@ class JsonLines(logging.Formatter):
         return json.dumps(line | getattr(record, "about", {}), default=str)
 
 
-class _LogFile(RotatingFileHandler):
+class BatchLogFile(RotatingFileHandler):
     """The file that lines are added to, until it is closed."""
 
     def close(self) -> None:
         """End logging into the file; the logger's level is what it was before its first file."""
         super().close()
         LOGGER.removeHandler(self)
-        if not any(isinstance(handler, _LogFile) for handler in LOGGER.handlers):
+        if not any(isinstance(handler, BatchLogFile) for handler in LOGGER.handlers):
             LOGGER.setLevel(logging.NOTSET)
 
 
-def log_to(path: str | Path) -> _LogFile:
+def log_to(path: str | Path) -> BatchLogFile:
     """Write what happens in the sessions of this process into a file, as lines of JSON.
 
     A file of 10 MB is followed by another; five older ones are kept, as ``PATH.1`` to ``PATH.5``.
@@ -61,7 +61,7 @@ def log_to(path: str | Path) -> _LogFile:
         >>> handler = log_to("argus.jsonl")  # doctest: +SKIP
     """
     try:
-        handler = _LogFile(path, maxBytes=LARGEST_FILE, backupCount=OLD_FILES, encoding="utf-8")
+        handler = BatchLogFile(path, maxBytes=LARGEST_FILE, backupCount=OLD_FILES, encoding="utf-8")
     except OSError as error:
         raise SessionError(f"{path} cannot be written: {error}", hint="a file in a folder that is there") from error
     handler.setFormatter(JsonLines())

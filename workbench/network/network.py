@@ -27,7 +27,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.logical import Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
 
-_Nodes = Mapping[NodeId, Node]
+NodesById = Mapping[NodeId, Node]
 
 
 def _reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[NodeId]]) -> list[NodeId]:
@@ -54,17 +54,17 @@ def _reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[No
     return list(visited)
 
 
-def ancestors(nodes: _Nodes, ids: Iterable[NodeId]) -> list[NodeId]:
+def ancestors(nodes: NodesById, ids: Iterable[NodeId]) -> list[NodeId]:
     """The nodes given and all they are evaluated from, parents before children."""
     return _reachable(ids, lambda id_: nodes[id_].parents)
 
 
-def roots_read(nodes: _Nodes, roots: Iterable[NodeId]) -> list[NodeId]:
+def roots_read(nodes: NodesById, roots: Iterable[NodeId]) -> list[NodeId]:
     """The roots given and all roots they read in their very original form, those that are read before their readers."""
     return _reachable(roots, lambda root: [read.root for read in nodes[root].reads])
 
 
-def depths(nodes: _Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
+def depths(nodes: NodesById, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
     """For these roots and all they read how many roots stand between each and a source, at most."""
     depth: dict[NodeId, int] = {}
     for root in roots_read(nodes, roots):
@@ -72,7 +72,7 @@ def depths(nodes: _Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
     return depth
 
 
-def monotone_roots(nodes: _Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
+def monotone_roots(nodes: NodesById, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
     """For these roots and all they read whether their rows are never retracted: append-only streams, and joins and
     UNION ALL of such (monotone queries, CALM)."""
     monotone: dict[NodeId, bool] = {}
@@ -81,7 +81,7 @@ def monotone_roots(nodes: _Nodes, roots: Iterable[NodeId]) -> Mapping[NodeId, bo
     return monotone
 
 
-def root_of(nodes: _Nodes, id_: NodeId) -> NodeId:
+def root_of(nodes: NodesById, id_: NodeId) -> NodeId:
     """The root of a node's local tree: itself, unless it is a selection."""
     node = nodes[id_]
     return node.read.root if isinstance(node, Selection) else id_

@@ -51,7 +51,7 @@ class FunctionHelp:
 
 
 @cache
-def table() -> tuple[FunctionHelp, ...]:
+def all_help() -> tuple[FunctionHelp, ...]:
     """All functions; a name is there once for each of its meanings."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
     named = tuple(FunctionHelp(**(row := json.loads(line)) | {"dialects": tuple(row["dialects"])}) for line in lines)
@@ -78,7 +78,7 @@ def functions(dialect: str) -> Mapping[str, FunctionHelp]:
         >>> functions("oracle")["sum"].kind
         'aggregate'
     """
-    return {known.name: known for known in table() if dialect in known.dialects}
+    return {known.name: known for known in all_help() if dialect in known.dialects}
 
 
 def signature_hint(message: str, called: str | None, dialect: str) -> str | None:

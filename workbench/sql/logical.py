@@ -65,7 +65,7 @@ class StreamInput:
         """The expressions it computes: none."""
         return ()
 
-    def map(self, change: _Change) -> StreamInput:
+    def map(self, change: InputChange) -> StreamInput:
         """The same, since it reads nothing."""
         return self
 
@@ -155,7 +155,7 @@ class Block(Interned):
         over_groups = () if self.grouping is None else self.result_expressions()
         return (*self.row_expressions(), *over_groups)
 
-    def map(self, change: _Change) -> Block:
+    def map(self, change: InputChange) -> Block:
         """The block over changed inputs."""
         return replace(self, inputs=tuple(map(change, self.inputs)))
 
@@ -187,7 +187,7 @@ class SetQuery(Interned):
         """The expressions it computes: none."""
         return ()
 
-    def map(self, change: _Change) -> SetQuery:
+    def map(self, change: InputChange) -> SetQuery:
         """The set operator over changed branches, and with ``beyond`` changed."""
         beyond = None if self.beyond is None else as_query(change(self.beyond))
         return replace(self, branches=tuple(as_query(change(branch)) for branch in self.branches), beyond=beyond)
@@ -228,7 +228,7 @@ class Ordered(Interned):
         """The expressions over the query's outputs that rows are ordered and counted by."""
         return (*(key.expression for key in self.keys), *self.on)
 
-    def map(self, change: _Change) -> Ordered:
+    def map(self, change: InputChange) -> Ordered:
         """The same order of a changed query."""
         return replace(self, query=as_query(change(self.query)))
 
@@ -248,7 +248,7 @@ class StreamWindow:
 
 LogicalQuery = Block | SetQuery | Ordered
 Input = StreamInput | Block | SetQuery | Ordered
-_Change = Callable[[Input], Input]
+InputChange = Callable[[Input], Input]
 
 
 def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
@@ -264,7 +264,7 @@ def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
     return tuple(parts.values())
 
 
-def rebuilt(query: Input, change: _Change) -> Input:
+def rebuilt(query: Input, change: InputChange) -> Input:
     """A query made anew from the inside.
 
     Args:

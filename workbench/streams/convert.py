@@ -14,10 +14,9 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from workbench.arrow.stored_values import to_texts
-from workbench.arrow.types import to_arrow, to_shown
+from workbench.arrow.types import Mask, to_arrow, to_shown
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
@@ -31,7 +30,6 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 
-Mask = NDArray[np.bool_]
 Cast = Callable[[pa.Array], pa.Array]
 
 _NULL_TEXT = r"^(?i:null|\\N)?$"

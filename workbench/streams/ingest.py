@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from workbench.arrow.types import to_column_type, to_data_type
+from workbench.arrow.types import Mask, to_column_type, to_data_type
 from workbench.errors import SqlError, StreamError, nearest
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.convert import Mask, convert
+from workbench.streams.convert import convert
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes, Corrections

@@ -52,7 +52,7 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
                     "SMALL_ROWS": 12,
                     "MERGED_HERE": 30,
                     "ROWS_A_TASK": 20,
-                    "PAIRS": 5,
+                    "PAIRS_AT_ONCE": 5,
                     "ROWS": 4,
                     "HANDED_ON": 7,
                     "SEGMENT_ROWS": 9,

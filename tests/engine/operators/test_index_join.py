@@ -88,7 +88,7 @@ def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[An
 def test_every_pair_is_found_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], seed: int, tasks: int
 ) -> None:
-    monkeypatch.setattr(probe, "PAIRS", 7)
+    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 7)
     monkeypatch.setattr(segments, "HANDED_ON", 10)
     random = Random(seed)
     before = [rows(random, 60, types), rows(random, 50, types)]
@@ -120,7 +120,7 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
     """Also when all hashes are equal."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    monkeypatch.setattr(probe, "PAIRS", 7)
+    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 7)
     random = Random(5)
     before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
     change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
@@ -158,7 +158,7 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
     """Also when all hashes are equal: nobody compares the keys afterwards."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    monkeypatch.setattr(probe, "PAIRS", 3)
+    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 3)
     random, types = Random(3), ["text", "integer"]
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, 20, types)]

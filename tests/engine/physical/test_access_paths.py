@@ -119,7 +119,7 @@ WAYS = [
 def test_a_pair_is_handed_on_once_whatever_finds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, some: tuple[AccessPath, ...], collide: bool
 ) -> None:
-    monkeypatch.setattr(probe, "PAIRS", 7)
+    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 7)
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(11)

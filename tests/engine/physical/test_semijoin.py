@@ -104,7 +104,7 @@ FULL = (AccessPath((key("k"),), Band("d", "d", 0, 5)), AccessPath((key("z"),)))
 def test_every_row_that_has_a_pair_comes_with_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ways: tuple[AccessPath, ...], side: int, collide: bool
 ) -> None:
-    monkeypatch.setattr(probe, "PAIRS", 7)
+    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 7)
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(17)

@@ -15,7 +15,7 @@ from functools import cache
 from workbench.errors import WorkbenchError
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.function_help import table
+from workbench.sql.function_help import all_help
 from workbench.sql.logical import Block
 from workbench.sql.schema import Schema
 
@@ -81,7 +81,7 @@ class Production:
 def productions(kind: str) -> Mapping[Kind, tuple[Production, ...]]:
     """All calls of a kind, by the kind of type that they give."""
     found: defaultdict[Kind, list[Production]] = defaultdict(list)
-    help_ = ((h.kind, h.call) for h in table() if "spark" in h.dialects)
+    help_ = ((h.kind, h.call) for h in all_help() if "spark" in h.dialects)
     for said, call in dict.fromkeys((*_FORMS, *help_)):
         type_ = _type(call) if said == kind else None
         if type_ is not None and type_.kind in SCALARS | FURTHER:

@@ -11,7 +11,7 @@ from sql.bind_schema import SCHEMA
 
 from workbench.errors import SqlError, UnexpectedError
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.function_help import table
+from workbench.sql.function_help import all_help
 
 BAD = (
     "'$..a'",
@@ -30,7 +30,7 @@ DIALECTS = ("spark", "duckdb", "postgres", "oracle")
 
 
 def _calls() -> Iterator[tuple[str, str]]:
-    for number, (dialect, name) in enumerate(sorted({(d, f.name) for f in table() for d in f.dialects})):
+    for number, (dialect, name) in enumerate(sorted({(d, f.name) for f in all_help() for d in f.dialects})):
         if dialect in DIALECTS:
             # Of each function another share of the calls, so that all kinds of both are there.
             some = [(bad, arguments) for bad in BAD for arguments in ARGUMENTS]

@@ -20,7 +20,7 @@ PLACE = "_place"
 
 
 @dataclass(frozen=True)
-class _Places:
+class ArrayPlaces:
     """The places of an array on one side of a join, which are rows of the other side.
 
     Attributes:
@@ -52,7 +52,7 @@ class _Places:
         return f"SELECT *, explode(case when {last} > 0 then sequence(1, {last}) end) AS {PLACE} FROM ({rows}) {alias}"
 
 
-def places(tested: PredSet) -> _Places | None:
+def places(tested: PredSet) -> ArrayPlaces | None:
     """The places by which a join finds its pairs, if it is one of rows and places.
 
     Example:
@@ -68,5 +68,5 @@ def places(tested: PredSet) -> _Places | None:
                     of_other_side = sources(array) == {1 - place.source}
                     if literal.operator is Operator.HOLDS and of_other_side and others in ([], [first]):
                         limit = next((each for each in limits if isinstance(each, Constant)), None)
-                        return _Places(array, place, limit, bool(others), predicate)
+                        return ArrayPlaces(array, place, limit, bool(others), predicate)
     return None

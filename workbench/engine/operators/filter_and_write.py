@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from workbench.arrow.types import Mask
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
@@ -34,7 +35,6 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import (
     WORD_BITS,
     Bits,
-    Mask,
     count_bits,
     patterns,
     word_arrays,

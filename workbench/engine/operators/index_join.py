@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.pair_tests import PairFilter, PairTest, pair_column
 from workbench.engine.physical.semijoin import Semijoin
@@ -36,12 +37,11 @@ from workbench.engine.storage.indexes.key_index import (
 )
 from workbench.engine.storage.job_input import JobInput, TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
-from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share, shares
 
-PAIRS = 65_536
-"""About so many pairs are handed on at a time."""
+PAIRS_AT_ONCE = 65_536
+"""Pairs that are handed on together, about."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class IndexJoin:
                     yield from self._pairs_of_semijoin(lookup, others, changed == semijoin.side)
 
     def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> ArrowBatches:
-        """One task's part of the pairs that pass the tests as rows of the join, about ``PAIRS`` at a time.
+        """One task's part of the pairs that pass the tests as rows of the join, about ``PAIRS_AT_ONCE`` at a time.
 
         Args:
             task: see ``pairs``.
@@ -109,7 +109,7 @@ class IndexJoin:
         for pairs in map(self._tested, self.pairs(task)):
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             waiting.append(conform(rows, schema))
-            if sum(batch.num_rows for batch in waiting) >= PAIRS:
+            if sum(batch.num_rows for batch in waiting) >= PAIRS_AT_ONCE:
                 yield pa.concat_batches(waiting)
                 waiting = []
         if waiting:
@@ -199,8 +199,8 @@ class _Lookup:
     def pairs(self, others: Run, once: bool = False) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """The candidates of the node: rows of the left side, and beside them rows of the right side.
 
-        About ``PAIRS`` come together, out of as many segments as it takes: nearly all segments are small, and whatever
-        is done with pairs costs more for each batch than for each pair.
+        About ``PAIRS_AT_ONCE`` come together, out of as many segments as it takes: nearly all segments are small, and
+        work on pairs costs more for each batch than for each pair.
 
         Args:
             others: the segments of the other side.
@@ -211,7 +211,7 @@ class _Lookup:
             rows = conform(open_segment(segment.path), self.other.paired)
             for at, partners in (self._one_each if once else self._all)(segment.path):
                 waiting.append((at, rows.take(pa.array(partners))))
-                if sum(len(at) for at, _ in waiting) >= PAIRS:
+                if sum(len(at) for at, _ in waiting) >= PAIRS_AT_ONCE:
                     yield self._sides(waiting)
                     waiting = []
         if waiting:
@@ -220,7 +220,7 @@ class _Lookup:
     def _all(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """All candidates of a segment, as positions in ``rows`` and in the segment."""
         batch = open_segment(segment)
-        for asked, partners in candidates(segment, self.key, self.ranges, PAIRS):
+        for asked, partners in candidates(segment, self.key, self.ranges, PAIRS_AT_ONCE):
             belong = self.other.belong(batch, partners)
             yield self.at[asked[belong]], partners[belong]
 

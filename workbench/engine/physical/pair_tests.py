@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
@@ -26,7 +27,6 @@ from workbench.engine.physical.stored.expressions import (
     stored_comparison,
 )
 from workbench.engine.storage.grouping import true_rows
-from workbench.engine.storage.lineage import Mask
 from workbench.network.sql_text import SIDE_NAMES
 from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_columns

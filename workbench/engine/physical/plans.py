@@ -23,7 +23,7 @@ from workbench.network.nodes import Analytic, Columns, Join, NodeId, Read, SetOp
 from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
 from workbench.sql.predicates.cnf import Operator
 
-_Bits = frozenset[int]
+LineageBits = frozenset[int]
 """Positions in the lineage of a row. A row belongs to a node where it has the node's bit."""
 
 
@@ -52,13 +52,13 @@ class BasePlan:
     inputs: tuple[tuple[str, tuple[tuple[NodeId, ...], ...]], ...]
     definitions: Mapping[NodeId, str]
     bits: Mapping[NodeId, int]
-    kept_for: frozenset[_Bits]
+    kept_for: frozenset[LineageBits]
     kept: Columns
     produced: Columns
     monotone: bool
     filter: CompiledFilter
     keys: Mapping[str, Expression]
-    query_reads: Mapping[Read, _Bits]
+    query_reads: Mapping[Read, LineageBits]
 
     @property
     def has_changelog(self) -> bool:
@@ -97,7 +97,7 @@ class BasePlan:
         return tuple(node for nodes in self.trees.values() for node in nodes)
 
     @property
-    def semijoined(self) -> Mapping[_Bits, frozenset[Semijoin]]:
+    def semijoined(self) -> Mapping[LineageBits, frozenset[Semijoin]]:
         """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
         return {}
 
@@ -120,7 +120,7 @@ class BasePlan:
         return self._combinations[frozenset(self.bits[node] for node in nodes)]
 
     @cached_property
-    def _combinations(self) -> Mapping[_Bits, int]:
+    def _combinations(self) -> Mapping[LineageBits, int]:
         """The sets of several bits that are read, and where ``Delta.counts`` has them."""
         several = (bits for bits in sorted(self.kept_for, key=sorted) if len(bits) > 1)
         return {bits: place for place, bits in enumerate(several, start=WORD_BITS * self.layout.words)}
@@ -143,7 +143,7 @@ class BasePlan:
             and set(other.produced) <= set(self.stored)
         )
 
-    def _provides(self, other: TreePlan, kept_for: Iterable[_Bits]) -> bool:
+    def _provides(self, other: TreePlan, kept_for: Iterable[LineageBits]) -> bool:
         """Whether rows are computed like the other's, are stored for these sets of bits, and have all columns."""
         return (
             all(other.definitions.get(root, own) == own for root, own in self.definitions.items())
@@ -151,7 +151,7 @@ class BasePlan:
             and all(self._keeps(bits, other.semijoined.get(bits)) for bits in kept_for)
         )
 
-    def _keeps(self, required: _Bits, semijoins: frozenset[Semijoin] | None) -> bool:
+    def _keeps(self, required: LineageBits, semijoins: frozenset[Semijoin] | None) -> bool:
         """Whether all rows that have these bits are stored, or those that the semijoins find."""
         if any(bits <= required for bits in self.kept_for if bits not in self.semijoined):
             return True
@@ -196,7 +196,7 @@ class JoinPlan(BasePlan):
         return (*super().computes, self.join, self.access_paths, self.semijoins)
 
     @cached_property
-    def semijoined(self) -> Mapping[_Bits, frozenset[Semijoin]]:
+    def semijoined(self) -> Mapping[LineageBits, frozenset[Semijoin]]:
         """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
         return {frozenset([self.bits[node]]): semijoins for node, semijoins in self.semijoins.items()}
 
@@ -246,7 +246,7 @@ class AggregatePlan(BasePlan):
         """The plan that computes the rows of some of the fused roots."""
         return replace(self, grouped=self.grouped.only({member(root) for root in roots}))
 
-    def _provides(self, other: TreePlan, kept_for: Iterable[_Bits]) -> bool:
+    def _provides(self, other: TreePlan, kept_for: Iterable[LineageBits]) -> bool:
         return (
             isinstance(other, AggregatePlan)
             and super()._provides(other, kept_for)

@@ -75,9 +75,9 @@ class InProcess:
                         answers += batch.column(0).to_pylist()
         return answers
 
-    def accumulator(self, param: AccumulatorParam[T], start: T) -> _Accumulator[T]:
+    def accumulator(self, param: AccumulatorParam[T], start: T) -> LocalAccumulator[T]:
         """One of this process."""
-        return _Accumulator(param, start)
+        return LocalAccumulator(param, start)
 
     def register(self, name: str, function: Callable[..., pa.Array], returns: str) -> None:
         """There is no SQL to call it from; steps have their own."""
@@ -101,7 +101,7 @@ class InProcess:
         """A step that runs in this process goes on to its end."""
 
 
-class _Accumulator(Generic[T]):
+class LocalAccumulator(Generic[T]):
     """An accumulator whose copies, by pickle, are the same object."""
 
     def __init__(self, param: AccumulatorParam[T], start: T) -> None:
@@ -117,8 +117,8 @@ class _Accumulator(Generic[T]):
         return _accumulator, (self._id,)
 
 
-_ACCUMULATORS: WeakValueDictionary[str, _Accumulator[Any]] = WeakValueDictionary()
+_ACCUMULATORS: WeakValueDictionary[str, LocalAccumulator[Any]] = WeakValueDictionary()
 
 
-def _accumulator(id_: str) -> _Accumulator[Any]:
+def _accumulator(id_: str) -> LocalAccumulator[Any]:
     return _ACCUMULATORS[id_]

@@ -11,13 +11,10 @@ import pyarrow as pa
 from workbench.arrow.types import to_arrow
 from workbench.engine.storage.lineage import word_column
 from workbench.sql.algebra.types import DataType
-from workbench.streams.corrections import declared
+from workbench.streams.corrections.declared import WEIGHT as WEIGHT
 
 BATCH = "_batch"
 """Column: the batch that brought the change."""
-WEIGHT = declared.WEIGHT
-"""Column: the change's weight in the Z-set."""
-
 MEMBER = "_member"
 """Column: among fused operators, the number of the one whose row it is."""
 GROUPING_SET = "_set"

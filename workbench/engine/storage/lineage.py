@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.grouping import Positions, group_rows
 
 WORD_BITS = 64
 """Bits in a word."""
 
 Bits = npt.NDArray[np.uint64]
-Mask = npt.NDArray[np.bool_]
 
 
 def word_column(word: int) -> str:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.lineage import Mask
 
 _LIMB = 32
 """Bits of a limb: a sum of 2^31 limbs fits 64 bits."""

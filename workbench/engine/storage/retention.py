@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.indexes.sorted_index import count_within, earliest_time, rows_in_intervals
 from workbench.engine.storage.layout import conform
-from workbench.engine.storage.lineage import Mask, rows_with_bits
+from workbench.engine.storage.lineage import rows_with_bits
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
 from workbench.sql.windows.bounds import Interval

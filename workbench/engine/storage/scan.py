@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.layout import BATCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.lineage import (
     WORD_BITS,
     Bits,
-    Mask,
     having_all,
     mask,
     patterns,

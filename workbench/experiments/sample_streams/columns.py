@@ -9,28 +9,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from workbench.arrow.types import Mask
 from workbench.experiments.sample_streams.schemas import MONEY
 
 Ints = NDArray[np.integer[Any]]
-_Mask = NDArray[np.bool_]
 
 
-def some(rng: np.random.Generator, size: int, share: float) -> _Mask:
+def some(rng: np.random.Generator, size: int, share: float) -> Mask:
     """A mask of ``size`` that is true for about ``share`` of the rows."""
     return np.asarray(rng.random(size) < share)
 
 
-def integer_column(values: Ints, kind: pa.DataType, null: _Mask | None = None) -> pa.Array:
+def integer_column(values: Ints, kind: pa.DataType, null: Mask | None = None) -> pa.Array:
     """Whole numbers of type ``kind``."""
     return pa.array(values, type=kind, mask=null)
 
 
-def day_column(values: Ints, null: _Mask | None = None) -> pa.Array:
+def day_column(values: Ints, null: Mask | None = None) -> pa.Array:
     """Dates from days since 1970-01-01."""
     return pa.array(values.astype(np.int32), mask=null).cast(pa.date32())
 
 
-def money(cents: NDArray[np.int64], null: _Mask | None = None) -> pa.Array:
+def money(cents: NDArray[np.int64], null: Mask | None = None) -> pa.Array:
     """``DECIMAL(15,2)`` from cents.
 
     The 128-bit values are laid out by hand (low word, then sign): going through Python's ``Decimal`` takes seconds
@@ -43,7 +43,7 @@ def money(cents: NDArray[np.int64], null: _Mask | None = None) -> pa.Array:
     return amounts if null is None else pa.compute.if_else(pa.array(null), pa.scalar(None, MONEY), amounts)
 
 
-def looked_up(values: Sequence[str] | NDArray[np.str_], index: Ints, null: _Mask | None = None) -> pa.Array:
+def looked_up(values: Sequence[str] | NDArray[np.str_], index: Ints, null: Mask | None = None) -> pa.Array:
     """``values[index]`` as strings; a negative index is NULL."""
     missing = index < 0
     if null is not None:

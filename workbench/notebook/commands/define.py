@@ -94,7 +94,9 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         forecast = plain(what_if(session, preview, arguments.name))
         show(together(headline, forecast, explained(explanation), picture(preview, arguments.name)))
         return
-    query, change = register(session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force)
+    query, change = register_and_describe(
+        session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force
+    )
     show(change)
     show_result(context, query, arguments.limit, arguments.output)
 
@@ -108,7 +110,7 @@ def in_words(context: NotebookContext, name: str) -> str:
     return f"write the query in the lines below %%argus {name}, as in: SELECT * FROM {streams[0]}"
 
 
-def register(
+def register_and_describe(
     session: Session, sql: str, name: str | None, dialect: str, results: str = LAZY, force: bool = False
 ) -> tuple[Query, str]:
     """Register or replace a query; gives it with a sentence on what that did to the network."""

@@ -20,7 +20,7 @@ from workbench.notebook.display import ProgressLine, Shown, plain, show, table, 
 _GROUP = "argus_workbench.experiments"
 
 
-class _Report(Protocol):
+class StudyReport(Protocol):
     """What an experiment found."""
 
     text: str
@@ -30,10 +30,10 @@ class _Report(Protocol):
         """All charts as a figure of matplotlib."""
 
 
-class _Run(Protocol):
+class RunnableStudy(Protocol):
     """An experiment with its options."""
 
-    def report(self, progress: Callable[[str], None]) -> _Report:
+    def report(self, progress: Callable[[str], None]) -> StudyReport:
         """Run it; it tells how far it is."""
 
 
@@ -46,7 +46,7 @@ class Experiment(Protocol):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Give a parser its options."""
 
-    def of(self, chosen: argparse.Namespace) -> _Run:
+    def of(self, chosen: argparse.Namespace) -> RunnableStudy:
         """One run of it, with what the parser read."""
 
 

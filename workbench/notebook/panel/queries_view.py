@@ -12,7 +12,7 @@ import ipywidgets
 from workbench.errors import WorkbenchError
 from workbench.explain.text import monospace
 from workbench.notebook.commands.costs import what_if
-from workbench.notebook.commands.define import drop_query, preview_query, register
+from workbench.notebook.commands.define import drop_query, preview_query, register_and_describe
 from workbench.notebook.display import Shown, state_of, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
@@ -115,7 +115,7 @@ class QueriesView(View):
 
     def _register(self) -> None:
         name = self.name_field.value or None
-        query, change = register(self.session, self.sql_field.value, name, self.dialect_field.value)
+        query, change = register_and_describe(self.session, self.sql_field.value, name, self.dialect_field.value)
         self.player.announce()
         self.query_list.selected = query.name
         self._say(change)

@@ -33,7 +33,7 @@ ANSWER, CHART, CHANGES = "whole answer", "chart", "new in the last batch"
 
 
 @dataclass(frozen=True)
-class _Asked:
+class ResultsRequest:
     """What the analyst wants to see.
 
     Attributes:
@@ -68,7 +68,7 @@ class ResultsView(View):
     def build(self) -> ipywidgets.Widget:
         """Which query and which rows, the rows, and where to copy them."""
         self.fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
-        self._asked: _Asked | None = None
+        self._asked: ResultsRequest | None = None
         self._requests = 0
         self._page = 0
         self._since: tuple[Query | None, int] = (None, 0)
@@ -138,7 +138,7 @@ class ResultsView(View):
         if self._since[0] is not query or self._since[1] > batch:  # it was chosen, or the session went back
             self._since = (query, min(batch, self.choice.seen.get(query.name, batch)))
         order, where = self.rows.asked, "" if self.where_field.disabled else self.where_field.value.strip()
-        asked = _Asked(
+        asked = ResultsRequest(
             query, self.what_field.value, self._page, batch,
             order.get("column", ""), order.get("descending", False), where, self._since[1],
         )  # fmt: skip
@@ -148,7 +148,7 @@ class ResultsView(View):
         self._requests += 1
         self.fetching.submit(self._show, self._requests, asked)
 
-    def _show(self, request: int, asked: _Asked) -> None:
+    def _show(self, request: int, asked: ResultsRequest) -> None:
         if request != self._requests:
             return  # there is a later one in the queue
         query = asked.query
@@ -192,7 +192,7 @@ class ResultsView(View):
             self._message.value = monospace(str(error))
 
 
-def _rows_of(asked: _Asked, page: slice) -> tuple[pd.DataFrame, int]:
+def _rows_of(asked: ResultsRequest, page: slice) -> tuple[pd.DataFrame, int]:
     """The rows of a page, and how many there are on all pages."""
     query, order, where = asked.query, asked.sort or None, asked.where or None
     if asked.what != CHANGES:
@@ -204,7 +204,7 @@ def _rows_of(asked: _Asked, page: slice) -> tuple[pd.DataFrame, int]:
     return changes.iloc[page], len(changes)
 
 
-def fresh_rows(asked: _Asked) -> frozenset[tuple[str, ...]]:
+def fresh_rows(asked: ResultsRequest) -> frozenset[tuple[str, ...]]:
     """The rows, as they are shown, that came to an answer after it was looked at; none where no changes are kept."""
     if asked.since >= asked.batch or asked.query.results == OFF:
         return frozenset()
@@ -215,7 +215,7 @@ def fresh_rows(asked: _Asked) -> frozenset[tuple[str, ...]]:
     return frozenset(row for row, weight in weights.items() if weight > 0)
 
 
-def page_of(rows: pd.DataFrame, fresh: Set[tuple[str, ...]], asked: _Asked) -> dict[str, Any]:
+def page_of(rows: pd.DataFrame, fresh: Set[tuple[str, ...]], asked: ResultsRequest) -> dict[str, Any]:
     """A page as ``AnswerWidget`` takes it."""
     cells, numbers = _cells(rows)
     return {

@@ -21,7 +21,7 @@ from workbench.sql.functions import (
 from workbench.sql.functions.arrays import arrays, databases, lambdas, maps
 from workbench.sql.functions.times import interval_arithmetic, temporal, time_differences, times
 
-READERS = (databases, interval_arithmetic, json_paths, lambdas, operators, results, temporal, time_differences)
+TEXT_ONLY = (databases, interval_arithmetic, json_paths, lambdas, operators, results, temporal, time_differences)
 """Modules that declare only what text means, in ways of its own."""
 DECLARED = [
     *conditions.DECLARED,

@@ -15,7 +15,7 @@ from workbench.sql.syntax.source_text import SourceText
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class AggregateFunction:
     """A built-in aggregate, as a text calls it; ``aggregates`` says what it is computed of.
 
     Attributes:
@@ -38,8 +38,8 @@ class Aggregate:
 def _aggregate(
     name: str, *nodes: type[exp.Expr], names: str = "", takes: tuple[int, int] | None = None, distinct: bool = False,
     unordered: int = 0,
-) -> Aggregate:  # fmt: skip
-    return Aggregate(name, nodes, tuple(names.split()), takes, distinct, unordered)
+) -> AggregateFunction:  # fmt: skip
+    return AggregateFunction(name, nodes, tuple(names.split()), takes, distinct, unordered)
 
 
 _ONE, _TWO, _ANY = (1, 1), (2, 2), 9

@@ -14,8 +14,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BINARY, STRING
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, function
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, refuse_elsewhere
-from workbench.sql.functions.reading import named as called
+from workbench.sql.functions.reading import ExpressionBinder, named, reads, reads_name, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
@@ -70,21 +69,21 @@ def in_utf8(function: str) -> Callable[[ExpressionBinder, Any], Expression]:
     return bind
 
 
-def named(of_text: str, of_bytes_: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+def of_text_or_bytes(of_text: str, of_bytes_: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """The same of functions that the parser leaves as plain names."""
     if len(arguments) == 1 and arguments[0].type == BINARY:
         if b.dialect not in SPARK_FAMILY:
             raise TypeClash(f"{of_text.upper()} of bytes is read in spark only")
         return call(of_bytes_, *arguments)
-    return called(of_text, b, arguments)
+    return named(of_text, b, arguments)
 
 
 for _node, _names in OF_TEXT_OR_BYTES.items():
     reads(_node, parts="this length")(of_bytes(*_names))
 reads(exp.Encode, parts="this charset")(in_utf8("encode"))
 reads(exp.Decode, parts="this charset")(in_utf8("decode_bytes"))
-reads_name("octet_length")(partial(named, "octet_length", "length_of_bytes"))
-reads_name("crc32")(partial(named, "crc32", "crc32_of_bytes"))
+reads_name("octet_length")(partial(of_text_or_bytes, "octet_length", "length_of_bytes"))
+reads_name("crc32")(partial(of_text_or_bytes, "crc32", "crc32_of_bytes"))
 DECLARED = [
     function("unhex(string): binary", nodes=[exp.Unhex], parts="this expression",
              help="unhex(expr) Converts hexadecimal `expr` to binary.",

@@ -74,7 +74,7 @@ def _type_of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
     return pair, INTERVAL if arguments[0].type == INTERVAL else pair[0].type
 
 
-def comparison(symbol: str) -> Render:
+def comparison_sql(symbol: str) -> Render:
     """A comparison."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
@@ -154,10 +154,10 @@ def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Ex
 
 
 DECLARED = [
-    *(function(f"{sign}(left, right)", comparison(sign), rule=_comparison, kernel=True) for sign in ("=", "<>")),
-    *(function(f"{sign}(left, right)", comparison(sign), rule=_order_comparison, kernel=True)
+    *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_comparison, kernel=True) for sign in ("=", "<>")),
+    *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_order_comparison, kernel=True)
       for sign in ("<", "<=", ">", ">=")),
-    function("<=>(left, right)", comparison("<=>"), rule=_comparison, of_null=True,
+    function("<=>(left, right)", comparison_sql("<=>"), rule=_comparison, of_null=True,
              nodes=[exp.NullSafeEQ, exp.EqualNull], dialects=EVERYWHERE),
     function("in(value, value...)", lambda call, arguments: f"({arguments[0]} in ({', '.join(arguments[1:])}))",
              rule=_comparison, of_null=True, kernel=True),

@@ -108,7 +108,7 @@ def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
     b.source.refuse("a value of JSON", node, "write ->> for its text, and cast that: (j->>'a')::int")
 
 
-def named(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
+def call_of_json(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
     """A function of one value of JSON."""
 
     def bind(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
@@ -372,5 +372,5 @@ def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr, *, read: Sequence[str
 
 reads(exp.JSONBContainsAnyTopKeys, parts="this expression")(has_keys("or"))
 reads(exp.JSONBContainsAllTopKeys, parts="this expression")(has_keys("and"))
-reads_call("json_typeof", "jsonb_typeof")(named("json_type"))
-reads_call("jsonb_array_length")(named("json_length"))
+reads_call("json_typeof", "jsonb_typeof")(call_of_json("json_type"))
+reads_call("jsonb_array_length")(call_of_json("json_length"))

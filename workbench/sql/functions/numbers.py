@@ -14,7 +14,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function
-from workbench.sql.functions.numeric_quotients import numeric_quotient
+from workbench.sql.functions.numeric_quotients import numeric_quotient_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import in_doubles, to_digits
 from workbench.sql.functions.variances import variance
@@ -309,7 +309,7 @@ DECLARED = [
     function("ceil(number)", whole("ceil"), rule=_numeric(_whole)),
     function("sign(number)", rule=_numeric(lambda first, rest: DOUBLE)),
     function("average(total, count)", average, rule=_average, of_null=True, kernel=True),
-    function(f"{NUMERIC_QUOTIENT}(number, number)", numeric_quotient, rule=_quotient, of_null=True),
+    function(f"{NUMERIC_QUOTIENT}(number, number)", numeric_quotient_sql, rule=_quotient, of_null=True),
     *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True, kernel=True)
       for name, samples, root in (("variance_samp", True, False), ("variance_pop", False, False),
                                   ("stddev_samp", True, True), ("stddev_pop", False, True))),

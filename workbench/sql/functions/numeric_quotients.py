@@ -20,7 +20,7 @@ _LEAST = 16
 """Digits behind the point of a quotient from 1 to 9999."""
 
 
-def numeric_quotient(expression: Call, arguments: Sequence[str]) -> str:
+def numeric_quotient_sql(expression: Call, arguments: Sequence[str]) -> str:
     """The quotient, exactly rounded half away from zero; NULL by zero, and where its digits cannot be kept."""
     scales = [_decimal(argument.type)[1] for argument in expression.arguments]
     scale, kept = max(scales), expression.type.scale

@@ -68,8 +68,8 @@ class ExpressionBinder(Protocol):
 
 Bind = Callable[[ExpressionBinder, Any], Expression]
 BindNamed = Callable[[ExpressionBinder, list[Expression]], Expression]
-_B = TypeVar("_B", bound=Bind)
-_N = TypeVar("_N", bound=BindNamed)
+B = TypeVar("B", bound=Bind)
+N = TypeVar("N", bound=BindNamed)
 
 
 @dataclass(frozen=True)
@@ -96,30 +96,30 @@ IGNORED_PARTS = frozenset({
 Where an expression stands in their place the call has too many arguments."""
 
 
-def reads(*nodes: type[exp.Expr], parts: str = "this") -> Callable[[_B], _B]:
+def reads(*nodes: type[exp.Expr], parts: str = "this") -> Callable[[B], B]:
     """Declare what binds some syntax nodes, and the parts of them that it deals with."""
 
-    def declare(bind: _B) -> _B:
+    def declare(bind: B) -> B:
         HANDLERS.update(dict.fromkeys(nodes, Handler(tuple(parts.split()), bind)))
         return bind
 
     return declare
 
 
-def reads_name(*names: str) -> Callable[[_N], _N]:
+def reads_name(*names: str) -> Callable[[N], N]:
     """Declare what binds calls of some names, given their arguments."""
 
-    def declare(bind: _N) -> _N:
+    def declare(bind: N) -> N:
         NAMED.update(dict.fromkeys(names, bind))
         return bind
 
     return declare
 
 
-def reads_call(*names: str) -> Callable[[_B], _B]:
+def reads_call(*names: str) -> Callable[[B], B]:
     """Declare what binds calls of some names, given the syntax node."""
 
-    def declare(bind: _B) -> _B:
+    def declare(bind: B) -> B:
         OF_SYNTAX.update(dict.fromkeys(names, bind))
         return bind
 

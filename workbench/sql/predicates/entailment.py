@@ -24,7 +24,7 @@ from workbench.sql.predicates.linear import LinearForm, linear
 from workbench.sql.predicates.literal_sets import Subject
 from workbench.sql.predicates.value_sets import BOTTOM, EMPTY, EVERYTHING, ORDER, TOP, ValueSet, domain
 
-_Sets = Mapping[Subject, ValueSet]
+SetsBySubject = Mapping[Subject, ValueSet]
 
 _COMBINED = 4
 """So many tested combinations are looked at, and two of them at most are added up."""
@@ -60,7 +60,7 @@ Combinations = tuple[tuple[LinearForm, Span], ...]
 """Sums that are tested, and between which numbers they lie."""
 
 
-def combinations(sets: _Sets) -> Combinations:
+def combinations(sets: SetsBySubject) -> Combinations:
     """Those of the expressions with known values that are sums of several terms, or compare two sides."""
     tested = (
         (form, span)
@@ -70,7 +70,7 @@ def combinations(sets: _Sets) -> Combinations:
     return tuple(islice(tested, _COMBINED))
 
 
-def entailed(sets: _Sets, tested: Combinations, subject: Subject) -> ValueSet:
+def entailed(sets: SetsBySubject, tested: Combinations, subject: Subject) -> ValueSet:
     """The values that an expression can have where others have the values of some sets.
 
     Args:
@@ -114,7 +114,7 @@ def _is_combined(subject: Subject, form: LinearForm) -> bool:
     return subject.right is not None or [term for term, _ in form.terms] != [subject.left]
 
 
-def _proved(form: LinearForm, sets: _Sets, tested: Sequence[tuple[LinearForm, Span]], added: int) -> Span:
+def _proved(form: LinearForm, sets: SetsBySubject, tested: Sequence[tuple[LinearForm, Span]], added: int) -> Span:
     """The span of a combination: of the sum of its terms, and beside multiples of what is tested."""
     span = Span(form.constant, form.constant)
     for term, factor in form.terms:
@@ -135,7 +135,7 @@ def _proved(form: LinearForm, sets: _Sets, tested: Sequence[tuple[LinearForm, Sp
     return span
 
 
-def _has_bound(sets: _Sets, term: Expression) -> bool:
+def _has_bound(sets: SetsBySubject, term: Expression) -> bool:
     """Whether a term cannot have all values of its type."""
     values = sets.get(Subject(term))
     intervals = () if values is None else values.intervals

@@ -9,13 +9,13 @@ though for tests of single expressions nothing is missed. What follows for an ex
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, conjunction, or_pred, pred_set
-from workbench.sql.predicates.entailment import Combinations, combinations, entailed
+from workbench.sql.predicates.entailment import Combinations, SetsBySubject, combinations, entailed
 from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds
 from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, ValueSet
 
@@ -26,8 +26,6 @@ MAX_POINTS = 32
 _CACHED = 2**16
 _STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike", "unix_micros", "add_seconds"))
 """Functions that give NULL when an argument is NULL."""
-
-_Sets = Mapping[Subject, ValueSet]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +40,9 @@ class Facts:
         combined: the sums among what has known values, from which more follows.
     """
 
-    sets: _Sets
+    sets: SetsBySubject
     derived: frozenset[Subject]
-    alternatives: tuple[_Sets, ...]
+    alternatives: tuple[SetsBySubject, ...]
     satisfiable: bool = True
     combined: Combinations = ()
 
@@ -67,7 +65,7 @@ def facts(predicates: PredSet) -> Facts:
     A disjunction loses the branches that contradict what else is known; when one is left, it is a fact itself.
     """
     stated: dict[Subject, ValueSet] = {}
-    alternatives: list[_Sets] = [_branches(p) for p in predicates]
+    alternatives: list[SetsBySubject] = [_branches(p) for p in predicates]
     while True:
         known = _with_derived(stated)
         if not all(known.sets.values()):
@@ -88,7 +86,7 @@ def facts(predicates: PredSet) -> Facts:
 
 
 @cached(_CACHED)
-def _branches(predicate: ORPred) -> _Sets:
+def _branches(predicate: ORPred) -> SetsBySubject:
     """For each expression an ORPred tests, the values that satisfy it."""
     sets: dict[Subject, ValueSet] = {}
     for subject, values in map(subject_and_values, predicate.literals):
@@ -96,7 +94,7 @@ def _branches(predicate: ORPred) -> _Sets:
     return {subject: values for subject, values in sets.items() if values}
 
 
-def _with_derived(stated: _Sets) -> Facts:
+def _with_derived(stated: SetsBySubject) -> Facts:
     """The stated facts, and what is not NULL because something computed from it is not."""
     derived = frozenset(part for subject, values in stated.items() if not values.null for part in _all_parts(subject))
     sets = {s: values.intersect(NOT_NULL) if s in derived else values for s, values in stated.items()}
@@ -120,17 +118,17 @@ def _all_parts(subject: Subject) -> frozenset[Subject]:
     return frozenset(parts).union(*map(_all_parts, parts))
 
 
-def _follows(known: Facts, branches: _Sets) -> bool:
+def _follows(known: Facts, branches: SetsBySubject) -> bool:
     """Whether one branch of a disjunction is satisfied in any case."""
     return any(values.contains(known.known(subject)) for subject, values in branches.items())
 
 
-def _within(branches: _Sets, others: _Sets) -> bool:
+def _within(branches: SetsBySubject, others: SetsBySubject) -> bool:
     """Whether each branch lies within one of another disjunction (the condition of Algorithm 6.3)."""
     return all(others.get(subject, EMPTY).contains(values) for subject, values in branches.items())
 
 
-def _strongest(alternatives: Sequence[_Sets]) -> tuple[_Sets, ...]:
+def _strongest(alternatives: Sequence[SetsBySubject]) -> tuple[SetsBySubject, ...]:
     """The disjunctions that no other one implies."""
     distinct = [a for i, a in enumerate(alternatives) if a not in alternatives[:i]]
     return tuple(a for a in distinct if not any(b is not a and _within(b, a) for b in distinct))
@@ -196,7 +194,7 @@ def _or_preds(subject: Subject, values: ValueSet) -> tuple[ORPred, ...]:
     return tuple(to_or_preds(subject, values))
 
 
-def _disjunction(branches: _Sets) -> ORPred:
+def _disjunction(branches: SetsBySubject) -> ORPred:
     return or_pred(literal for subject, values in branches.items() for literal in to_literals(subject, values) or ())
 
 

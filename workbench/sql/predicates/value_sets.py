@@ -140,7 +140,7 @@ NOT_NULL = ValueSet(_EVERY_VALUE)
 EVERYTHING = ValueSet(_EVERY_VALUE, null=True)
 
 
-class _Domain(Protocol):
+class TypeDomain(Protocol):
     """The values of a type, as cuts."""
 
     def around(self, value: Any) -> tuple[Cut, Cut]:
@@ -266,7 +266,7 @@ class _Floats:
 
 
 @cache
-def domain(type_: DataType) -> _Domain:
+def domain(type_: DataType) -> TypeDomain:
     """The values of a type as cuts.
 
     Example:
@@ -288,5 +288,5 @@ def domain(type_: DataType) -> _Domain:
             return _Grid(type_, -math.inf, math.inf)
 
 
-ORDER: _Domain = _Grid(INTEGER, -1, 1)
+ORDER: TypeDomain = _Grid(INTEGER, -1, 1)
 """How two values compare: less, equal or greater, as -1, 0 and 1."""

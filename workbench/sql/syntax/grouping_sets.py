@@ -14,13 +14,13 @@ from sqlglot import exp
 
 from workbench.sql.syntax.source_text import SourceText
 
-_Nodes = tuple[exp.Expr, ...]
+GroupingSet = tuple[exp.Expr, ...]
 
 _MOST = 256
 """Groupings of one GROUP BY: a CUBE of eight expressions."""
 
 
-def grouping_sets(group: exp.Group, source: SourceText) -> tuple[_Nodes, list[_Nodes]]:
+def grouping_sets(group: exp.Group, source: SourceText) -> tuple[GroupingSet, list[GroupingSet]]:
     """The expressions of a GROUP BY in order, each once, and its groupings; a plain GROUP BY is one grouping of all.
 
     Elements side by side are multiplied: ``a, ROLLUP(b)`` groups by (a, b) and by (a).
@@ -58,15 +58,15 @@ def grouping_sets(group: exp.Group, source: SourceText) -> tuple[_Nodes, list[_N
 _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
-def _mentioned(elements: Iterable[exp.Expr]) -> list[_Nodes]:
+def _mentioned(elements: Iterable[exp.Expr]) -> list[GroupingSet]:
     """The expressions as they stand in the text, in order."""
-    found: list[_Nodes] = []
+    found: list[GroupingSet] = []
     for node in elements:
         found += _mentioned(node.expressions) if isinstance(node, _SETS) else [_list(node)]
     return found
 
 
-def _sets(node: exp.Expr) -> list[_Nodes]:
+def _sets(node: exp.Expr) -> list[GroupingSet]:
     """The groupings that an element stands for: one for an expression or a list in parentheses."""
     match node:
         case exp.Rollup():
@@ -79,21 +79,21 @@ def _sets(node: exp.Expr) -> list[_Nodes]:
             return [_list(node)]
 
 
-def _list(node: exp.Expr) -> _Nodes:
+def _list(node: exp.Expr) -> GroupingSet:
     nodes = node.expressions if isinstance(node, exp.Tuple) else [node]
     return tuple(part.unnest() for part in nodes)
 
 
-def _prefixes(parts: Sequence[_Nodes]) -> list[_Nodes]:
+def _prefixes(parts: Sequence[GroupingSet]) -> list[GroupingSet]:
     """ROLLUP: all parts, then without the last one, and so on to none."""
     return [_joined(parts[:length]) for length in range(len(parts), -1, -1)]
 
 
-def _subsets(parts: Sequence[_Nodes]) -> list[_Nodes]:
+def _subsets(parts: Sequence[GroupingSet]) -> list[GroupingSet]:
     """CUBE: all subsets, the parts in their order."""
     kept = product(*([(True, False)] * len(parts)))
     return [_joined(part for part, keeps in zip(parts, choice, strict=True) if keeps) for choice in kept]
 
 
-def _joined(parts: Iterable[_Nodes]) -> _Nodes:
+def _joined(parts: Iterable[GroupingSet]) -> GroupingSet:
     return tuple(dict.fromkeys(group for part in parts for group in part))

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows, Side
 from workbench.engine.operators.analytic.ranges import First, Reading
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.lineage import Mask
 from workbench.sql.algebra.analytic import DENSE_RANK, RANK, ROW_NUMBER
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.functions import numbered_sql
@@ -44,7 +45,6 @@ from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT, Layout, only
-from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
 from workbench.sql.algebra.analytic import RANK, AnalyticCall

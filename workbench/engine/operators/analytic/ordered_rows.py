@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic.partitions import Prefix
 from workbench.engine.storage.comparable import ASCENDING, dense_ranks
 from workbench.engine.storage.grouping import Positions, group_rows, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
 from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
-from workbench.engine.storage.lineage import Mask
 
 ORDER_COLUMNS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep")
 """Columns that ordered rows get: the number of their partition, their own from 1, that of their first peer, how many

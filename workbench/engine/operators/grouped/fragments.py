@@ -22,13 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from workbench.arrow.types import Mask
 from workbench.engine.physical.accumulators import StatePart
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.value_statistics import DistinctPart
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform
-from workbench.engine.storage.lineage import Mask, word_values
+from workbench.engine.storage.lineage import word_values
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Readers, read_by
 

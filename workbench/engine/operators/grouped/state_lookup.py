@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.arrow.types import Mask
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import MEMBER
-from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
 

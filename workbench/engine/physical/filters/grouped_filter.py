@@ -21,11 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.physical.stored.calls import Functions, StoredCall
 from workbench.engine.physical.stored.values import StoredExpression
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.lineage import Bits, Mask, having_all, word_values
+from workbench.engine.storage.lineage import Bits, having_all, word_values
 
 
 class _ByContent:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.sorted_index import sorted_index
-from workbench.engine.storage.lineage import Mask
 from workbench.engine.storage.segments import open_segment
 
 Hashes = npt.NDArray[np.uint64]

@@ -78,7 +78,7 @@ def bind_from(
 
 
 @dataclass(frozen=True)
-class _Mark:
+class ClausePosition:
     """How much of a FROM clause was there at some moment."""
 
     inputs: int
@@ -119,10 +119,10 @@ class FromClause:
         self.source = self.context.source
         self.scope = Scope(self.source, outer=self.context.outer)
 
-    def mark(self) -> _Mark:
+    def mark(self) -> ClausePosition:
         """What is there now."""
         scope, conditions, windows = self.scope, self.conditions, self.windows
-        return _Mark(
+        return ClausePosition(
             inputs=len(self.inputs),
             trees=len(self.trees),
             items=len(scope.items),
@@ -182,7 +182,7 @@ class FromClause:
         self.trees = [tree for tree in self.trees if tree not in taken]
         return tuple(taken)
 
-    def join(self, join: exp.Join, start: _Mark) -> None:
+    def join(self, join: exp.Join, start: ClausePosition) -> None:
         """Add the item of a join and its condition; ``start``: before the first item that it joins."""
         if join.args.get("method") == "ASOF":
             join = as_lateral(join, self.source)
@@ -227,19 +227,19 @@ class FromClause:
                 names, sides, side, self.source.rules.using_stays_in_place
             )
 
-    def _take_tied(self, before: _Mark) -> PredSet:
+    def _take_tied(self, before: ClausePosition) -> PredSet:
         """Take out of the clause the conditions that tie what was added after ``before`` to items before it."""
         added = conjunction(*self.conditions[before.conditions :])
         tied = PredSet(tuple(p for p in added if any(source < before.inputs for source in predicate_sources(p))))
         self.conditions[before.conditions :] = [PredSet(tuple(p for p in added if p not in tied.or_preds))]
         return tied
 
-    def _reads_before(self, mark: _Mark) -> bool:
+    def _reads_before(self, mark: ClausePosition) -> bool:
         """Whether columns that were added read items before them: an outer join could not leave these out."""
         added = self.scope.columns[mark.columns :]
         return any(column.source < mark.inputs for _, value in added for column in columns(value))
 
-    def _on(self, join: exp.Join, start: _Mark, before: _Mark) -> tuple[PredSet, _Mark]:
+    def _on(self, join: exp.Join, start: ClausePosition, before: ClausePosition) -> tuple[PredSet, ClausePosition]:
         """The condition of ON, which sees the items of its own parentheses; and where the right side begins with it."""
         on = join.args.get("on")
         if on is None:
@@ -264,7 +264,7 @@ class FromClause:
         return condition, replace(before, trees=start.trees + len(sides[0]))
 
     def _outer_join(
-        self, join: exp.Join, condition: PredSet, kept: frozenset[int], start: _Mark, before: _Mark
+        self, join: exp.Join, condition: PredSet, kept: frozenset[int], start: ClausePosition, before: ClausePosition
     ) -> None:
         """Join what was added after ``before`` by an outer join.
 
@@ -288,7 +288,7 @@ class FromClause:
                 computed |= self._nullable(rows.positions, begin, end)
         self.trees.append(OuterJoin((left, right), on, kept, computed))
 
-    def _semijoin(self, join: exp.Join, condition: PredSet, start: _Mark, before: _Mark) -> None:
+    def _semijoin(self, join: exp.Join, condition: PredSet, start: ClausePosition, before: ClausePosition) -> None:
         """Keep the rows of the left side that have, or have no, partner in what was added after ``before``."""
         on = Rows((), *self._split(condition, join))
         right = self._rows(join, before)
@@ -296,7 +296,7 @@ class FromClause:
         left = [p for p in predicate_sources(condition) if start.inputs <= p < before.inputs]
         add_semijoin(self, left or [before.inputs - 1], [(right, on)], anti=join.kind == "ANTI")
 
-    def _rows(self, join: exp.Join, start: _Mark) -> Rows:
+    def _rows(self, join: exp.Join, start: ClausePosition) -> Rows:
         """Take out of the clause what was added after ``start``, with its conditions."""
         where, window = self._split(conjunction(*self.conditions[start.conditions :]), join)
         rows = Rows(tuple(self.trees[start.trees :]), where, conjunction(window, *self.windows[start.windows :]))
@@ -310,7 +310,9 @@ class FromClause:
         except NoWindow as why:
             self.source.refuse(why.what, next(filter(is_now, node.walk()), node), why.hint)
 
-    def _nullable(self, positions: frozenset[int], begin: _Mark, end: _Mark) -> dict[Column, Expression]:
+    def _nullable(
+        self, positions: frozenset[int], begin: ClausePosition, end: ClausePosition
+    ) -> dict[Column, Expression]:
         """Columns of their own for what names mean that is computed of these inputs, each with what is computed.
 
         They are NULL where the inputs are missing; what is computed of NULLs need not be.

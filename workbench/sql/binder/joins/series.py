@@ -32,7 +32,7 @@ _CONSTANTS = "as in GENERATE_SERIES(DATE '2013-01-01', DATE '2013-12-31', INTERV
 
 
 @dataclass(frozen=True)
-class _Series:
+class ConstantSeries:
     """A series between constants.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Series:
         return add_interval(b, self.start, [self.step.times(steps)], 1, self.node)
 
 
-def constant_series(node: exp.Expr, b: ExpressionBinder) -> _Series | None:
+def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | None:
     """The series that a call is; ``None`` for what is none, or one of numbers that are no constants.
 
     Raises:
@@ -74,7 +74,7 @@ def constant_series(node: exp.Expr, b: ExpressionBinder) -> _Series | None:
             return None
         if node.args.get("step") is None and b.dialect in SPARK_FAMILY and first > last:
             step = -1  # SEQUENCE goes down by itself
-        series = _Series(Constant(first, INTEGER), step, _count(first, last, step, node), node)
+        series = ConstantSeries(Constant(first, INTEGER), step, _count(first, last, step, node), node)
     if series.count > _MOST:
         b.source.refuse(f"a series of more than {_MOST:,} values", node, "add_table adds a table of your own")
     return series
@@ -97,7 +97,7 @@ def _integer(value: Expression) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: ExpressionBinder) -> _Series:
+def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: ExpressionBinder) -> ConstantSeries:
     """A series of dates or timestamps; one between a date and a timestamp is of timestamps."""
     part, many = _step(node, start.type == end.type == DATE, b)
     if start.type != end.type:
@@ -109,11 +109,11 @@ def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: E
         if first.day > _LAST_OF_ALL_MONTHS:
             hint = "databases go on differently after a shorter month: take the first of the month"
             b.source.refuse("a series of months from a day after the 28th", node, hint)
-        return _Series(start, part, _count(0, _months(first, last), many, node), node)
+        return ConstantSeries(start, part, _count(0, _months(first, last), many, node), node)
     if part.counts == "seconds" and start.type == DATE and b.dialect in SPARK_FAMILY:
         b.source.refuse("a series of dates by hours", node, "CAST both ends AS TIMESTAMP")
     step = many * (_MICROS_OF_DAY if part.counts == "days" else 1_000_000)
-    return _Series(start, part, _count(0, (last - first) // dt.timedelta(microseconds=1), step, node), node)
+    return ConstantSeries(start, part, _count(0, (last - first) // dt.timedelta(microseconds=1), step, node), node)
 
 
 def _step(node: exp.GenerateSeries, is_of_dates: bool, b: ExpressionBinder) -> tuple[IntervalPart, int]:

@@ -68,7 +68,7 @@ from workbench.sql.predicates.cnf import (
 from workbench.sql.predicates.normal_form import normal_form, predicates_expression
 from workbench.sql.predicates.null_safe import equal
 
-_Change = Callable[[Column], Expression]
+ColumnChange = Callable[[Column], Expression]
 
 
 def lifted(expression: Expression) -> Expression:
@@ -128,7 +128,7 @@ def _own_free(part: Input) -> frozenset[Column]:
     return frozenset(c for e in part.expressions() for c in columns(e) if c.source >= OUTER)
 
 
-def with_free(query: Input, change: _Change) -> Input:
+def with_free(query: Input, change: ColumnChange) -> Input:
     """A query with what it reads of the queries around it replaced."""
 
     def with_own(part: Input) -> Input:

@@ -13,10 +13,10 @@ from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.source_text import SourceText
 
-_Columns = list[tuple[str, Expression]]
+BoundColumns = list[tuple[str, Expression]]
 
 
-def equal_columns(name: str, node: exp.Expr, sides: tuple[_Columns, _Columns], source: SourceText) -> PredSet:
+def equal_columns(name: str, node: exp.Expr, sides: tuple[BoundColumns, BoundColumns], source: SourceText) -> PredSet:
     """The condition that a column of this name is equal on both sides.
 
     Raises:
@@ -35,7 +35,9 @@ def equal_columns(name: str, node: exp.Expr, sides: tuple[_Columns, _Columns], s
         raise source.error(clash.message, node, clash.hint) from None
 
 
-def merged_columns(using: Sequence[str], sides: tuple[_Columns, _Columns], side: str, in_place: bool) -> _Columns:
+def merged_columns(
+    using: Sequence[str], sides: tuple[BoundColumns, BoundColumns], side: str, in_place: bool
+) -> BoundColumns:
     """The columns of a join, each two of USING as one: they come first, then the others, those of the left side first.
 
     DuckDB leaves them where they are on the left side.
@@ -47,7 +49,7 @@ def merged_columns(using: Sequence[str], sides: tuple[_Columns, _Columns], side:
         in_place: whether the columns of USING stand where the left side has them.
     """
     left, right = map(dict, sides)
-    merged: _Columns = []
+    merged: BoundColumns = []
     for name in using:
         one, other = left[name], right[name]
         merged.append((name, other if side == "RIGHT" else call("coalesce", one, other) if side == "FULL" else one))

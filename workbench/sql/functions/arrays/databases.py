@@ -22,7 +22,7 @@ from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _NULL = Constant(None, STRING)
 _ZERO = Constant(0, INTEGER)
-_Bind = Callable[[ExpressionBinder, exp.Binary], Expression]
+BindBinary = Callable[[ExpressionBinder, exp.Binary], Expression]
 
 
 @reads(exp.ArraySize, parts="this expression")
@@ -99,7 +99,7 @@ def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
     return call("case", known, call("coalesce", found, Constant(False, BOOLEAN)), _NULL)
 
 
-def any_of(symbol: str, otherwise: _Bind) -> _Bind:
+def any_of(symbol: str, otherwise: BindBinary) -> BindBinary:
     """``v = ANY(n)`` and ``v <> ALL(n)`` of an array, which is false of no elements also where v is NULL."""
 
     def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:

@@ -28,7 +28,7 @@ def over_elements(function: str) -> Callable[[ExpressionBinder, Any], Expression
     return bind
 
 
-def named(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
+def of_elements(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
     """FORALL and ZIP_WITH, which the parser leaves as plain names."""
     return lambda b, node: _over_elements(function, b, node, node.expressions)
 
@@ -73,4 +73,4 @@ def reduced(b: ExpressionBinder, node: exp.Reduce) -> Expression:
 for _node, _function in ((exp.Transform, "transform"), (exp.ArrayFilter, "filter"), (exp.Exists, "exists")):
     reads(_node, parts="this expression")(over_elements(_function))
 for _function in ("forall", "zip_with"):
-    reads_call(_function)(named(_function))
+    reads_call(_function)(of_elements(_function))

@@ -31,7 +31,7 @@ from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text, to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
-from workbench.sql.functions.times.time_differences import difference, part_of_difference, unit_of, unwrapped
+from workbench.sql.functions.times.time_differences import part_of_difference, time_difference, unit_of, unwrapped
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -219,7 +219,7 @@ def _day_of_week(value: Expression, unit: str) -> Expression:
 
 def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     """EXTRACT(EPOCH FROM t), the seconds since 1970, or of the difference of two timestamps, the seconds between."""
-    sides = difference(b, node.expression)
+    sides = time_difference(b, node.expression)
     if sides is None and (value := b.bind(node.expression)).type == INTERVAL:
         seconds = interval_arithmetic.seconds(value)
     else:

@@ -97,7 +97,7 @@ def date_sub(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return _whole_units(_time(arguments[2]), _time(arguments[1]), unit)
 
 
-def difference(b: ExpressionBinder, node: exp.Expr) -> tuple[Expression, Expression] | None:
+def time_difference(b: ExpressionBinder, node: exp.Expr) -> tuple[Expression, Expression] | None:
     """The two sides of a difference of times; ``None`` of anything else, as ``t - INTERVAL '1' DAY`` and ``d - 3``."""
     node = node.unnest()
     if not isinstance(node, exp.Sub) or interval_parts(b, node.expression) is not None:
@@ -115,7 +115,7 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
     """
     if unit not in ("DAY", *_NEXT):
         return None
-    sides = difference(b, node)
+    sides = time_difference(b, node)
     if sides is not None and TIMESTAMP in [side.type for side in sides]:
         micros = call("-", *(call("unix_micros", _time(side)) for side in sides))
     elif sides is not None:
