@@ -19,7 +19,7 @@ _NO_FILES = ("/dev/", "/memfd:", "/SYSV")
 
 
 def spark_jobs() -> int:
-    """How many jobs the Spark of this process has run so far, whoever asked for them."""
+    """How many jobs the Spark of this process has run so far, for any caller."""
     return int(local_spark().sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 

@@ -22,7 +22,7 @@ _LOCAL = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
 
 @contextmanager
 def cluster(folder: Path, workers: int, memory: str = "1g") -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A master with so many workers of one core: the master's address, and the workers' processes.
+    """A master with a number of workers of one core: the master's address, and the workers' processes.
 
     Args:
         folder: for logs and what the workers keep.

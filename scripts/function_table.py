@@ -46,7 +46,7 @@ REASONS = {
     "csv_funcs": "CSV in texts is not read",
     "xml_funcs": "XML is not read",
     "variant_funcs": "there is no VARIANT",
-    "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of arrays of at most so many elements do",
+    "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of arrays with a bound of elements do",
     "table_funcs": "one row gives one row",
     "sketch_funcs": "there are no sketches; exact counts are there",
     "st_funcs": "there is no GEOMETRY",
@@ -96,7 +96,7 @@ OURS = {
 }
 """What functions do that have another meaning here than Spark's description says."""
 ELSEWHERE = {
-    "add_months": "Returns the date so many months later; of the last day of a month the last day.",
+    "add_months": "Returns the date a number of months later; of the last day of a month the last day.",
     **dict.fromkeys(
         ("arg_max", "argmax", "max_by"), "Returns the first argument, where it is not NULL, at the largest second one."
     ),
@@ -138,7 +138,9 @@ ELSEWHERE = {
     "square": "Returns the number times itself.",
     "stddev": "Returns the standard deviation of a sample; of one value 0.",
     "variance": "Returns the variance of a sample; of one value 0.",
-    **{f"to_{unit}": f"Returns an interval of so many {unit}." for unit in ("weeks", "hours", "minutes", "seconds")},
+    **{
+        f"to_{unit}": f"Returns an interval of a number of {unit}." for unit in ("weeks", "hours", "minutes", "seconds")
+    },
 }
 """What functions do that are bound to the same as none of Spark's."""
 SIGNATURES = {"decode": "decode(expr, value, result[, value, result …][, default])"}

@@ -1,6 +1,6 @@
 """``python -m workbench run PATH``: let the batches of a session arrive without a notebook.
 
-The session goes on from its last commit. Whoever has it open meanwhile reads along; when it is opened afterwards,
+The session goes on from its last commit. A process that has it open reads along; when it is opened afterwards,
 ``q.changes(since=...)`` tells what happened. An interrupt or a termination lets the batch end that is running.
 """
 

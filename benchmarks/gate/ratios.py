@@ -178,7 +178,7 @@ def _quotient(one: Runner, other: Runner) -> float:
 
 
 def _payments(number: int, batch: int, batches: int) -> Workload:
-    """So many views; the history is one batch, however large the later ones are."""
+    """A number of views; the history is one batch, however large the later ones are."""
     return Workload(
         "views", STREAM, payments(BATCH_ROWS + batches * batch, MONEY), BATCH_ROWS, batch, views(number, CENTS)
     )

@@ -62,7 +62,7 @@ def main(task: Task) -> None:
         while seen < published:
             counted.wait(1)
             counted.clear()
-        with exclusive_lock(graph):  # nobody has it while a cycle goes on
+        with exclusive_lock(graph):  # a cycle ends before it is given
             seconds.append(time.perf_counter() - started)
     handle.stop()
     for name, table in tables.items():

@@ -53,7 +53,7 @@ def main(task: Task) -> None:
     more = threading.Condition()
 
     def there(rows: int, largest: int) -> bool:
-        """Whether so many rows have been counted, and each answer that must change has ended the time of the count.
+        """Whether a number of rows has been counted, and each answer that must change has ended the time of the count.
 
         Pathway tells the end of a time only to who had changes in it. A view or a selection has some if the largest
         amount is beyond its threshold; whether the join has cannot be told, and it is not waited for.

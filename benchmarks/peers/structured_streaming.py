@@ -14,7 +14,7 @@ from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
 FILES = 10
-"""So many files a micro-batch has."""
+"""Files of a micro-batch."""
 PATIENCE = 3_600
 """Seconds after which it is given up."""
 

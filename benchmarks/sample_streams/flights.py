@@ -40,13 +40,13 @@ _PLANES = "SELECT tailnum, manufacturer, model, engines, seats FROM raw"
 
 
 def flights(rows: int, folder: str | Path = FOLDER) -> pa.Table:
-    """So many flights in the order of their scheduled departure."""
+    """A number of flights in the order of their scheduled departure."""
     year = _year("flights", str(folder))
     return _repeated(year, -(-rows // year.num_rows)).slice(0, rows)
 
 
 def weather(flights_: int, folder: str | Path = FOLDER) -> pa.Table:
-    """The weather at the three airports, by the hour, for so many flights."""
+    """The weather at the three airports, by the hour, for a number of flights."""
     return _repeated(_year("weather", str(folder)), -(-flights_ // _year("flights", str(folder)).num_rows))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 PERSONS, AUCTIONS, EVENTS = 1, 3, 50
-"""How many of so many events are persons and auctions; the others are bids."""
+"""How many events of the last number are persons and auctions; the others are bids."""
 START = dt.datetime(2026, 1, 31, 23, 58, 0)
 STEP = dt.timedelta(milliseconds=250)
 """Between two events."""
@@ -32,7 +32,7 @@ Rows = list[dict[str, Any]]
 
 
 def nexmark(events: int, seed: int = 0) -> Mapping[str, pa.Table]:
-    """All tables by name, for so many events; ``bid``, ``auction`` and ``person`` have their time in ``dateTime``.
+    """All tables by name, for a number of events; ``bid``, ``auction`` and ``person`` have their time in ``dateTime``.
 
     Example:
         >>> tables = nexmark(100)

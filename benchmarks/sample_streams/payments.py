@@ -15,7 +15,7 @@ MOST = 1_000_000
 
 
 def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.Table:
-    """So many payments, with amounts that are evenly distributed.
+    """A number of payments, with amounts that are evenly distributed.
 
     Args:
         rows: how many.

@@ -51,7 +51,7 @@ Columns = dict[str, pa.Array]
 
 
 def tpch(orders: int, seed: int = 0) -> Mapping[str, pa.Table]:
-    """All tables by name, for so many orders.
+    """All tables by name, for a number of orders.
 
     Example:
         >>> tables = tpch(20)

@@ -37,7 +37,7 @@ from workbench.experiments.workload import BATCH_ROWS, Workload, workload
 from workbench.session.session import Session
 
 TRIES, LESS = 4, 0.8
-"""So many rates of the steady part are tried, each so much of the one before."""
+"""Rates of the steady part that are tried, and each one's ratio to the one before."""
 CHECKED = 4
 """Answers of each run that are compared with DuckDB's."""
 PART = 50_000
@@ -186,7 +186,7 @@ def worked_off(moments: Sequence[Moment], after: float) -> float | None:
 
 
 def _work(chosen: Live, rows: int) -> Workload:
-    """The queries, and so many rows after the history."""
+    """The queries, and a number of rows after the history."""
     return workload("fed-manual", batches=-(-rows // BATCH_ROWS), history=chosen.history, queries=chosen.queries)
 
 

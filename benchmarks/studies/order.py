@@ -86,7 +86,7 @@ def asked_of(name: str, number: int | None = None) -> dict[str, Asked]:
 
 
 def orders(asked: Mapping[str, Asked], number: int, progress: StudyProgress = print) -> list[Measured]:
-    """The network of a set's own order, and of so many orders at random."""
+    """The network of a set's own order, and of a number of orders at random."""
     out = []
     for i in range(number + 1):
         names = list(asked)
@@ -117,7 +117,7 @@ class Order(Study):
     summary = "one set registered in many orders, and half of it dropped (T11.1.2); planning alone"
 
     set: str = option("fed-manual", "query set", choices=QUERY_SETS)
-    queries: int | None = option(None, "the first so many queries of the set; all unless given", of=int)
+    queries: int | None = option(None, "how many queries of the set, from the first; all unless given", of=int)
     orders: int = option(ORDERS, "orders at random")
 
     def run(self, progress: StudyProgress) -> Findings:

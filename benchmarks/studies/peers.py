@@ -56,7 +56,7 @@ PEERS = (
 
 
 def workload(number: int, history: int, batch: int, batches: int) -> Workload:
-    """So many views, a selection and a join, over payments in whole cents: not every peer has decimals."""
+    """A number of views, a selection and a join, over payments in whole cents: not every peer has decimals."""
     rows = payments(history + batches * batch)
     return Workload("peers", STREAM, rows, history, batch, (*views(number), selection(), join()))
 

@@ -42,7 +42,7 @@ class Benchmark:
         texts: the questions, in ``dialect``.
         duckdb: the same in DuckDB's words.
         dialect: how the texts are read.
-        rows: gives all tables by name for a size, the largest stream with so many rows, more or less.
+        rows: gives all tables by name for a size, the largest stream with about that many rows.
         streams: the tables that arrive, each with the column of its event times.
         size: of the history, unless another one is given.
     """

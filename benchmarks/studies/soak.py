@@ -97,10 +97,10 @@ class Soaked(Study):
     summary = "hours of windowed queries that come and go: does memory, descriptors, files or threads grow"
 
     minutes: float = option(120.0, "how long")
-    batches: int | None = option(None, "at most so many batches", of=int)
+    batches: int | None = option(None, "the most batches", of=int)
     queries: int = option(60, "registered at a time")
     batch: int = option(500, "rows of a batch, which is a day")
-    cores: float = option(0.4, "pause so as to use so many at most")
+    cores: float = option(0.4, "pause so as to use no more than these")
     every: float = option(3.0, "seconds from batch to batch at least")
     change: int = option(5, "batches between drops")
     changed: int = option(2, "queries that are replaced then")

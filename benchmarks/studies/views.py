@@ -84,7 +84,7 @@ class Views(Study):
 
 
 def workload(rows: pa.Table, number: int, history: int, batch: int) -> Workload:
-    """So many views over payments of decimals."""
+    """A number of views over payments of decimals."""
     return Workload("views", STREAM, rows, history, batch, views(number, CENTS))
 
 

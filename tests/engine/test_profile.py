@@ -80,7 +80,7 @@ def test_a_profile_is_shown_and_opened_again(spark: SparkSession, tmp_path: Path
         session.register("SELECT * FROM t WHERE k > 0", "some")
         session.register("SELECT * FROM t WHERE k > 3", "fewer")
         (report,) = session.run(1, profile=True)
-        assert "as if nobody read the others" in nodes_table(report, session.network).text
+        assert "as if the others had no readers" in nodes_table(report, session.network).text
         assert " alone" in session.network.to_dot()
     with Session.open(tmp_path / "kept", spark) as session:
         assert session.reports[0].operators == report.operators

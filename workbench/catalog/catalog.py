@@ -49,7 +49,7 @@ class Catalog(Search):
         path: the file, made when it is not there; ``None`` for memory.
         durable: whether what is committed must survive that the machine loses its power.
         copied: whether to work on a copy in memory of what was committed last; the file stays as it is.
-        inspected: whether nobody writes the file, and to look at all of it while it is copied.
+        inspected: whether the file has no writer; then all of it is looked at while it is copied.
 
     Raises:
         CatalogError: the file is no catalog, or one of another version.

@@ -1,7 +1,7 @@
 """The SQLite database of a catalog: opening or copying it, savepoints that nest, and statements that only read.
 
 A commit is written to SQLite's log and forced to the disk, so that what is removed after it was really replaced. A
-catalog that nobody will open again does without.
+catalog that is never opened again does without.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Database:
 
     @staticmethod
     def inspected(path: Path) -> Database:
-        """A catalog that nobody writes, copied into memory after a look at all of it.
+        """A catalog without a writer, copied into memory after a look at all of it.
 
         It is looked at in another place: opening it would already bring SQLite's log into it, also one that is not its
         own or is damaged.
@@ -281,7 +281,7 @@ def reading(path: Path) -> sqlite3.Connection:
         CatalogError: there is no such file.
     """
     # SQLite keeps a log and an index of it beside a database that is in use. Where it can neither find nor make them,
-    # nobody writes, and the file is read as it is.
+    # there is no writer, and the file is read as it is.
     error: sqlite3.Error | None = None
     for mode in ("mode=ro", "immutable=1"):
         try:

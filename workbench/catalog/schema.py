@@ -169,7 +169,7 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 -- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
 -- A batch brings "batch" rows, or those of "span" microseconds of event time.
 -- gaps: rows before "arrived" that batches passed over, as "shed" says.
--- checksum: of the log's manifest.json, which has those of its other files; NULL where nobody computed it.
+-- checksum: of the log's manifest.json, which has those of its other files; NULL where it was not computed.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,

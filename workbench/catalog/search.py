@@ -19,7 +19,7 @@ from workbench.sql.predicates.cnf import TRUE, PredSet
 from workbench.sql.predicates.implication import facts, implies
 
 FEW_SETS = 8
-"""So many PredSets are compared one by one, which is faster than the index, which knows the predicates of all nodes."""
+"""PredSets up to this number are compared one by one, which is faster than the index over the predicates of all."""
 _LIST = "(SELECT value FROM json_each(?))"
 
 
@@ -55,7 +55,7 @@ class Search:
     def selections_perhaps_subsuming(self, root: NodeId, required: PredSet) -> list[NodeId]:
         """Selections of a root, among which are all that have all rows that ``required`` asks for.
 
-        They are not compared one by one: whoever looks for one of hundreds compares the likeliest first.
+        The caller compares the likeliest first, since there may be hundreds.
         """
         return self._nodes(_selections(root), self._perhaps_implied(_selections(root), required))
 

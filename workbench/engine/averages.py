@@ -13,14 +13,14 @@ from workbench.engine.reports import BatchReport
 from workbench.network.nodes import NodeId
 
 CONSIDERED = 20
-"""So many batches are averaged."""
+"""The batches that are averaged."""
 HALF_LIFE = 5
-"""A batch counts half as much as one so many batches later: a drift is seen within a few batches."""
+"""Batches after which a batch counts half as much: a drift is seen within a few batches."""
 
 RECENT_BATCHES = 3
-"""So many batches in a row show that the rows of a node, or of a stream, have turned."""
+"""Batches in a row that show that the rows of a node, or of a stream, have turned."""
 TURN = 2.0
-"""They have where each of these batches brings so many times more, or less, than the average of those before."""
+"""They have where each of these batches brings this factor more, or less, than the average of those before."""
 CERTAIN = 10
 """Fewer rows than these vary that much by chance."""
 

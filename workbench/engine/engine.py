@@ -46,9 +46,9 @@ from workbench.network.network import Network
 from workbench.network.nodes import Columns, NodeId
 
 BYTES_TOGETHER = 64_000_000
-"""About so many bytes of what functions make of rows come together between Spark and a worker."""
+"""Bytes of what functions make of rows that come together between Spark and a worker, about."""
 OPERATORS_AT_A_TIME = 8
-"""At most so many operators work at a time, and no more than there are cores."""
+"""The most operators that work at a time; no more than there are cores."""
 
 
 class Engine:
@@ -57,7 +57,7 @@ class Engine:
     Args:
         jobs: runs its jobs.
         folder: where rows are kept; every worker must reach it.
-        collector: removes files that nobody needs any more.
+        collector: removes files that are not needed any more.
         durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
         functions: the analyst's, which may become more.
@@ -173,7 +173,7 @@ class Engine:
         trees = hydration.hydrate_all(self._pool, self._meter)
         # 3. Make the files durable, then replace the state (as in a batch).
         self._replace_durably(EngineState(trees, before.arrived, before.clock))
-        # 4. Remember what the same commit wrote before and nobody needs now, such as rows of a query whose function
+        # 4. Remember what the same commit wrote before and needs no more, such as rows of a query whose function
         #    failed: no commit names it, so ``settle`` would not find it.
         self._freed |= before.files_beyond(self.state)
         return hydration.operators

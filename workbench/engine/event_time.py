@@ -2,7 +2,7 @@
 
 A vector has one time for each stream: the largest event time that it has brought. So time passes only when rows arrive,
 and a replay gives the same times. A vector is not a watermark: a watermark promises that no earlier row will come, and
-what comes later is dropped. Here rows that come late are evaluated like all others, unless the stream limits lateness.
+later rows are dropped. Here rows that come late are evaluated like all others, unless the stream limits lateness.
 """
 
 from __future__ import annotations

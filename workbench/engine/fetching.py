@@ -60,7 +60,7 @@ def _refuse_large(answer: Answers, most: int | None) -> None:
     """Refuse to fetch more than Spark and this process have room for, of what functions make of rows.
 
     Raises:
-        QueryError: so many rows may be too large together.
+        QueryError: the rows may be too large together.
     """
     if not (size := sum(map(value_size, answer.plan.expressions))):
         return

@@ -19,15 +19,15 @@ class Limits:
             reads the rows itself is faster.
         bytes_fetched: of what functions make of rows, estimated, no more is fetched, since all of it is in the JVM's
             heap at a time.
-        rows_filtered_in_process: the driver filters so many rows in a quarter of a second; a job of two tasks would be
+        rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
         pairs_compared_by_index: pairs without a key are made by a plan that is kept; of more, a join that Spark plans
             anew is faster.
         pairs_found_per_changed_row: where many rows find more pairs each, Spark's own join makes them ten times as
             fast.
-        pairs_compared_per_batch: so many are minutes of work, and no batch waits longer for one join; its queries are
+        pairs_compared_per_batch: comparing them takes minutes, and no batch waits longer for one join; its queries are
             disabled.
-        pairs_compared_per_registration: so many are one or two minutes; a query that needs more is refused unless it is
+        pairs_compared_per_registration: comparing them takes a minute or two; a query of more is refused unless
             forced.
     """
 

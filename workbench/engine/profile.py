@@ -42,7 +42,7 @@ def profiled(
         network: what runs.
         deltas: the changes of all trees in it.
         reports: of the operators that had work.
-        folder: where rows are written that nobody keeps; every worker must reach it.
+        folder: where rows are written and not kept; every worker must reach it.
         meter: counts the nodes.
     """
     trees = [step.state.trees[report.name] for report in reports]
@@ -88,7 +88,7 @@ def read_nodes(plan: TreePlan) -> list[NodeId]:
 
 
 def alone_plan(plan: TreePlan, network: Network, node: NodeId) -> TreePlan:
-    """The plan of a tree for one of its nodes, as if nobody read the others.
+    """The plan of a tree for one of its nodes, as if the others had no readers.
 
     It keeps the tree's columns and access paths, since the stored rows of its parents have the keys of those.
     """

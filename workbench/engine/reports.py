@@ -85,7 +85,7 @@ class OperatorReport:
         rows_out: rows that at least one of its nodes kept.
         seconds: of preparing its job and of its longest task.
         node_rows: rows of each node.
-        alone: where the batch was profiled, seconds of each node that is read, as if nobody read the others.
+        alone: where the batch was profiled, seconds of each node that is read, as if the others had no readers.
         together: where the batch was profiled, seconds of all of them, measured in the same way.
     """
 

@@ -43,7 +43,7 @@ def rows_with_any(
         computed: the columns that every file must have.
         after: only rows of later batches.
         most: how many may be found, where it is not as ``limits`` say.
-        first: so many rows are enough.
+        first: the number of rows that is enough.
     """
     if first is None and sum(segment.rows for segment in segments) > limits.rows_scanned_in_process:
         return None

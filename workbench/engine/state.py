@@ -76,7 +76,7 @@ def empty_tree(jobs: JobRunner, plan: TreePlan, folder: Path) -> Tree:
 
 
 def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
-    """A tree for other readers that need nothing it has not: columns that nobody reads go as runs are merged.
+    """A tree for other readers that need nothing it has not: columns without a reader go as runs are merged.
 
     Where the first query reads it, its changelog begins with this batch.
     """
@@ -93,7 +93,7 @@ def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
 
 
 def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
-    """The segments below a folder that are not among those known, whoever wrote them."""
+    """The segments below a folder that are not among those known, of any writer."""
     return [str(file) for file in folder.rglob("*.arrow") if str(file) not in known]
 
 

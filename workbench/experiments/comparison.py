@@ -71,7 +71,7 @@ class OnQuerySets(Study):
     """Runs query sets on their streams, and some of their queries in DuckDB too."""
 
     sets: tuple[str, ...] = option((), f"query sets: {', '.join(SETS)}", positional=True)
-    queries: int | None = option(None, "the first so many queries of a set; all unless given", of=int)
+    queries: int | None = option(None, "how many queries of a set, from the first; all unless given", of=int)
     history: int | None = option(None, "rows of history; the thesis's number unless given", of=int)
     sample: int = option(48, "queries that DuckDB runs", of=at_least_one)
     batch: int = option(BATCH_ROWS, "rows of a batch")

@@ -1,4 +1,4 @@
-"""Digests of answers: equal for equal bags of rows, whoever computed them."""
+"""Digests of answers: equal for equal bags of rows of any engine."""
 
 from __future__ import annotations
 

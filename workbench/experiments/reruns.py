@@ -56,11 +56,11 @@ class Reruns:
         return [query for query in self.seconds if query not in self.digests]
 
     def whole(self, queries: int) -> float:
-        """Seconds for so many queries of this kind."""
+        """Seconds for a number of queries of this kind."""
         return queries * mean(self.seconds.values())
 
     def typical(self, queries: int) -> float:
-        """Seconds for so many queries, if each took what the one in the middle takes: without the few worst."""
+        """Seconds for a number of queries, if each took what the one in the middle takes: without the few worst."""
         return queries * median(self.seconds.values())
 
 

@@ -74,7 +74,7 @@ def workload(
         batches: how many there must be rows for.
         history: rows of history; the thesis's number unless given.
         batch: rows of a batch.
-        queries: the first so many; all unless given.
+        queries: how many, from the first; all unless given.
 
     Raises:
         WorkbenchError: there is no such set.

@@ -24,7 +24,7 @@ from workbench.explain.visible import OTHERS, DrawnNetwork, Visible, VisibleTree
 from workbench.network.nodes import FIRST_IS_APART, NodeId
 
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
-"""Query names shown in one result box, and in one where there are more than so many boxes."""
+"""Query names shown in one result box, and boxes above which one shows fewer."""
 _LISTED = 20
 """Query names in a tooltip."""
 ROWS_HERE, TIME_HERE = "▁" * 16, "▂" * 7
@@ -294,7 +294,7 @@ def rows_out(report: Any) -> Mapping[NodeId, int]:
 def rows_through(out: Mapping[NodeId, int], node: NodeView) -> tuple[int, int]:
     """Rows that came into a node and rows that left it; what leaves a node comes into those that read it.
 
-    Of what several nodes have in common it is the number of rows of the smallest, so at most so many came.
+    Of what several nodes have in common it is the number of rows of the smallest, which is an upper bound.
     """
     combine = min if node.kind in ("aggregate", "distinct") else sum
     return combine([out.get(parent, 0) for parent in node.parents]), out.get(node.id, 0)

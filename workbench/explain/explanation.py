@@ -69,7 +69,7 @@ def node_title(node: Decision | Candidate) -> str:
 
 
 def is_source(decision: Decision) -> bool:
-    """Whether the node is a stream: whoever reads it, no work is shared by that."""
+    """Whether the node is a stream: its readers share no work by that."""
     return decision.node.startswith("F")
 
 

@@ -1,6 +1,6 @@
 """What each query costs: its part of the operators' time, and what would go if it were dropped.
 
-An operator is timed as one, whoever reads it. Its time is divided evenly among the queries that it works for, so the
+An operator is timed as one, for all its readers. Its time is divided evenly among the queries that it works for, so the
 parts of all queries add up to the time of all operators. What goes with a query is less: an operator that works for
 others as well stays, and hardly becomes faster.
 """
@@ -42,7 +42,7 @@ def query_costs(reports: Sequence[BatchReport], network: NetworkView) -> list[Qu
 
     Args:
         reports: of some batches, at least one.
-        network: as it is now; operators of nodes that have left count for nobody.
+        network: as it is now; operators of nodes that have left count for no query.
     """
     ancestors = {query: network.ancestors(query) for query in network.results}
     readers: dict[NodeId, set[str]] = {node.id: set() for node in network.nodes}

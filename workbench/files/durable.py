@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 AT_A_TIME = 16
-"""So many files are forced to the disk together: the file system writes its journal once for all that wait, which
+"""Files that are forced to the disk together: the file system writes its journal once for all that wait, which
 takes 15 to 20 ms for 30 files in 15 folders, where one after the other takes 280 ms (ext4)."""
 
 

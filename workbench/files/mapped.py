@@ -27,7 +27,7 @@ import pyarrow as pa
 from workbench.files.writing import make_like
 
 _MOST = 4_096
-"""At most so many files are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
+"""The most files that are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
 _SMALL = 32 * 1024
 """Bytes of a file that is read instead: that takes a third of the time, since a map is filled page by page when it is
 first used. Nearly all files of a batch of some thousand rows are smaller."""
@@ -44,7 +44,7 @@ class MappedFiles:
     A batch stays readable for as long as a caller has it, also when its map was dropped here.
 
     Args:
-        most: at most so many files stay mapped; the least recently used ones are dropped.
+        most: how many files stay mapped at most; the least recently used ones are dropped.
     """
 
     def __init__(self, most: int = _MOST) -> None:
@@ -142,7 +142,7 @@ def _remove_own(folder: str, process: int) -> None:
 
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None) -> Iterator[Path]:
-    """A folder for rows that nobody keeps, removed with all that is in it.
+    """A folder for temporary rows, removed with all that is in it.
 
     Args:
         prefix: what its name begins with.

@@ -1,6 +1,6 @@
 """The one place where the package listens: on the loopback interface, or with a token that every request must have.
 
-Whoever can reach a port can read what it shows. On the loopback interface that are the programs of this machine, and a
+A program that reaches a port can read what it shows. On the loopback interface that are this machine's programs, and a
 page in a browser that calls this machine by a name of its own (DNS rebinding), so the name is looked at. Elsewhere it
 is everybody in the network.
 """
@@ -73,7 +73,7 @@ def listen(
     """
     if not is_loopback(host) and token is None:
         hint = f"give a token, such as {secrets.token_urlsafe(SHORTEST_TOKEN)}, or listen at {LOOPBACK}"
-        raise SessionError(f"whoever can reach {host} could read all of it: it needs a token there", hint=hint)
+        raise SessionError(f"what can reach {host} could read all of it: it needs a token there", hint=hint)
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise SessionError("the token is too short", hint=f"at least {SHORTEST_TOKEN} signs")
     if token is not None:

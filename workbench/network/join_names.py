@@ -11,7 +11,7 @@ from workbench.sql.algebra.expressions import Column
 
 @dataclass(frozen=True)
 class JoinNames:
-    """The names in a join of so many leaves on the left and on the right.
+    """The names in a join, given the number of leaves on the left and on the right.
 
     ``output`` and ``input`` rename columns. Make one with ``join_names``: then equal renamings are equal objects.
     """

@@ -49,7 +49,7 @@ _ZEROS_ALIKE = frozenset({"=", "<=>", "<>", "<", "<=", ">", ">=", "+", "-", "*",
 def are_derivable(coarse: Iterable[Expression], fine: tuple[Expression, ...]) -> bool:
     """Whether every one of the coarse group expressions is a function of the fine ones.
 
-    Of a group of DOUBLE nobody knows which of its rows had 0.0 and which -0.0, which are equal; as texts they differ.
+    A group of DOUBLE does not keep which of its rows had 0.0 and which -0.0, which are equal; as texts they differ.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER

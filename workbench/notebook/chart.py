@@ -37,7 +37,7 @@ def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "", m
         total: how many rows the answer has.
         title: what it is of.
         column: the numbers to draw; the last column of numbers unless given.
-        most_bars: so many of the rows become bars, and lines of text; a line has all of them as points.
+        most_bars: the most rows that become bars, and lines of text; a line has all of them as points.
 
     Raises:
         MagicError: there is no such column, or it has no numbers.

@@ -57,7 +57,7 @@ class SparkStart:
         else:
             self._ready.set_result(spark)
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
-            with suppress(Exception):  # nobody asked for it; a query that meets the same problem tells it
+            with suppress(Exception):  # a query that meets the same problem tells it
                 self._settle(spark)
 
 

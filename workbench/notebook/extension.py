@@ -193,7 +193,7 @@ def make_session(spark: SparkStart, notebook: str = "") -> Session:
 
 
 def leave(context: NotebookContext, notebook: str) -> None:
-    """Close the sessions of a kernel that ends. One that nobody saved stays for the notebook's next kernel, if the
+    """Close the sessions of a kernel that ends. One that was not saved stays for the notebook's next kernel, if the
     notebook is known.
     """
     session = context.current

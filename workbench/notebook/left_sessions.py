@@ -1,8 +1,8 @@
 """Sessions that a notebook left behind when its kernel ended, by a restart or otherwise: named, and in the end removed.
 
-A session that nobody saved is in a temporary folder. Where a notebook makes one, the folder says which notebook that
+A session that was not saved is in a temporary folder. Where a notebook makes one, the folder says which notebook that
 is. So when the extension is loaded again, it can say what is there and how to go on with it. Who writes to a session
-has a lock on its folder, which the system takes back when the process ends: a folder without that lock is nobody's.
+has a lock on its folder, which the system takes back when the process ends: a folder without that lock is free.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.session.directory.identity import IDENTITY
 MARK = "notebook.txt"
 """The file that names the notebook of a session."""
 KEPT_FOR = 7 * 86_400
-"""Seconds after which a session that was left in a temporary folder, and that nobody has opened, is removed."""
+"""Seconds after which a session that was left in a temporary folder, and has not been opened, is removed."""
 _DAYS = KEPT_FOR // 86_400
 
 
@@ -105,7 +105,7 @@ def _is_free(session: Path) -> bool:
 
 
 def what_is_left(notebook: str, folder: Path | None = None) -> str:
-    """Say which session this notebook left behind, and how to go on with it; remove what nobody comes back for.
+    """Say which session this notebook left behind, and how to go on with it; remove what was left for too long.
 
     That are the sessions that were left for longer than ``KEPT_FOR``, those with nothing in them, and of this notebook
     all but the newest.

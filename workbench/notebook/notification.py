@@ -19,9 +19,9 @@ from workbench.notebook.display import ProgressLine
 from workbench.session.player import Player
 
 LINES = 5
-"""So many batches are shown, the newest first."""
+"""Batches that are shown, the newest first."""
 _ROWS = 3
-"""So many rows of each."""
+"""Rows that are shown of each."""
 
 
 class Noticed:

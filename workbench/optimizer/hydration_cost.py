@@ -19,9 +19,9 @@ _OF_AN_OPERATOR = 0.3
 OF_A_ROW = 2e-6
 """Seconds for each row that it reads, and each pair of rows that it looks at."""
 SEEN = 20
-"""So many hydrations are remembered."""
+"""Hydrations that are remembered."""
 _HALF_LIFE = 5
-"""One counts half as much as one so many later: the cost of a row changes with what is read, and with the machine."""
+"""Hydrations after which one counts half: the cost of a row changes with what is read, and with the machine."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What the data seen so far look like: for each column its NULLs, distinct values, common values and quantiles.
 
-The thesis estimates costs from the history, assuming that what comes will look like what came (T5.5). It runs the plans
+The thesis estimates costs from the history, assuming that new rows will look like it (T5.5). It runs the plans
 to be compared on the history; here a sample is summed up once, and all plans are estimated from the summary.
 """
 

@@ -47,7 +47,7 @@ CLOSED = "the session is closed"
 
 
 class AnswerReader:
-    """Reads the answers of a session's queries, in whatever thread asks; it waits for nobody.
+    """Reads the answers of a session's queries, in the thread that asks; it waits for no other.
 
     Args:
         store: the session's state; what is read is what was committed last.

@@ -57,7 +57,7 @@ class StateStore:
 
     @property
     def state(self) -> State:
-        """The session as it was committed last, by whoever writes.
+        """The session as it was committed last, by any writer.
 
         Raises:
             SessionError: it is closed.
@@ -89,7 +89,7 @@ class StateStore:
             try:
                 with self._runtime.planner.catalog.transaction():
                     # Evaluate: the caller's transitions. Planning writes to the catalog, within the transaction; the
-                    # engine writes new files, forces them to the disk, and holds the new rows for what comes next.
+                    # engine writes new files, forces them to the disk, and holds the new rows for the next steps.
                     yield change
                     change.state = replace(change.state, engine=self._runtime.engine.state)
                     with translate_errors("commit"):
@@ -109,9 +109,9 @@ class StateStore:
                 self._settle(before, change.state)
 
     def _settle(self, before: State, after: State) -> None:
-        # Adopt: in one assignment, so that whoever reads sees the state before or the one after.
+        # Adopt: in one assignment, so that a reader sees the state before or the one after.
         self.last = replace(after, reports=self._stored.without_older_operators(after.reports))
-        # Remove: what only the state before named, once nobody reads it any more.
+        # Remove: what only the state before named, once it has no readers any more.
         self._runtime.engine.settle(before.engine)
         self.directory.committed(self._runtime.planner.catalog.commits)
         self.on_commit()
@@ -155,7 +155,7 @@ class StateStore:
     def using_spark(self, doing: str = "") -> Iterator[None]:
         """Whatever needs Spark is done within; where that fails since Spark is gone or the session closed, it says so.
 
-        A JVM that has died is replaced: one that died before at once, one that dies meanwhile for what comes next.
+        A JVM that has died is replaced: one that died before at once, one that dies meanwhile for the next change.
 
         Raises:
             SessionError: the session is closed.

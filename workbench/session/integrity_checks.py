@@ -21,9 +21,9 @@ from workbench.session.directory.integrity import FileVerifier, StoredFile
 from workbench.session.directory.opening import Opening
 
 BATCHES = 10
-"""After so many batches some files are verified."""
+"""Batches after which some files are verified."""
 BYTES = 64 << 20
-"""So many bytes are verified then, and at least one file."""
+"""Bytes that are verified then, and at least one file."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class CheckReport:
     Attributes:
         files, bytes: how many were verified.
         damaged: those that are not what was written, each with what is wrong.
-        unverified: those whose checksum nobody knows, since an older version wrote them.
+        unverified: those without a checksum, since an older version wrote them.
         leftovers: files that no commit names, which were put aside when the session was opened.
         seconds: how long it took.
     """

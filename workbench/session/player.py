@@ -215,7 +215,7 @@ class Player:
     def subscribe(self, listener: Callable[[Position], None]) -> Callable[[], None]:
         """Tell ``listener`` of every change, and while it plays every ``TICK`` seconds, mostly from other threads.
 
-        Calling what comes back ends that.
+        Calling the result ends that.
         """
         self._listeners.append(listener)
 

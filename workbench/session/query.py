@@ -327,7 +327,7 @@ class Query:
         self._reader.check_active(self._registered)
 
     def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
-        """The answers within a context, for whoever reads them with Spark; see ``AnswerReader.answers``."""
+        """The answers within a context, for a reader that uses Spark; see ``AnswerReader.answers``."""
         return self._reader.answers(self._registered, at, after)
 
     def _refinement(self, where: str | None, sort: str | None = None, descending: bool = False) -> Refinement:

@@ -22,7 +22,7 @@ LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
 
 LISTED = 10
-"""So many names are listed where a name is not known."""
+"""Names that are listed where a name is not known."""
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ def resume(runtime: Runtime, state: State, names: Collection[str]) -> State:
 
 
 def drop(runtime: Runtime, state: State, name: str) -> State:
-    """Take a query out, and exactly the nodes nobody else needs."""
+    """Take a query out, and exactly the nodes that no other query needs."""
     views = {key: view for key, view in state.views.items() if key.lower() != name.lower()}
     network = runtime.planner.drop(state.network, with_checks(state.network, [name]))
     return _release(runtime, replace(state.without([name]), views=views), network)

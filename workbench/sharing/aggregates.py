@@ -120,6 +120,6 @@ def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
     if any(map(is_session, (*fine.groups, *coarse.groups))):  # sessions are put together from rows
         return False
     if _functions_of_users(fine.groups) - _functions_of_users(coarse.groups):
-        # A call may fail, or take long: that must not concern groups of whoever does not make it.
+        # A call may fail, or take long: that must not concern groups of a query without that call.
         return False
     return are_derivable(coarse.groups, fine.groups) and not are_derivable(fine.groups, coarse.groups)

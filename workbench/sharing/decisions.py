@@ -11,7 +11,7 @@ from workbench.catalog.codec import CONVERTER
 from workbench.network.nodes import NodeId
 
 _NAMED = 20
-"""So many of the queries that share a node are named in the catalog; all would be the square of their number."""
+"""Queries that share a node that are named in the catalog; all would be the square of their number."""
 
 NEAR_MISS = "near miss"
 """What a candidate has in place of a rule when it could not have served."""

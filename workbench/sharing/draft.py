@@ -1,6 +1,6 @@
 """The network while a query is registered or dropped: a working copy that passes search and change, and then freeze.
 
-Every change goes to the catalog at once, so that what comes later in the same query is searched like the rest. The
+Every change goes to the catalog at once, so that later parts of the same query are searched like the rest. The
 catalog's transaction undoes all of it if anything fails.
 """
 
@@ -104,7 +104,7 @@ class Draft:
         return node
 
     def remove(self, id_: NodeId) -> None:
-        """Take a node away; nobody may read it."""
+        """Take a node without readers away."""
         del self.nodes[id_]
         self.dirty_roots.pop(id_, None)
         self.catalog.remove_node(id_)

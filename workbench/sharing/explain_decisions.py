@@ -15,11 +15,11 @@ from workbench.sql.algebra.expressions import Column
 from workbench.sql.predicates.cnf import ORPred, predicate_columns
 
 _COMPARED = 200
-"""With so many selections of the network a new one is compared, the latest; hundreds may read one stream."""
+"""The latest selections of the network that a new one is compared with; hundreds may read one stream."""
 NEAREST = 2
 """Near misses that are told of a new selection."""
 CHAIN = 20
-"""So many old selections of one local tree are explained; hundreds may hang one below the other."""
+"""Old selections of one local tree that are explained; hundreds may hang one below the other."""
 
 
 def explain_decisions(draft: Draft, name: str) -> Explanation:

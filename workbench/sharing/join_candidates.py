@@ -2,7 +2,7 @@
 
 Given a pair and what is required of its join, and a join of the same roots: the join serves when the required
 predicates imply what it tests, since then the required rows are among its rows; the residual predicates are tested
-above it. A join that tests too much can come to serve by testing less. It costs its readers a test more and nobody an
+above it. A join that tests too much can come to serve by testing less. It costs its readers a test more and no query an
 answer: each reader requires all that holds for its rows, so the difference is tested below it (restructuring, T Figure
 6.8b; the cover of disjoint ranges, T10.3.2).
 """
@@ -23,10 +23,10 @@ from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, predicate_column
 from workbench.sql.predicates.implication import common_predicate, difference, implies, implies_or_pred
 
 _GROWTH = 4.0
-"""A common cover may look at so many times the pairs that the joins it replaces look at together."""
+"""A common cover may look at this factor times the pairs that the joins it replaces look at together."""
 
 _FEW_PAIRS = 2e6
-"""So many pairs cost little: of 300,000 rows of history and a batch of 4,000 it is less than 60,000 a batch."""
+"""Pairs that cost little: of 300,000 rows of history and a batch of 4,000 it is less than 60,000 a batch."""
 
 
 @dataclass(frozen=True)

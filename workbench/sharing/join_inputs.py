@@ -21,7 +21,7 @@ from workbench.sharing.join_parts import JoinInput, JoinParts, RootPair
 from workbench.sql.predicates.cnf import PredSet, map_predicates, pred_set, predicate_columns, predicate_sources
 
 SLACK = 8.0
-"""A join that grows from the most selective input may have so many times the rows of the cheapest."""
+"""A join that grows from the most selective input may have this factor times the rows of the cheapest."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ Pass = Callable[[Draft], None]
 
 ARRANGE: tuple[Pass, ...] = (
     # Rerouting leaves joins without readers. Not before the query is added, which may read one of them; not later, or
-    # the other passes would arrange trees that nobody reads.
+    # the other passes would arrange trees without readers.
     remove_abandoned_joins,
     # Analytic nodes keep the first rows that are read. Before joins are looked at, which must test what their roots do.
     choose_bounds,

@@ -99,7 +99,7 @@ class Planner:
         return Planned(draft.frozen(), explanation)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:
-        """Take queries out, and with them exactly the nodes nobody else needs (T11.1.2).
+        """Take queries out, and with them exactly the nodes that no other query needs (T11.1.2).
 
         Names that are not in the network are passed over: those of queries that were disabled.
         """

@@ -115,7 +115,7 @@ class _Translator:
         if query.keeps_all:
             return replace(inner, outputs=shown, order=keys)
         # The window comes first: rows are counted of those in the window. Peers are in the order of what is shown, so
-        # that the first rows are the same whoever asks.
+        # that the first rows are the same for all readers.
         read = windowed(self.draft, inner.read, inner.window)
         first = Over.of(tuple(sorted(map(over, query.on), key=reading_order)), keys, tie_breakers(keys, shown))
         read = first_rows(self.draft, read, first, query.limit, query.offset, query.with_ties)

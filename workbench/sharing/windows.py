@@ -33,7 +33,7 @@ from workbench.sql.windows.overlapping import window_start
 from workbench.sql.windows.stream_time import ROW, as_number, is_session
 
 ROWS_A_SLICE = 4.0
-"""So many rows should a slice of a group have, where a time is a number of which nothing else is known."""
+"""Rows that a slice of a group should have, where a time is a number of which nothing else is known."""
 
 _DAY = 86_400
 _UNITS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600}

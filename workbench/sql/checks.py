@@ -5,7 +5,7 @@
 - An array in FROM whose expression does not say how long it is has as many elements as there are places for them at
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
 - A quotient of exact numbers in postgres has at most 20 digits behind the point (``functions/numeric_quotients.py``).
-  Its check has the rows, or groups, for which there are more, or so many before the point that they cannot be kept.
+  Its check has the rows, or groups, for which there are more, or too many before the point.
 - A recursive query whose steps the text does not bound has no rows beyond those that are evaluated
   (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
 - Entries of a map are one: no key stands twice, and none is NULL (``functions/maps.py``). Its check has the

@@ -201,8 +201,8 @@ class Ordered(Interned):
         query: the rows.
         columns: how many outputs are shown.
         keys: the order; they name outputs of the query by their stored names.
-        limit: at most so many rows are kept; ``None``: all.
-        offset: after so many others.
+        limit: the most rows that are kept; ``None``: all.
+        offset: the rows that are skipped before them.
         with_ties: whether rows that are equal to the last one in what they are ordered by are kept too.
         on: limit and offset count rows that are equal in these expressions (DISTINCT ON).
     """

@@ -4,7 +4,7 @@ The rows of a stream with corrections have their weights (``corrections``).
 
 What is copied when a stream is added is written once and never changes. Its manifest is written last and the folder
 renamed into place after that, so a folder with a manifest is complete. The manifest has the checksums of the other
-files, and the session's catalog has that of the manifest. What comes later is in the log's tail (``tail``).
+files, and the session's catalog has that of the manifest. Later rows are in the log's tail (``tail``).
 """
 
 from __future__ import annotations

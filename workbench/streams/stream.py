@@ -23,7 +23,7 @@ from workbench.streams.source import QuarantinedRow
 
 DEFAULT_BATCH = 1_000
 MOST_CHUNKS = 20
-"""Statistics are of rows from so many chunks of the log: a row is read with all that are beside it."""
+"""Chunks of the log whose rows statistics are of: a row is read with its whole chunk."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class Stream:
         return replace(self, position=self.history, gaps=())
 
     def in_batches_of(self, batch: object) -> Stream:
-        """The stream with so many rows, or so much event time, in every batch to come.
+        """The stream with other rows, or another event time, in every batch to come.
 
         Raises:
             StreamError: it is no whole number of at least 1 and no length of time, or the stream has no event times.

@@ -21,7 +21,7 @@ from workbench.streams.source import QuarantinedRow
 
 TAIL = "tail.sqlite"
 PART_ROWS = 65_536
-"""At most so many rows are one part, which is read as a whole."""
+"""The most rows of one part, which is read as a whole."""
 
 _RELATIONS = f"""
 CREATE TABLE IF NOT EXISTS parts (

@@ -105,7 +105,7 @@ def test_progress_counts_the_batches_there_are(run, session):
 def test_a_profile_shows_the_nodes_one_by_one(run, session):
     run("%%argus q1\nSELECT big")
     text = run("%argus run --profile").text
-    assert "each as if nobody read the others" in text
+    assert "each as if the others had no readers" in text
     assert "each as if" in run("%argus timings").text
     assert "each as if" not in run("%argus run").text
 

@@ -60,7 +60,7 @@ from workbench.sql.syntax.source_text import SourceText
             "select a, from T",
             "nothing stands between , and from",
             ",",
-            "leave the comma out, or write what comes before from",
+            "leave the comma out, or write what belongs before from",
         ),
         ("select a from T join U on", "the text ends after on", "on", "go on after on, or leave it out"),
         ("select a from T join U on where a > 1", "nothing stands between on and where", "on", None),
@@ -68,7 +68,7 @@ from workbench.sql.syntax.source_text import SourceText
             "select a from T where a in (1, 2,)",
             "nothing stands between , and )",
             ",",
-            "leave the comma out, or write what comes before )",
+            "leave the comma out, or write what belongs before )",
         ),
     ],
 )

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 NORMAL_95 = 1.959963984540054
-"""So many standard deviations on both sides of a normal value have 95 % of its distribution."""
+"""Standard deviations on both sides of a normal value that have 95 % of its distribution."""
 
 _Numbers = NDArray[np.float64]
 

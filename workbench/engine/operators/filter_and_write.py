@@ -44,7 +44,7 @@ from workbench.engine.storage.relation import Delta, consolidate
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 
 TOGETHER = 100_000
-"""Among so many rows of a task those that cancel each other are looked for."""
+"""Rows of a task among which those that cancel each other are looked for."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _consolidated(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Positions:
-    """How many rows have each bit and each combination, of so many rows of each lineage."""
+    """How many rows have each bit and each combination, given the number of rows of each lineage."""
     return np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
 
 

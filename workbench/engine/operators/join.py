@@ -88,7 +88,7 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         if count > runner.limits.pairs_found_per_changed_row * operator.changed_rows:
             return None
     if not many and operator.relation is None:
-        # Rows that are few may have so many pairs that all cores have work.
+        # A few rows may have pairs enough for all cores.
         tasks = tasks_for(pairs.count_here(job_input.read()), runner.jobs)
 
     def make() -> Job:

@@ -96,7 +96,7 @@ class EmittedRows:
     """The rows of a grouped operator's tree that is hydrated again.
 
     Attributes:
-        relation: the rows. Operators that had left the tree may have rows there still, which nobody keeps up to date.
+        relation: the rows. Operators that had left the tree may have rows there still, which are out of date.
         members: the fused operators that ran in it.
     """
 

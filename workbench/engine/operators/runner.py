@@ -96,7 +96,7 @@ class Runner:
         """A job of a tree, made every time where it has an exchange.
 
         Args:
-            plan: the tree's. The job is kept while a later plan computes the same, whoever reads the tree then.
+            plan: the tree's. The job is kept while a later plan computes the same, for any readers of the tree.
             role: of the job among those of the tree.
             beside: what else the job depends on.
             make: makes it.
@@ -139,7 +139,7 @@ class Runner:
     def frame_job(
         self, frame: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str, plan: TreePlan
     ) -> Job:
-        """The job that passes rows through a step, and what comes out through the tree's filter.
+        """The job that passes rows through a step, and the step's output through the tree's filter.
 
         Where Spark has nothing to evaluate in between, both are one step: rows do not go to the JVM and back.
 

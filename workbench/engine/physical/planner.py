@@ -57,10 +57,10 @@ from workbench.sql.predicates.cnf import conjunction
 V = TypeVar("V")
 
 MOST_OUTPUTS = 16
-"""So many expressions of answers are computed as rows are written: each is computed for the rows of all fused roots."""
+"""The most expressions of answers that are computed as rows are written, each for the rows of all fused roots."""
 
 MOST_PARTS = 30
-"""Only expressions of so many columns, constants and calls: larger ones would make every batch dearer."""
+"""The most columns, constants and calls of such an expression: larger ones would make every batch dearer."""
 
 
 def plan_trees(

@@ -207,7 +207,7 @@ class AggregatePlan(BasePlan):
 
     Attributes:
         grouped: what is stored for a group, and how its row follows.
-        over_semijoin: roots that read a node of which only some pairs are stored. Nobody reads statistics of theirs,
+        over_semijoin: roots that read a node of which only some pairs are stored. No reader uses statistics of theirs,
             which may be computed for fused operators and mean nothing here.
         outputs: expressions of answers that are computed as rows are written, by the name of their column. They are
             not asked for: where stored rows lack one, Spark computes it as an answer is read.

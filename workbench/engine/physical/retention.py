@@ -29,7 +29,7 @@ from workbench.sql.windows.monotonicity import intervals_from_now_on
 from workbench.sql.windows.stream_time import TUMBLING, EventTimeVector
 
 CHANGES_KEPT = 4
-"""For so many batches rows that have left a window are kept, to answer what the latest batches changed."""
+"""Batches for which rows that have left a window are kept, to answer what the latest batches changed."""
 
 _DAY = 86_400_000_000
 """The microseconds of a day."""

@@ -105,7 +105,7 @@ def _bound() -> None:
 
 
 def bound_memory(most: int) -> None:
-    """Let this process take so many bytes, on Linux: what takes more raises ``MemoryError``, and its job fails.
+    """Limit the memory of this process, in bytes, on Linux: what takes more raises ``MemoryError``, and its job fails.
 
     Else the system would end some process for it, such as the JVM. Mapped files, as segments are, do not count.
     """

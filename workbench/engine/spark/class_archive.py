@@ -2,7 +2,7 @@
 
 A starting Spark loads some 15,000 classes from 280 jars, and verifies each. A JVM can write those it has loaded to an
 archive as it ends, and a later one maps them into its memory. The archive is for one Java, one Spark and one user: it
-lies in ``argus`` of the user's cache (``$XDG_CACHE_HOME``, or ``~/.cache``), where nobody else may write, since whoever
+lies in ``argus`` of the user's cache (``$XDG_CACHE_HOME``, or ``~/.cache``), where no other user may write, since who
 writes it decides which code runs. ``session.startup.class_training`` makes it.
 
 A JVM notices an archive of other jars and does without, but one that was cut short or altered lets it crash. So the
@@ -123,7 +123,7 @@ def cache_folder() -> Path:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a path is this user's, and nobody else may write to it."""
+    """Whether a path is this user's, and no other user may write to it."""
     status = path.stat()
     return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & (stat.S_IWGRP | stat.S_IWOTH)
 

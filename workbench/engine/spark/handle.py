@@ -77,7 +77,7 @@ class SparkHandle:
         self.session.udf.register(name, arrow_udf(function, returns))  # type: ignore[call-overload]
 
     def set_rows_together(self, rows: int) -> None:
-        """Let at most so many rows come together between Spark and a worker."""
+        """Set the most rows that come together between Spark and a worker."""
         self.session.conf.set(RECORDS_PER_BATCH, str(rows))
 
     def add_tag(self, tag: str) -> None:

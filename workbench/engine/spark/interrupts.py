@@ -69,7 +69,7 @@ class Interrupts:
         self._asked = self._signalled = self._keeping_back = False
 
     def tag_thread(self) -> None:
-        """Take this thread for one of a pool that works for nobody else: its jobs have the tag."""
+        """Take this thread for one of a pool of its own: its jobs have the tag."""
         _WORK.tag = self._tag
 
     @contextmanager

@@ -149,7 +149,7 @@ class JobRunner(CancellableJobs, Protocol):
         """
 
     def set_rows_together(self, rows: int) -> None:
-        """Let at most so many rows come together between Spark and a worker."""
+        """Set the most rows that come together between Spark and a worker."""
 
 
 class SparkJobs:

@@ -30,7 +30,7 @@ from workbench.files.mapped import remove_at_exit
 
 RECORDS_PER_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 ROWS_TOGETHER = 32_768
-"""So many rows come together between Spark and a worker, at most."""
+"""The most rows that come together between Spark and a worker."""
 SQL_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
@@ -49,7 +49,7 @@ SQL_SETTINGS = {
 START_SETTINGS = {
     # No page of its own, which would listen on every address of the machine; the panel shows what a session does.
     "spark.ui.enabled": "false",
-    # Who connects to Spark's ports must know a secret, which a local Spark makes at random and tells nobody.
+    # Who connects to Spark's ports must know a secret, which a local Spark makes at random and keeps.
     "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.locality.wait": "0s",
@@ -151,7 +151,7 @@ def _make_class_cache(spark: SparkSession) -> None:
 
 @cache
 def socket_folder() -> str:
-    """A folder of this process for the sockets between Spark and its Python workers; nobody else may enter it."""
+    """A folder of this process for the sockets between Spark and its Python workers; no other user may enter it."""
     folder = tempfile.mkdtemp(prefix="argus-spark-")
     remove_at_exit(folder)
     return folder

@@ -34,7 +34,7 @@ _PROPERTY = "argus.steps"
 """The local property of Spark that tells the tasks of a job what they run: a list for each task, as JSON."""
 
 _LOADED = 1024
-"""So many steps at most stay loaded in a worker."""
+"""The most steps that stay loaded in a worker."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ _LOCK, _STARTED = Lock(), set[str]()
 
 
 def start_workers(spark: SparkSession) -> Thread | None:
-    """Start a worker for each core in the background; nobody needs to wait for that.
+    """Start a worker for each core in the background; no caller needs to wait for that.
 
     Args:
         spark: a session with the settings of the engine, since workers are kept by settings.
@@ -42,7 +42,7 @@ def start_workers(spark: SparkSession) -> Thread | None:
 
 
 def _start(spark: SparkSession) -> None:
-    # Nobody asked for it: what goes wrong here goes wrong again where somebody did, and is told there.
+    # A caller that needs the workers meets the same error, and reports it.
     with suppress(Exception):
         run_tasks(spark, max(1, spark.sparkContext.defaultParallelism), _import_operators, ANSWER).rdd.collect()
 

@@ -1,4 +1,4 @@
-"""Collection of files that are not needed any more: each is removed as soon as nobody can be reading it.
+"""Collection of files that are not needed any more: each is removed as soon as it can have no reader.
 
 While a batch replaces the files that an answer is read from, another thread or process may be reading the answer.
 Readers do not wait for the batch, nor the batch for them: the replaced files stay until there are no readers. Readers

@@ -19,7 +19,7 @@ from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_
 def segments_frame(
     spark: SparkSession, segments: Sequence[Segment], layout: Layout, names: Sequence[str], tasks: int
 ) -> DataFrame:
-    """Some columns of segments, read by so many tasks."""
+    """Some columns of segments, read by a number of tasks."""
     schema, parts = only(layout.arrow, names), shares(segments, tasks)
     return run_tasks(spark, tasks, lambda task: read_share(parts[task], schema), layout.ddl(names))
 

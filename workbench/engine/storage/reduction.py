@@ -89,9 +89,9 @@ class Cells:
         order = pc.sort_indices(values).to_numpy()
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        nobody = len(order) if combine is Combine.MIN else -1
+        none = len(order) if combine is Combine.MIN else -1
         reduce = np.minimum if combine is Combine.MIN else np.maximum
-        best = reduce.reduceat(np.where(self.read, rank, nobody), self.starts, axis=1)[wanted]
+        best = reduce.reduceat(np.where(self.read, rank, none), self.starts, axis=1)[wanted]
         if missing is None:
             return values.take(pa.array(order[best]))
         return values.take(pa.array(order[np.where(missing, 0, best)], mask=missing))

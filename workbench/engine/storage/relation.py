@@ -26,19 +26,19 @@ from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.segments import SEGMENT_ROWS, Run, check_segments, open_segment, write_segments
 
 RUNS = 5
-"""So many runs of about one size are merged, or up to ``APART`` - 1 more; the number differs between relations."""
+"""Runs of about one size that are merged, or up to ``APART`` - 1 more; the number differs between relations."""
 
 APART = 4
-"""Relations have so many different numbers of runs: with the same, all would merge in the same batches."""
+"""Different numbers of runs that relations have: with the same, all would merge in the same batches."""
 
 SMALL_ROWS = 20_000
-"""At most so many rows are sent to every task of a join."""
+"""The most rows that are sent to every task of a join."""
 
 MERGED_HERE = 1_000_000
-"""At most so many rows are merged by the driver, in about half a second; a job would take longer to be planned."""
+"""The most rows that the driver merges, in about half a second; a job would take longer to be planned."""
 
 ROWS_A_TASK = 100_000
-"""A job that reads at most so many rows runs as one task: a second one costs more than it saves."""
+"""The most rows that a job reads as one task: a second one costs more than it saves."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Relation:
 
 
 def tasks_for(rows: int, jobs: JobRunner) -> int:
-    """Tasks for a job that reads so many rows: a second one costs more than it saves on few."""
+    """Tasks for a job that reads a number of rows: a second one costs more than it saves on few."""
     return 1 if rows <= ROWS_A_TASK else jobs.cores
 
 
@@ -192,7 +192,7 @@ def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
 
     Args:
         runs: oldest first.
-        many: fewer than so many are not merged.
+        many: the least number of runs that are merged.
         at_most: runs of more rows stay as they are, since merging them does not make their rows fewer.
     """
     newer = count = 0

@@ -21,7 +21,7 @@ from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.writing import NewFile, checksum_of, make_folder
 
 SEGMENT_ROWS = 250_000
-"""About so many rows make a segment: what a task keeps in memory before it writes."""
+"""Rows of a segment, about: a task keeps them in memory before it writes."""
 
 HANDED_ON = 16_384
 """Rows handed to Spark at a time."""

@@ -116,7 +116,7 @@ def _check_digit(stem: int) -> int:
 
 
 def _accounts(rng: np.random.Generator, count: int) -> _Accounts:
-    """``count`` accounts and after them those of the finale, which nobody else uses.
+    """``count`` accounts and after them those of the finale, which no other part uses.
 
     The weights are nearly even, so that the transfers of one account seldom meet by chance: the linkages of interest
     are the chains.

@@ -73,7 +73,7 @@ OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all 
         help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
     ),
     argument("--dry-run", action="store_true", help="show what would be shared and what it would cost, change nothing"),
-    argument("--force", action="store_true", help="compute it also when it joins so many rows that it takes very long"),
+    argument("--force", action="store_true", help="compute it also when it joins too many rows, which takes very long"),
     LIMIT,
     OUTPUT,
     examples=(

@@ -161,7 +161,7 @@ def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def set_batch_size(session: Session, batch: int | str) -> None:
-    """Let so many rows, or so much event time, of every stream arrive with each batch."""
+    """Set the rows, or the event time, of every stream that arrive with each batch."""
     for name, stream in session.streams.items():
         if not stream.table:
             session.set_batch(name, batch)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
 ROWS, BARS, POINTS = 10, 30, 1_000
-"""Rows that are shown where nobody says how many: of a table, and of a chart as bars or as points of a line."""
+"""Rows that are shown where no number is given: of a table, and of a chart as bars or as points of a line."""
 
 
 @command(

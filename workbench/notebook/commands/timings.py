@@ -145,7 +145,7 @@ def nodes_table(report: BatchReport, network: NetworkView) -> Shown:
     alone, shared = sum(seconds for seconds, _, _ in nodes), sum(o.together for o in report.operators)
     which = f"the {len(rows)} slowest of {len(nodes):,} nodes" if len(nodes) > len(rows) else "nodes"
     title = (
-        f"{which} in batch {report.batch}, each as if nobody read the others: "
+        f"{which} in batch {report.batch}, each as if the others had no readers: "
         f"{milliseconds(alone)} one by one, {milliseconds(shared)} in shared operators, once planned"
     )
     return table(["node", "rows out", "alone", "its operator"], rows, title)

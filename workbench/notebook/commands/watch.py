@@ -60,7 +60,7 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "notify",
     argument("query", metavar="QUERY", completes="query", help="its name"),
     argument("condition", nargs="*", metavar="CONDITION", help="only rows that newly satisfy it: n > 500"),
-    argument("--least", type=int, default=0, metavar="N", help="only batches with so many new rows"),
+    argument("--least", type=int, default=0, metavar="N", help="only batches with at least N new rows"),
     argument("--stop", action="store_true", help="say no more"),
     examples=(
         "%argus notify big_transfers",
@@ -105,7 +105,7 @@ def _alert(session: Session, query: Query, condition: str, least: int) -> None:
     notification = Notification(title, known, noticed(session.player), max(1, least), alert=True, identity=rows_are)
     try:
         session.add_sink(name, notification, name=sink)
-    except WorkbenchError:  # without its sink nobody reads the query
+    except WorkbenchError:  # without its sink the query has no reader
         session.drop(name)
         raise
 

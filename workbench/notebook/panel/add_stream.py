@@ -28,7 +28,7 @@ from workbench.streams.source_preview import SourcePreview, preview_source
 from workbench.streams.stream import DEFAULT_BATCH, Stream
 
 MOST_FILES = 200
-"""So many files are proposed at most."""
+"""The most files that are proposed."""
 NO_TIME = ""
 
 

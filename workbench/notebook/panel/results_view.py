@@ -160,7 +160,7 @@ class ResultsView(View):
             fresh = fresh_rows(asked) if asked.what == ANSWER else frozenset()
             title = f"{query.name}, {asked.what} {after}" + (f", where {asked.where}" if asked.where else "")
             shown = self._drawn(query, rows, total) if asked.what == CHART else answer_table(rows, total, title)
-        except Exception as error:  # in a thread nobody would see it
+        except Exception as error:  # an error in a thread is not shown
             self._chart.value = monospace(str(error))
             return
         places = (

@@ -1,7 +1,7 @@
 """The folder a session lives in, and who may write there.
 
 One process writes, under a lock on ``writer.lock`` that the system takes back when the process dies, however it dies.
-Whoever else opens the folder reads what was committed last.
+Another process that opens the folder reads what was committed last.
 
 A folder is new when it has nothing of a session. One that has something, but no catalog, has lost it: neither does a
 new session begin there, nor is anything taken away. A session that is opened begins on a copy of its catalog; the file
@@ -262,7 +262,7 @@ class SessionDirectory:
     def close(self) -> None:
         """Let others write; a temporary folder is removed."""
         if self._writing is not None:
-            with suppress(OSError):  # a disk that is full keeps nobody from closing
+            with suppress(OSError):  # a session on a full disk can be closed too
                 self._identity.closed(self.path / CATALOG)
         self.closed = True
         self._unlock()

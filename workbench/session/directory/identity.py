@@ -87,7 +87,7 @@ class IdentityFile:
             self.write(replace(self._written, commits=commits))
 
     def closed(self, catalog: Path) -> None:
-        """Write the checksum of the catalog, now that nobody writes it."""
+        """Write the checksum of the catalog, now that it has no writer."""
         log = catalog.with_name(f"{catalog.name}-wal")
         if self._written is not None and not (log.exists() and os.path.getsize(log)):
             self.write(replace(self._written, catalog=checksum_of(catalog)))

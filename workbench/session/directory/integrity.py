@@ -14,7 +14,7 @@ from pathlib import Path
 from workbench.files.writing import checksum_of
 
 _AT_A_TIME = 8
-"""So many files are read at once: computing checksums of them keeps several cores busy."""
+"""Files that are read at once: computing checksums of them keeps several cores busy."""
 
 
 @dataclass(frozen=True)

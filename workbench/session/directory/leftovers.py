@@ -17,7 +17,7 @@ from workbench.files.writing import make_folder
 
 LEFTOVERS = "leftovers"
 KEPT_COMMITS = 20
-"""After so many more commits leftovers are removed."""
+"""Commits after which leftovers are removed."""
 
 
 class Leftovers:
@@ -45,7 +45,7 @@ class Leftovers:
                 os.rename(path, target)
 
     def expire(self, commits: int) -> None:
-        """Remove what was collected long ago, now that there have been so many commits."""
+        """Remove what was collected long ago, by the number of commits since."""
         for folder in self._collected():
             if int(folder.name.partition("-")[0]) + KEPT_COMMITS <= commits:
                 shutil.rmtree(folder, ignore_errors=True)

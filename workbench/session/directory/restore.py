@@ -73,7 +73,7 @@ class Damage:
         if self.repairable:
             return "restore the file, or open with repair=True to compute it anew from the streams"
         if self.distrusted and not (self.streams or self.functions or self.altered):
-            return "trust=True (%argus open PATH --trust) lets them act, which runs code of whoever wrote the folder"
+            return "trust=True (%argus open PATH --trust) lets them act, which runs code of the folder's author"
         return "restore what is missing, and open the session again"
 
     def unreadable(self, network: Network) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Signatures of the functions in a folder, with a key that only their user has.
 
-Loading a function runs code. That a file belongs to a user says nothing about who wrote what is in it, since whoever
-unpacks an archive owns the files. So ``Session.open`` loads what was signed with the key of the user who opens, unless
-it is told otherwise. The key is 32 random bytes in ``argus/signing.key`` of the user's configuration
-(``$XDG_CONFIG_HOME``, or ``~/.config``), for nobody else to read, made when it is first needed.
+Loading a function runs code. The owner of a file need not have written what is in it, since the user who unpacks an
+archive owns the files. So ``Session.open`` loads what was signed with the key of the user who opens, unless it is told
+otherwise. The key is 32 random bytes in ``argus/signing.key`` of the user's configuration (``$XDG_CONFIG_HOME``, or
+``~/.config``), readable by no other user, made when it is first needed.
 """
 
 from __future__ import annotations

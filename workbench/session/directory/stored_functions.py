@@ -106,7 +106,7 @@ class StoredFunction:
         return self if self.is_signed else replace(self, signature=signature(*self._signed_parts(), new_key=True))
 
     def load(self) -> Callable[..., Any]:
-        """The Python function; runs code of whoever added it."""
+        """The Python function; runs code of the user who added it."""
         function: Callable[..., Any] = pickle.loads(self.pickled)
         return function
 

@@ -36,7 +36,7 @@ class _Named(Protocol):
 N = TypeVar("N", bound=_Named)
 
 RECENT = 100
-"""Of so many batches the reports of operators are in memory; of older ones they are in the catalog alone."""
+"""Batches whose reports of operators are in memory; those of older ones are in the catalog alone."""
 
 _BATCHES = RecordRows(BatchReport, "operators")
 _OPERATORS = RecordRows(OperatorReport, "nodes")

@@ -20,7 +20,7 @@ from workbench.session.parts import Parts
 MARGIN = 0.9
 """The other network must cost less than this part of what the one that runs costs."""
 REPLAN_PATIENCE = 2
-"""So many looks in a row must say so."""
+"""Looks in a row that must agree."""
 REPLAN_PAUSE = 3
 """Batches between two looks, at least: what they show has to change before the outcome does."""
 SHARE = 0.1

@@ -1,10 +1,10 @@
 """What planning anew is predicted to cost once and to save in every batch, and for how many batches it will save that.
 
-Whether to pay now for what batches to come will save depends on how many will come before rows turn again, which nobody
-knows. Who pays as soon as the batches so far would have paid for it takes at most twice what the best choice would have
-taken in hindsight (A. Karlin et al., *Competitive snoopy caching*, Algorithmica 3, 1988). Where rows have turned
-before, the mean time between turns says more: rows that turn to and fro turn back soon. A session is expected to last
-for hours, so what has just turned is expected to last until turns have shown otherwise: one that is never followed
+Whether to pay now for what later batches will save depends on how many will come before rows turn again, which is
+unknown. One who pays as soon as the batches so far would have paid for it takes at most twice what the best choice
+would have taken in hindsight (A. Karlin et al., *Competitive snoopy caching*, Algorithmica 3, 1988). Where rows have
+turned before, the mean time between turns says more: rows that turn to and fro turn back soon. A session is expected to
+last for hours, so what has just turned is expected to last until turns have shown otherwise: one that is never followed
 costs in every batch, and one that is followed in vain costs once.
 """
 
@@ -20,15 +20,15 @@ from workbench.engine.reports import BatchReport
 from workbench.explain.text import counted
 
 FORECAST_BATCHES = 5
-"""What a batch takes is the median of so many."""
+"""Batches whose median is what a batch takes."""
 EXPECTED = 100
-"""So many batches what is observed lasts, as far as nobody knows; it counts as one turn that was seen."""
+"""Batches that what is observed lasts, before any turn was seen; it counts as one turn."""
 LEAST = 3
-"""So many batches at least what is observed is expected to last on."""
+"""The least batches that what is observed is expected to last on."""
 DETECTION_DELAY = averages.RECENT_BATCHES
-"""So many batches after rows have turned it is seen that they have."""
+"""Batches after which it is seen that rows have turned."""
 TURNS = 10
-"""So many turns tell how long it lasts."""
+"""Turns that tell how long it lasts."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Forecast:
         return inf
 
     def cheaper(self, times: float = 1.0) -> bool:
-        """Whether a batch of the other network costs less than so many times what one costs now."""
+        """Whether a batch of the other network costs less than a factor times what one costs now."""
         return self.cost_after < times * self.cost_before
 
     def pays_within(self, batches: float) -> bool:
-        """Whether so many batches save more than hydrating takes."""
+        """Whether a number of batches saves more than hydrating takes."""
         return self.pays_after < batches
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Persistence:
     _better: bool | None = field(default=None, repr=False)
 
     def observe(self, batches: int, better: bool) -> None:
-        """Another look, so many batches after the one before."""
+        """Another look, a number of batches after the one before."""
         if self._better is not None and better != self._better:
             self.earlier = [*self.earlier, self.lasted][-TURNS:]
             self.lasted = 0

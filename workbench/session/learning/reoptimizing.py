@@ -23,7 +23,7 @@ from workbench.sharing.planner import Planner
 from workbench.sql.checks import checks_of
 
 _LISTED = 20
-"""So many trees that come or go are listed."""
+"""Trees that come or go that are listed."""
 
 
 @dataclass(frozen=True)

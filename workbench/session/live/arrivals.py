@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 
 RATE_SECONDS = 10.0
-"""The rate is that of so many last seconds."""
+"""The last seconds that the rate is measured in."""
 
 
 class Arrivals:
@@ -32,7 +32,7 @@ class Arrivals:
         """Moments, and how many rows there were then: the last before those that count, and these."""
 
     def logged(self, rows: int) -> None:
-        """So many rows are in the log now."""
+        """Note how many rows are in the log now."""
         if rows > self._marks[-1][1]:
             self._marks.append((self._clock(), rows))
 

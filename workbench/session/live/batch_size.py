@@ -20,10 +20,10 @@ LEAST_ROWS, MOST_ROWS = 100, 1_000_000
 _AIM = 0.75
 """The part of the latency that a batch is to take: some is left for the rows that wait for it to begin."""
 _OF_FIXED = 1.5
-"""A batch may take so many times the fixed seconds, also beyond the latency: where that cannot be had, smaller batches
+"""A batch may take this many times the fixed seconds, also beyond the latency: where it is not enough, smaller batches
 would answer fewer rows a second, so rows would wait even longer."""
 _MARGIN = 1.2
-"""The size is changed where the right one is so many times as large, or as small."""
+"""The size is changed where the right one is larger, or smaller, by this factor."""
 _LARGER, _SMALLER = 2.0, 0.25
 """A batch is at most so much larger, and at least so large, as the one before."""
 _TRIED = 1.5
@@ -31,9 +31,9 @@ _TRIED = 1.5
 _DECAY = 0.9
 """What a batch counts, compared with the one after it."""
 _OUTLIER = 2.0
-"""A batch that took more than so many times what was expected counts as that: a pause of the machine says little."""
+"""A batch that took more than this times what was expected counts as that: a pause of the machine says little."""
 _DOUBT = 0.25
-"""So many standard errors more or less than the line says a row may take. Where batches of about one size say little
+"""Standard errors that a row may take more or less than the line says. Where batches of about one size say little
 about it, larger ones are tried, and say more."""
 _SAME = 0.001
 """Sizes that differ by less than this part are one size."""
@@ -81,11 +81,11 @@ class BatchCost:
         return (self.seconds - self.per_row[1] * self.rows) / self.batches
 
     def of(self, rows: float) -> float:
-        """Seconds of a batch of so many rows, at least if it is larger than most were."""
+        """Seconds of a batch of a number of rows, at least if it is larger than most were."""
         return (self.seconds + self.per_row[0] * (rows * self.batches - self.rows)) / self.batches
 
     def rows_in(self, seconds: float) -> float:
-        """Rows that a batch of so many seconds may have; without end where a row may take none."""
+        """Rows that a batch of some seconds may have; without end where a row may take none."""
         least = self.per_row[0]
         return (self.rows + (seconds * self.batches - self.seconds) / least) / self.batches if least else inf
 
@@ -118,7 +118,7 @@ class BatchSize:
     cost: BatchCost = field(default=BatchCost())
 
     def after(self, rows: int, seconds: float) -> BatchSize:
-        """The size after a batch of so many rows; it grows after a full one only."""
+        """The size after a batch of a number of rows; it grows after a full one only."""
         if not rows:
             return self
         cost = self.cost.after(rows, seconds)

@@ -16,12 +16,12 @@ from workbench.streams.cut import BatchCut
 LOGGING = 0.25
 """The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""
 AHEAD, LEAST_AHEAD = 10, 100_000
-"""So many batches, and at least so many rows, are logged ahead: an iterator could otherwise fill the disk."""
+"""Batches, and least rows, that are logged ahead: an iterator could otherwise fill the disk."""
 LONGEST_PAUSE = 0.25
 """Seconds between two looks at sources that have nothing."""
 
 RunBatch = Callable[[Mapping[str, int | BatchCut]], BatchReport]
-"""Runs a batch of so many rows of each stream, or of a cut of it."""
+"""Runs a batch of a number of rows of each stream, or of a cut of it."""
 
 
 class LiveRun:
@@ -29,7 +29,7 @@ class LiveRun:
 
     Args:
         parts: of the session.
-        run_batch: runs a batch of so many rows of each stream, or of others.
+        run_batch: runs a batch of a number of rows of each stream, or of others.
         suspension: suspends queries, and lets them go on.
         latency: seconds that a batch may take.
 

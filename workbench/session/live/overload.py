@@ -13,9 +13,9 @@ from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
 
 BEHIND = 3.0
-"""A stream is behind when a row has waited for so many times the latency."""
+"""A stream is behind when a row has waited for this factor times the latency."""
 OVERLOAD_PATIENCE = 3
-"""After so many batches in a row at which it was behind, a stream sheds."""
+"""Batches in a row at which a stream was behind, after which it sheds."""
 
 
 class Overload:

@@ -16,9 +16,9 @@ from workbench.session.live.sources import SourceStatus
 from workbench.session.state import ACTIVE, QueryRecord
 
 CALM = 5.0
-"""Queries go on when no row has waited longer than the latency for so many times the latency."""
+"""Queries go on when no row has waited longer than the latency for this factor times the latency."""
 _LONGEST = 64
-"""The while is at most so many times as long."""
+"""The while grows by at most this factor."""
 
 
 class Priorities:

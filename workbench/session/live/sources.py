@@ -29,7 +29,7 @@ SOURCE, SCHEMA, SIGNATURE = "@source", "@schema", "@signature"
 """The offsets under which a tail has what to read, where that can be stored, what columns it has, and the signature of
 who gave it (``gate``)."""
 _FIRST_LOOK = 100
-"""So many rows a source is asked for at first, when nobody knows how fast it is."""
+"""Rows that a source is asked for at first, when its rate is unknown."""
 _DAY = 86_400.0
 _HIDDEN = OWN_OFFSETS + NOTE
 _UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
@@ -145,14 +145,14 @@ class LiveSources:
     def take_in(self, streams: Mapping[str, Stream], seconds: float | None = None, ahead: int = 0) -> int:
         """Log what the sources have by now.
 
-        A source that cannot be read stops nobody: it is tried again the next time, and ``status`` says what it said.
+        A source that cannot be read stops no other: it is tried again the next time, and ``status`` says what it said.
 
         Args:
             streams: of the session.
             seconds: about how long it may take. Each source is asked for as many rows as it gave in its part of that
                 before, since of one each look is expensive, and of another each row. ``None``: for what its next batch
                 lacks.
-            ahead: with ``seconds``, at most so many rows are to wait for a batch; more stay where they come from.
+            ahead: with ``seconds``, the most rows that are to wait for a batch; more stay where they come from.
 
         Returns:
             How many rows were logged.
@@ -251,12 +251,12 @@ class LiveSources:
         self._problems[name] = problem
 
     def _look(self, name: str, seconds: float) -> BatchSize:
-        """How many rows to ask a source for, where all of them together have so many seconds."""
+        """How many rows to ask a source for, where all of them together have some seconds."""
         part = seconds / max(1, len(self._readers))
         return replace(self._looks.get(name, BatchSize(_FIRST_LOOK, part, least=1)), latency=part)
 
     def _arrivals_of(self, name: str, rows: int) -> Arrivals:
-        """When rows of a stream were logged; with so many in the log when nothing is known."""
+        """When rows of a stream were logged; with the number in the log where nothing else is known."""
         if name not in self._arrivals:
             self._arrivals[name] = Arrivals(rows)
         return self._arrivals[name]

@@ -1,6 +1,6 @@
 """A topic of Kafka: ``kafka://host:port/topic``, and with ``?key=id`` rows by key, as a compacted topic has them.
 
-A batch is one transaction with its rows and, in the topic ``NAME-argus``, its number. So whoever reads committed
+A batch is one transaction with its rows and, in the topic ``NAME-argus``, its number. So a reader of committed
 messages sees each batch exactly once. Without a key a message is a change, JSON with ``weight``, and changes of equal
 rows are in one partition, in their order; with one it is the row of its key, or has no value where the key has no row
 any more. The number is in the header ``argus-batch`` only, so that a topic of changes is itself a source,
@@ -32,7 +32,7 @@ BROKER_ANSWER = 10.0
 _MADE = 2.0
 """Seconds that a broker has to make a topic."""
 _RECENT = 1_000
-"""Numbers of batches are looked for among so many last messages first."""
+"""Last messages among which numbers of batches are looked for first."""
 
 
 class TopicTarget(Target):

@@ -1,6 +1,6 @@
 """What the target of a sink was given: the sum of all deliveries, and the last of them as it was sent.
 
-A delivery is written here, and forced to the disk, before the target gets it. So one of which nobody knows whether the
+A delivery is written here, and forced to the disk, before the target gets it. So one of which it is unknown whether the
 target took it is sent again with the same rows, whatever the session has done since; and where the session has gone
 back, what the target has beyond the present answer is known without asking anybody. Files of like sizes are put
 together, equal rows summed, so that there are few of them and no more rows than the answer has, twice over.
@@ -25,7 +25,7 @@ from workbench.session.sinks.rows import stored_changes
 from workbench.sql.algebra.types import INTEGER, DataType
 
 MOST = 32
-"""So many files there are at most; then some are put together."""
+"""The most files there are; then some are put together."""
 _DELIVERY = b"argus.delivery"
 
 

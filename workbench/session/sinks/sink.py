@@ -1,6 +1,6 @@
 """One sink: a query, a target, and how far the target has come in the query's changes.
 
-A sink has a thread and a place of its own, so one that is slow or down stops nobody. Its place is a batch of a line of
+A sink has a thread and a place of its own, so a slow one stops no other. Its place is a batch of a line of
 history. Where the session has another line by now, as after going back, behind that number are other batches: the
 target is taken along by the difference of what it was given and the answer as it is. Deliveries are numbered, and the
 numbers count on, since a target leaves out what it has by them. What a target is to get is written down before
@@ -145,7 +145,7 @@ class Sink:
         self._due.set()
 
     def close(self, patience: float) -> None:
-        """Bring what can be brought within so many seconds, then end; the rest is brought when it is opened again."""
+        """Bring what can be brought within some seconds, then end; the rest is brought when it is opened again."""
         self._closing = True
         self._due.set()
         self._thread.join(patience)

@@ -22,7 +22,7 @@ WRITING = 300.0
 """Seconds that a JVM may take to write its archive."""
 
 _trainings: list[subprocess.Popen[bytes]] = []
-"""Those that this process began; Python would complain about a process that nobody refers to."""
+"""Those that this process began; Python would complain about a process without a reference."""
 
 
 def train_in_background() -> None:

@@ -15,7 +15,7 @@ OF_MICROS, MICROS = "interval_of_micros", "micros_of_interval"
 
 
 def interval_of(micros: Expression) -> Expression:
-    """The interval of so many microseconds.
+    """The interval of a number of microseconds.
 
     Example:
         >>> from workbench.sql.algebra.expressions import text

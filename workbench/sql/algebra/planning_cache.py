@@ -76,7 +76,7 @@ class _Garbage:
 
     @contextmanager
     def collected_rarely(self) -> Iterator[None]:
-        """Look after so many objects while some thread is in the context."""
+        """Look after this number of objects while some thread is in the context."""
         with self._lock:
             self._inside += 1
             if self._inside == 1:

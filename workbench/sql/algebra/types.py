@@ -171,7 +171,7 @@ NARROW = (8, 16, 32)
 
 
 def integer(bits: int) -> DataType:
-    """The type of integers of so many bits.
+    """The type of integers of a width in bits.
 
     Example:
         >>> str(integer(16)), str(integer(64))

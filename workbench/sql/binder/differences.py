@@ -128,7 +128,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Avg: _Difference("AVG of exact numbers", "databases keep different digits: write AVG(CAST(x AS DOUBLE))",
                        lambda bound: _arguments(bound)[0].type == DOUBLE or _is_numeric_quotient(bound)),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul),
-                    _Difference("a result of so many digits", "CAST one side AS DECIMAL(p,s) with fewer of them",
+                    _Difference("a result of that many digits", "CAST one side AS DECIMAL(p,s) with fewer of them",
                                 _keeps_digits, "postgres")),
     exp.Quantile: _Difference("QUANTILE", "write PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x)"),
     exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),

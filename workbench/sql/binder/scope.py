@@ -154,7 +154,7 @@ class Scope:
         return self.aliases[name]
 
     def _near(self, name: str, known: Iterable[str]) -> str | None:
-        """A hint for a name that nobody has, with the quotes that it needs."""
+        """A hint for an unknown name, with the quotes that it needs."""
         return nearest(name, known, shown=lambda other: name_in_sql(other, self.source.dialect))
 
     def _compared_with_text(self, column: exp.Column) -> bool:

@@ -1,6 +1,6 @@
 """Every SQL function, declared once; see ``declaration``, and ``reading`` for what text means it.
 
-Whoever imports a part of the package has all functions: they are put together here.
+An import of any part of the package has all functions: they are put together here.
 """
 
 from workbench.sql.functions import (

@@ -280,7 +280,7 @@ def _below(b: ExpressionBinder, node: exp.Expr) -> _Place:
     else:
         place = _place(b, node.this).then(*_steps(b, node))
     if len(place.paths) > _MOST_PATHS:
-        b.source.refuse("a path of JSON with so many numbers", node, "j->'a'->0 says that 0 is a place")
+        b.source.refuse("a path of JSON with that many numbers", node, "j->'a'->0 says that 0 is a place")
     return place
 
 

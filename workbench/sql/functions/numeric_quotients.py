@@ -64,7 +64,7 @@ def numeric_quotient_sql(expression: Call, arguments: Sequence[str]) -> str:
 
 
 def _unscaled(sql: str, type_: DataType, scale: int) -> str:
-    """The digits of a number without its sign, as a whole number with so many of them behind the point."""
+    """The digits of a number without its sign, as a whole number with a given number of them behind the point."""
     precision, own = _decimal(type_)
     power = f"cast(rpad(1, {scale + 1}, 0) as decimal({scale + 1},0))"
     return f"try_cast(try_multiply(abs(cast({sql} as decimal({precision},{own}))), {power}) as decimal(38,0))"

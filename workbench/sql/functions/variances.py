@@ -42,8 +42,8 @@ def _shifted(n: str, s: str, q: str, scale: int) -> str:
     """n*q - s*s as DOUBLE, from whole numbers.
 
     With s = n*m + r, where m is whole, the squares of what the numbers are above m come to w = q - m*(s + r), which
-    are as few digits as the numbers are apart; n*q - s*s is n*w - r*r. The second form is for a w of so many digits
-    that r*r, which is below n*n, is nothing beside n*w.
+    are as few digits as the numbers are apart; n*q - s*s is n*w - r*r. The second form is for a w with digits
+    enough that r*r, which is below n*n, is negligible against n*w.
     """
     given = struct_sql(n=f"cast({n} as decimal(20,0))", s=s, q=q)
     rest = struct_sql(r="try_cast(try_mod(x.s, x.n) as decimal(38,0))")

@@ -2,7 +2,7 @@
 
 Queries that combine an amount, a window and a ratio are as many conjunctions as there are combinations, and as few
 parts as there are amounts, windows and ratios. A window that is tested of each step of a chain is several predicates
-and one part, since whoever asks for one of them asks for all.
+and one part, since a query that tests one of them tests all.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from workbench.sql.predicates.value_sets import BOTTOM, EMPTY, EVERYTHING, ORDER
 SetsBySubject = Mapping[Subject, ValueSet]
 
 _COMBINED = 4
-"""So many tested combinations are looked at, and two of them at most are added up."""
+"""The most tested combinations that are looked at; at most two of them are added up."""
 _ADDED = 2
 _EPOCH = 719163
 """The ordinal of 1970-01-01, from which ``linear`` counts days."""

@@ -98,7 +98,7 @@ class ValueSet:
         return ValueSet(((self.intervals[0][0], self.intervals[-1][1]),) if self.intervals else (), self.null)
 
     def cover(self, type_: DataType, most: int) -> ValueSet:
-        """A set around this one with so many intervals at most: narrow gaps are closed, and those as narrow as these.
+        """A set around this one with at most ``most`` intervals: narrow gaps are closed, and those as narrow as these.
 
         Args:
             type_: the type of the expression.

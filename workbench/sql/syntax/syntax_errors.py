@@ -136,7 +136,7 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if following is None:
             raise _ends_after(token, source)
         if following.token_type in _ENDING:
-            hint = f"leave the comma out, or write what comes before {following.text}" if comma else None
+            hint = f"leave the comma out, or write what belongs before {following.text}" if comma else None
             raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
 
 

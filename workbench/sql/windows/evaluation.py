@@ -24,9 +24,9 @@ from workbench.sql.windows.stream_time import INSTANT, VARIABLE, EventTimeVector
 MIDNIGHT = dt.time()
 
 MAX_INSTANTS = 100_000
-"""A loop that runs ahead of the clock must end before so many instants."""
+"""The most instants of a loop that runs ahead of the clock."""
 MAX_DUE = 1_000_000
-"""So many instants of a loop may be due when it is registered."""
+"""The most instants of a loop that may be due when it is registered."""
 
 
 class Endless(Exception):

@@ -29,7 +29,7 @@ from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 SAMPLE_LINES = 10_000
-"""Columns and types are inferred from so many lines."""
+"""Lines that columns and types are inferred from."""
 
 LONGEST_JSON_LINE = 1 << 24
 """Bytes of a line; a longer one is quarantined, and not all of it is ever in memory."""

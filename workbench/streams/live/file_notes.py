@@ -60,7 +60,7 @@ class Note:
         return _size(self.stamp)
 
     def after(self, rows: int, quarantined: int) -> Note:
-        """When so many rows and lines have been read."""
+        """After a number of rows and lines have been read."""
         return replace(self, rows=rows, quarantined=quarantined, reason="", refused="")
 
     def unreadable(self, reason: str, stamp: str = "") -> Note:

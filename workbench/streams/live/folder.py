@@ -73,7 +73,7 @@ class FolderReader:
                 continue
             try:
                 self._take(place, file, stamp, taken)
-            except Exception as problem:  # of a file that was cut, of a disk, of whoever may not read it
+            except Exception as problem:  # of a file that was cut, of a disk, of a user without the right to read it
                 message = problem.message if isinstance(problem, StreamError) else UnexpectedError.of(problem).message
                 taken.cannot_read(place, file.name, stamp, message)
         nothing = pa.RecordBatch.from_pylist([], schema=self._schema)

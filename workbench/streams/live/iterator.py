@@ -2,7 +2,7 @@
 
 An iterator cannot be asked twice. Its offset is the number of rows that it gave. One that is attached again after a
 crash, and begins from its beginning, is read past the rows that are in the log already. One that waits, for a message
-say, holds nobody up.
+say, holds no other up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 _WHOLE = ""
 _SAMPLE = 1_000
-"""Among so many rows there must be one that says what columns there are."""
+"""First rows of which one must say what columns there are."""
 
 
 class IteratorReader(TypedReader):

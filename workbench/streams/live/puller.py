@@ -1,4 +1,4 @@
-"""Asks an iterator for rows in a thread of its own, so that one that blocks holds nobody up.
+"""Asks an iterator for rows in a thread of its own, so that one that blocks holds no other up.
 
 An analyst's generator often waits: for a message, a line, a minute to pass. It is asked for no more rows than are
 wanted, since a generator may also be endless and fast.
@@ -32,7 +32,7 @@ class Puller:
         iterator: of dicts, or of Arrow tables or record batches, pandas DataFrames, or lists of dicts.
 
     Attributes:
-        rows: that it gave and nobody took; the caller takes them from the left.
+        rows: that it gave and that wait; the caller takes them from the left.
         ended: whether it will give no more.
         problem: what it raised after the last row that it gave; "" if it raised nothing. One that is asked on after an
             error may give more; most, as generators, have ended by it.
@@ -58,7 +58,7 @@ class Puller:
         self.problem = ""
 
     def want(self, rows: int, patience: float | None = IDLE) -> None:
-        """Let so many rows be there, or those that come without a break.
+        """Wait for a number of rows, or those that come without a break.
 
         Args:
             rows: how many are wanted, with those that are there.

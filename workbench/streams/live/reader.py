@@ -74,7 +74,7 @@ class Reader(Protocol):
 
         Args:
             offsets: where to go on; a partition that is not among them begins at its beginning.
-            most: so many rows are enough.
+            most: the number of rows that is enough.
 
         Raises:
             Exception: nothing of it can be read now; it is tried again with the next batch.

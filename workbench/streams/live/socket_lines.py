@@ -1,7 +1,7 @@
 """A socket that sends lines of JSON, as a live source: ``socket://host:port``.
 
 Nothing can be asked of a socket twice. What was received and is not in the log when the process is killed is lost, and
-so is what is sent while nobody is connected. A source that must lose nothing is a topic or a folder. The offset counts
+so is what is sent without a connection. A source that must lose nothing is a topic or a folder. The offset counts
 lines.
 """
 

@@ -47,7 +47,7 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     Args:
         log: of the stream, with a tail.
         reader: of its source.
-        most: so many rows are enough.
+        most: the number of rows that is enough.
 
     Raises:
         Exception: nothing of it can be read now, or the log cannot be written.

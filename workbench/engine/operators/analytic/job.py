@@ -102,7 +102,7 @@ def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
     reading = reading_of(functions) if first is None else first.reading
     sums = tuple(sums_of(functions)) if isinstance(reading, From) else ()
     if not set(sums) <= set(parent.relation.layout.columns):
-        # They are stored where all functions of the node follow from ranges, also those that nobody reads now.
+        # They are stored where all functions of the node follow from ranges, also those without a reader now.
         reading, sums = None, ()
     names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *sums]))
     scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
@@ -144,7 +144,7 @@ class OrderStep:
 
     @property
     def ddl(self) -> str:
-        """What comes out in Spark's DDL."""
+        """The output's columns in Spark's DDL."""
         columns = [f"`{name}` {type_}" for name, type_ in self.rows.scan.types]
         columns += [f"{mark} bigint" for mark in ORDER_COLUMNS]
         for at, name in enumerate(self.rows.summed):
@@ -222,7 +222,7 @@ def _neighbours(side: Side, wanted: Mask, reach: Reach) -> Mask:
 def _around(
     side: Side, parts: np.ndarray, starts: np.ndarray, ends: np.ndarray, back: int | None, ahead: int | None
 ) -> Mask:
-    """The rows of partitions between places, and so many before and after them."""
+    """The rows of partitions between places, and some before and after them."""
     most = int(max(side.part.max(initial=0), parts.max(initial=0))) + 1
     begin = np.searchsorted(side.part, np.arange(most))
     end = np.searchsorted(side.part, np.arange(most), side="right")

@@ -18,10 +18,10 @@ from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
 
 LARGE_PARTITION = 4_096
-"""Stored rows from which on a partition is large: reading so many takes as long as finding some ranges."""
+"""Stored rows from which on a partition is large: reading them takes as long as finding some ranges."""
 
 RANGES = 4
-"""So many ranges are found in the time in which ``LARGE_PARTITION`` rows are read."""
+"""Ranges that are found in the time in which ``LARGE_PARTITION`` rows are read."""
 
 
 @dataclass(frozen=True)

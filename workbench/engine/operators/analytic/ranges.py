@@ -46,7 +46,7 @@ class Partition:
         return self.index.begin(self.hash), self.index.end(self.hash)
 
     def from_before(self, key: bytes, rows: int) -> bytes:
-        """The least key of the rows from so many before a key on."""
+        """The least key of the rows that begin a number of rows before a key."""
         keys = [self.index.padded(key)]
         for side in (self.before, self.after) if rows else ():
             rank = int(_counts(side, np.array([key], dtype=self.changed.dtype), "left")[0]) - rows
@@ -54,7 +54,7 @@ class Partition:
         return min(keys)
 
     def until_after(self, key: bytes, rows: int) -> bytes:
-        """The greatest key of the rows until so many after a key."""
+        """The greatest key of the rows that end a number of rows after a key."""
         keys = [self.index.padded(key)]
         for side in (self.before, self.after) if rows else ():
             rank = int(_counts(side, np.array([key], dtype=self.changed.dtype), "right")[0]) + rows - 1
@@ -62,14 +62,14 @@ class Partition:
         return max(keys)
 
     def key_at(self, side: Ranked[CountedRun], rank: int) -> bytes:
-        """The key of the row before which so many rows stand."""
+        """The key of the row at a place, from 0."""
         run, at = side.place_at(rank)
         return self.index.padded(run.orders[at])
 
 
 @dataclass(frozen=True)
 class NeighbouringRows:
-    """Rows around those that change: so many on each side."""
+    """Rows around those that change: a number on each side."""
 
     rows: int
 
@@ -88,7 +88,7 @@ class NeighbouringRows:
 
 @dataclass(frozen=True)
 class From:
-    """All rows from so many before the first that changes on; with ``peers`` its peers change, and all come or none."""
+    """All rows from a number before the first that changes; with ``peers`` its peers change, and all come or none."""
 
     rows: int
     peers: bool
@@ -104,7 +104,7 @@ class From:
 
 @dataclass(frozen=True)
 class First:
-    """So many first rows; with ``peers`` also the peers of the last one."""
+    """A number of first rows; with ``peers`` also the peers of the last one."""
 
     rows: int
     peers: bool

@@ -1,4 +1,4 @@
-"""Fragments: partial statistics of rows with equal groups and equal lineage, whoever reads them.
+"""Fragments: partial statistics of rows with equal groups and equal lineage, for any reader.
 
 Hundreds of fused aggregates read overlapping rows. Handing a row on once for each of them would cost rows times
 readers. Instead rows with the same lineage are aggregated once (``aggregate_sql``, ``stored_fragments``): a *fragment*
@@ -34,7 +34,7 @@ from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Readers, read_by
 
 CELLS = 4_000_000
-"""So many pairs of a fragment and a reader are looked at together."""
+"""Pairs of a fragment and a reader that are looked at together."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
 
 LARGE = 4_096
-"""Stored changes of counts from which on a group is large: reading so many takes as long as some look-ups by rank."""
+"""Stored changes of counts from which on a group is large: reading them takes as long as some look-ups by rank."""
 
 _RANKS: Mapping[str, Callable[[int], int]] = {"min": lambda total: 0, "max": lambda total: total - 1}
 """Statistics that are the value at one place in the order of the values, by their number."""

@@ -23,7 +23,7 @@ from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
 
 ROWS_HANDED = 65_536
-"""About so many rows are handed to Spark at a time."""
+"""Rows that are handed to Spark at a time, about."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from workbench.network.nodes import Columns
 from workbench.sql.algebra.types import INTEGER, DataType
 
 GROUPED_ROWS = 250_000
-"""So many rows are grouped at a time, and no more are in memory."""
+"""Rows that are grouped at a time; no more are in memory."""
 
 _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 """Of a weight and of a value; Arrow multiplies decimals of up to 76 digits."""
@@ -146,7 +146,7 @@ class StoredFragments:
 
 
 def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
-    """Batches in lists of at least so many rows, except the last one.
+    """Batches in lists of at least ``rows`` rows, except the last one.
 
     Example:
         >>> batches = [pa.RecordBatch.from_pydict({"a": [0] * rows}) for rows in (2, 1, 4)]

@@ -64,7 +64,7 @@ class DaysBetween:
 
 @dataclass(frozen=True)
 class Substring:
-    """So many characters of a text, beginning with the one at a place, from 0."""
+    """A number of characters of a text, beginning with the one at a place, from 0."""
 
     column: str
     start: int

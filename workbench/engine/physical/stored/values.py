@@ -88,7 +88,7 @@ class DatePart:
 
 @dataclass(frozen=True)
 class WindowStart:
-    """The first moment of the window of so many microseconds that a time is in; windows are counted from 1970."""
+    """The first moment of the window that a time is in; windows have equal microseconds and are counted from 1970."""
 
     column: str
     length: int
@@ -152,7 +152,7 @@ def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | 
 
     Args:
         expression: over stored columns.
-        levels: so many operators may be inside one another. Whoever computes them follows them by calls, and a Python
+        levels: the most operators inside one another. An evaluation follows them by calls, and a Python
             worker takes a thousand of these.
     """
     match expression:

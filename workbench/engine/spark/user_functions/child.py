@@ -31,7 +31,7 @@ from workbench.files.mapped import MAPPED
 from workbench.sql.algebra.types import DataType
 
 CALLS = 1_000
-"""The time limit of a function is for so many calls: a batch may be of any size."""
+"""Calls that the time limit of a function is for: a batch may be of any size."""
 GOING_ON = b""
 OUT_OF_MEMORY = b"!"
 
@@ -41,7 +41,7 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def serve(connection: socket.socket, pickled: bytes, returns: DataType, memory: int) -> None:
-    """Load the function, then answer until nobody asks any more.
+    """Load the function, then answer until there are no more requests.
 
     Args:
         connection: to Spark's worker.

@@ -24,7 +24,7 @@ from workbench.engine.spark.user_functions.process import FunctionEnded, Functio
 from workbench.sql.algebra.types import DataType
 
 PROCESSES = 4
-"""Every worker of Spark keeps at most so many processes of functions."""
+"""The most processes of functions that a worker of Spark keeps."""
 
 
 class _FirstByName(AccumulatorParam[dict[str, str]]):
@@ -85,7 +85,7 @@ class UserFunctions:
         return dict(self._problems.value)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Forget the problems of some functions: nobody who calls them goes on."""
+        """Forget the problems of some functions: no query that calls them goes on."""
         for name in names:
             self._problems.value.pop(name, None)
 

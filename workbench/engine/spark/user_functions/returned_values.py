@@ -18,7 +18,7 @@ import numpy as np
 from workbench.sql.algebra.types import DataType, Kind
 
 LENGTH = 200
-"""Of what a function raised or returned, at most so many characters are shown."""
+"""The most characters that are shown of what a function raised or returned."""
 
 
 class WrongValueError(TypeError):

@@ -24,7 +24,7 @@ from workbench.engine.storage.segments import open_segment
 Hashes = npt.NDArray[np.uint64]
 
 AT_ONCE = 64
-"""At most so many candidates of one key are tried at a time where one match is enough."""
+"""The most candidates of one key that are tried at a time where one match is enough."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

@@ -2,7 +2,7 @@
 
 An index of a segment has the rows of a node by the hash of their partition and, within it, by a *key*: bytes that order
 as the columns do. A key is *coarse*: of a text it has the first bytes, and nothing that comes after a text. So rows of
-one key are in no order, and whoever reads some of them reads all; rows of different keys are in order. With each row
+one key are in no order, and a reader of some of them reads all; rows of different keys are in order. With each row
 comes the sum of the weights so far, and on demand the sums of a column. So how many rows stand before a row, also where
 rows were taken back, and what a running sum is there, are differences of two entries in each run.
 
@@ -36,10 +36,10 @@ HASH, NUMBER, TEXT = 8, 8, 16
 """Bytes of a hash, of a number, and of the begin of a text."""
 
 _COLUMNS = 6
-"""So many columns make a key at most: peers seldom need more to be told apart."""
+"""The most columns of a key: peers seldom need more to be told apart."""
 
 DIGITS = 18
-"""Decimals of so many digits are told apart by 64-bit numbers."""
+"""The most digits of decimals that 64-bit numbers tell apart."""
 
 LARGEST_SUM = 2.0**62
 """Sums of a segment that may be larger are not kept."""

@@ -25,7 +25,7 @@ from workbench.engine.storage.segments import open_segment
 from workbench.sql.algebra.types import DataType, Kind
 
 _DIGITS = 18
-"""Decimals of so many digits are told apart by 64-bit numbers."""
+"""The most digits of decimals that 64-bit numbers tell apart."""
 
 Orders = npt.NDArray[np.generic]
 """Values as 64-bit numbers that order as they do."""

@@ -17,7 +17,7 @@ from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, Segment, open_segment
 
 SMALL = 10_000
-"""Segments of so many rows have no file for their index: to make it takes as long as to open one."""
+"""The most rows of a segment without a file for its index: to make the index takes as long as to open a file."""
 
 
 def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...]) -> int:

@@ -44,7 +44,7 @@ def sorted_index(segment: str, key: str, make: Callable[[], Entries]) -> Entries
 
     def ordered() -> Entries:
         keys, rows = make()
-        order = np.argsort(keys)  # twice as fast as a stable one; nobody relies on how equal keys stand
+        order = np.argsort(keys)  # twice as fast as a stable one; equal keys may stand in any order
         return keys[order], rows[order]
 
     keys, rows = index_columns(segment, key, ordered)

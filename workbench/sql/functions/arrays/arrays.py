@@ -184,7 +184,7 @@ def _array(call: Call, arguments: Sequence[str]) -> str:
 
 
 def _split(call: Call, arguments: Sequence[str]) -> str:
-    """SPLIT, at most so many times."""
+    """SPLIT with a limit of parts."""
     text, pattern, *limit = arguments
     return f"split({', '.join([text, pattern, *(f'try_cast({n} as int)' for n in limit)])})"
 

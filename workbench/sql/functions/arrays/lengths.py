@@ -58,7 +58,7 @@ def longest(array: Expression) -> int | None:
 def ended(array: Expression, most: int) -> Expression:
     """An array that has ``most`` + 1 elements where it would have more.
 
-    SEQUENCE and ARRAY_REPEAT are NULL where they would be very long, and then nobody could say that they are too long.
+    SEQUENCE and ARRAY_REPEAT are NULL where they would be very long, and no check could tell that they are too long.
 
     Args:
         array: an expression of an array; others than these two, and constants, are left as they are.

@@ -46,7 +46,7 @@ class IntervalPart:
     many: Expression
 
     def times(self, factor: Expression) -> IntervalPart:
-        """So many of it."""
+        """The number of units."""
         one = self.many == Constant(1, INTEGER)
         return IntervalPart(self.counts, factor if one else call("*", factor, self.many))
 
