@@ -6,7 +6,7 @@ import csv
 import io
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -214,8 +214,8 @@ def _copy_corrected(
         with LogWriter(name, folder, schema, None, corrections, _spelled(source)) as log:
             for chunk in source.chunks:
                 rows, lines, quarantined = fit(chunk, types, from_source)
-                applied = current.apply(rows, lines.tolist())
-                log.append(applied.rows, [*quarantined, *rejected_rows(rows, lines, applied.rejected)], ())
+                applied, rejected = current.apply(rows, lines)
+                log.append(applied, [*quarantined, *rejected_rows(rows, lines, rejected)], ())
             log.finish()
         database.execute("COMMIT")
     if not growing:
@@ -227,16 +227,12 @@ def _spelled(source: OpenedSource) -> dict[str, str]:
     return {stored_name(name): name for name in source.schema.names if name != name.lower()}
 
 
-def rejected_rows(
-    rows: pa.Table, lines: NDArray[np.int64], rejected: Sequence[tuple[int, str]]
-) -> Iterator[QuarantinedRow]:
-    """The entries of rows, by place, that were rejected for a reason."""
-    if not rejected:
-        return
-    places = [place for place, _ in rejected]
-    texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(pa.array(places)).columns), strict=True)
-    for (place, reason), text in zip(rejected, texts, strict=True):
-        yield QuarantinedRow(int(lines[place]), _as_line(text), reason)
+def rejected_rows(rows: pa.Table, lines: NDArray[np.int64], rejected: Mapping[int, str]) -> Iterator[QuarantinedRow]:
+    """The entries of rows that were rejected, with the reasons by their places."""
+    places = pa.array(sorted(rejected), pa.int64())
+    texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(places).columns), strict=True)
+    for place, text in zip(places.to_pylist(), texts, strict=True):
+        yield QuarantinedRow(int(lines[place]), _as_line(text), rejected[place])
 
 
 def fit(

@@ -7,38 +7,27 @@ what takes back a row that is not there is rejected.
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from workbench.sql.algebra.column_names import display_name
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Corrections
+from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, texts_of_keys, texts_of_rows
 
-CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, row TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
-_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What some rows of a source have become.
-
-    Attributes:
-        rows: for the log, with ``_weight`` and ``_event``.
-        rejected: the places of rows that changed nothing, and why.
-    """
-
-    rows: pa.Table
-    rejected: Sequence[tuple[int, str]]
+CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
+"""By the text of its key the text of each row (NULL: its key is the whole row), and how many copies of it there are."""
 
 
 class CurrentRows:
     """The current rows of one stream, by key.
 
     Args:
-        database: has the relation ``current``; who opened it commits.
+        database: has the relation ``current``; who opened it commits. One that an earlier version wrote is converted.
         schema: of the stream's columns.
         corrections: of the stream.
     """
@@ -48,156 +37,128 @@ class CurrentRows:
         self._database = database
         self._schema = schema
         self._corrections = corrections
+        if any(name == "row" for _, name, *_ in database.execute("PRAGMA table_info(current)")):
+            self._convert()
 
-    def apply(self, rows: pa.Table, lines: Sequence[int]) -> Applied:
-        """Apply rows of the source, one after the other.
+    def apply(self, rows: pa.Table, lines: NDArray[np.int64]) -> tuple[pa.Table, dict[int, str]]:
+        """Apply rows of the source, one after the other; returns what ``change`` does.
 
         Args:
             rows: of the source, with what they have for their changes.
             lines: of each its line.
         """
-        values = rows.select(self._schema.names).combine_chunks()
-        changes = self._corrections.changes_of(rows)
-        return self.change(values, changes, self._corrections.events_of(rows, lines))
+        return self.change(*self._corrections.weighted(rows, lines))
 
-    def change(self, values: pa.Table, changes: Sequence[int | str], events: Sequence[int]) -> Applied:
-        """Let rows come (above 0) or go (below 0); a text rejects a row.
+    def change(self, changes: pa.Table, rejected: Mapping[int, str]) -> tuple[pa.Table, dict[int, str]]:
+        """Let rows come or go, one after the other.
 
         Args:
-            values: the rows; of one that goes by its key, the key is enough.
-            changes: of each row.
-            events: of each row.
+            changes: rows with the columns of the log. One with a weight above 0 comes, one with a weight below 0 goes;
+                of one that goes by its key, the key is enough.
+            rejected: why some do neither, by their places; the weight of these is NULL.
+
+        Returns:
+            The rows for the log, and why changes were rejected, by their places.
         """
-        texts = _texts(values)
-        keys = self._keys(values) if self._corrections.key else [*texts]
-        before = self._look_up(keys)
-        now = dict(before)
-        log = _Emitted()
-        for place, (change, key, text) in enumerate(zip(changes, keys, texts, strict=True)):
-            if isinstance(change, str):
-                log.rejected.append((place, change))
-            elif key is None:
-                log.rejected.append((place, f"a column of the key is NULL: {', '.join(self._key_names)}"))
-            elif change and not self._apply_one(place, change, key, text, now, log, events[place]):
-                log.rejected.append((place, self._was_not_there(change, now.get(key))))
-        self._store(before, now)
-        return Applied(log.table(values, self._schema), log.rejected)
+        values = pa.Table.from_arrays(changes.select(self._schema.names).columns, schema=self._schema)
+        reasons, by_key = dict(rejected), bool(self._corrections.key)
+        texts = texts_of_rows(_arrays(values))
+        keys = self._keys(values, texts).dictionary_encode()
+        names = keys.dictionary.to_pylist()
+        found = {key: row for key, name in enumerate(names) if (row := self._look_up(name)) is not None}
+        old = pa.array([fields for fields, _ in found.values() if by_key], texts.type)
+        texts = pa.concat_arrays([old, texts])
+        before = {key: place if by_key else copies for place, (key, (_, copies)) in enumerate(found.items())}
+        now, steps = dict(before), zip(keys.indices.to_pylist(), changes[WEIGHT].to_pylist(), strict=True)
+        emitted = [*(self._replaced(steps, now, texts, len(old), reasons) if by_key else _counted(steps, now, reasons))]
+        changed = {key: state for key, state in now.items() if before.get(key) != state}
+        states = [*changed.values()]
+        fields, copies = (
+            (texts.take(pa.array(states, pa.int64())).to_pylist(), repeat(1)) if by_key else (repeat(None), states)
+        )
+        self._store([names[key] for key in before.keys() - now.keys()], [names[key] for key in changed], fields, copies)
+        picked, weights, by = np.array(emitted, np.int64).reshape(-1, 3).T
+        rows = pa.concat_tables([rows_of_texts(old, self._schema), values]).take(pa.array(picked))
+        return rows.append_column(WEIGHT, pa.array(weights)).append_column(EVENT, changes[EVENT].take(by)), reasons
 
-    def _apply_one(
-        self, place: int, change: int, key: str, text: str, now: dict[str, _Current], log: _Emitted, event: int
-    ) -> bool:
-        """Whether the row could come or go."""
-        row, copies = now.get(key, (None, 0))
-        if not self._corrections.key:
-            if copies + change < 0:
-                return False
-            now[key] = (None, copies + change)
-            log.emit_new(place, change, event)
-            return True
-        if change < 0:
-            if row is None:
-                return False
-            log.emit_old(row, event)
-            now[key] = (None, 0)
-            return True
-        if row != text:
-            if row is not None:
-                log.emit_old(row, event)
-            log.emit_new(place, 1, event)
-            now[key] = (text, 1)
-        return True
+    def _replaced(
+        self, steps: Iterable[_Step], now: dict[int, int], texts: pa.Array, first: int, reasons: dict[int, str]
+    ) -> Iterator[_Emitted]:
+        """What changes by key emit.
 
-    def _was_not_there(self, change: int, current: _Current | None) -> str:
-        if self._corrections.key:
-            return f"it takes back a row that is not there: no row has its key ({', '.join(self._key_names)})"
-        copies = 0 if current is None else current[1]
-        return f"it takes back {-change} of a row that is there {copies} times"
+        Args:
+            steps: the changes.
+            now: the place of the row of each key, as it is before them, and then after them.
+            texts: of the rows at all places.
+            first: the place of the row of the first change.
+            reasons: gets why changes are rejected.
+        """
+        equal = texts.dictionary_encode().indices.to_pylist()
+        for by, (key, weight) in enumerate(steps):
+            if key is None or weight is None:
+                reasons.setdefault(by, f"a column of the key is NULL: {self._key_names}")
+                continue
+            old, new = now.pop(key, None), first + by
+            if weight < 0 and old is None:
+                reasons[by] = f"it takes back a row that is not there: no row has its key ({self._key_names})"
+            elif weight > 0 and old is not None and equal[old] == equal[new]:
+                now[key] = old
+            else:
+                if old is not None:
+                    yield old, -1, by
+                if weight > 0:
+                    now[key] = new
+                    yield new, 1, by
 
     @property
-    def _key_names(self) -> list[str]:
-        return [display_name(name) for name in self._corrections.key]
+    def _key_names(self) -> str:
+        return ", ".join(map(display_name, self._corrections.key))
 
-    def _keys(self, values: pa.Table) -> list[str | None]:
-        columns = [_plain(values.column(name)) for name in self._corrections.key]
-        # 0.0 and -0.0 are one key.
-        columns = [[v + 0.0 if isinstance(v, float) else v for v in column] for column in columns]
-        return [None if None in row else _JSON.encode(row) for row in zip(*columns, strict=True)]
+    def _keys(self, values: pa.Table, texts: pa.Array) -> pa.Array:
+        return texts_of_keys(_arrays(values.select(self._corrections.key))) if self._corrections.key else texts
 
-    def _look_up(self, keys: Sequence[str | None]) -> dict[str, _Current]:
-        asked = json.dumps([*dict.fromkeys(key for key in keys if key is not None)])
-        found = self._database.execute(
-            "SELECT key, row, copies FROM current WHERE key IN (SELECT value FROM json_each(?))", [asked]
-        )
-        return {key: (row, copies) for key, row, copies in found}
+    def _look_up(self, key: str) -> tuple[str | None, int] | None:
+        row = self._database.execute("SELECT fields, copies FROM current WHERE key = ?", [key]).fetchone()
+        return None if row is None else (row[0], row[1])
 
-    def _store(self, before: dict[str, _Current], now: dict[str, _Current]) -> None:
-        changed = [(key, *current) for key, current in now.items() if before.get(key) != current]
-        self._database.executemany("DELETE FROM current WHERE key = ?", ([key] for key, _, n in changed if not n))
-        self._database.executemany(
-            "INSERT OR REPLACE INTO current VALUES (?, ?, ?)", (entry for entry in changed if entry[2])
-        )
+    def _store(
+        self, gone: Iterable[str], keys: Iterable[str], fields: Iterable[str | None], copies: Iterable[int]
+    ) -> None:
+        self._database.executemany("DELETE FROM current WHERE key = ?", ([key] for key in gone))
+        entries = zip(keys, fields, copies, strict=False)
+        self._database.executemany("INSERT OR REPLACE INTO current VALUES (?, ?, ?)", entries)
 
-
-_Current = tuple[str | None, int]
-"""The row of a key (``None`` where the row is its own key), and how many copies of it there are."""
-
-
-class _Emitted:
-    """The rows for the log, as they are decided one after the other."""
-
-    def __init__(self) -> None:
-        self.rejected: list[tuple[int, str]] = []
-        self._old: list[str] = []
-        self._picked: list[int] = []
-        self._weights: list[int] = []
-        self._events: list[int] = []
-
-    def emit_new(self, place: int, weight: int, event: int) -> None:
-        """The row at a place of the source's rows comes, or goes."""
-        self._add(place, weight, event)
-
-    def emit_old(self, row: str, event: int) -> None:
-        """A current row goes."""
-        self._old.append(row)
-        self._add(-len(self._old), -1, event)
-
-    def _add(self, picked: int, weight: int, event: int) -> None:
-        self._picked.append(picked)
-        self._weights.append(weight)
-        self._events.append(event)
-
-    def table(self, values: pa.Table, schema: pa.Schema) -> pa.Table:
-        """The rows with their marks."""
-        both = pa.concat_tables([values.select(schema.names), _rows(self._old, schema)])
-        # Old rows stand behind the new ones.
-        places = [place if place >= 0 else values.num_rows - place - 1 for place in self._picked]
-        chosen = both.take(pa.array(places, pa.int64()))
-        chosen = chosen.append_column(WEIGHT, pa.array(self._weights, pa.int64()))
-        return chosen.append_column(EVENT, pa.array(self._events, pa.int64()))
+    def _convert(self) -> None:
+        """Write anew what an earlier version wrote."""
+        self._database.execute("ALTER TABLE current RENAME TO earlier")
+        self._database.execute(CREATE)
+        for rows, copies in json_rows(self._database, "earlier", self._schema):
+            texts = texts_of_rows(_arrays(rows))
+            fields = texts.to_pylist() if self._corrections.key else repeat(None)
+            self._store([], self._keys(rows, texts).to_pylist(), fields, copies)
+        self._database.execute("DROP TABLE earlier")
 
 
-def _texts(rows: pa.Table) -> list[str]:
-    """Each row as JSON: equal texts are equal rows, to the sign of a zero."""
-    columns = [_plain(column) for column in rows.columns]
-    return [_JSON.encode(row) for row in zip(*columns, strict=True)]
+_Step = tuple[int | None, int | None]
+"""The number of the key of a change, and its weight."""
+_Emitted = tuple[int, int, int]
+"""The place of a row for the log, its weight, and the place of the change that emits it."""
 
 
-def _rows(texts: Sequence[str], schema: pa.Schema) -> pa.Table:
-    """The inverse of ``_texts``."""
-    columns = [*zip(*map(json.loads, texts), strict=True)] or [()] * len(schema)
-    arrays = [pa.array(c, _stored_as(f.type)).cast(f.type) for c, f in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+def _counted(steps: Iterable[_Step], now: dict[int, int], reasons: dict[int, str]) -> Iterator[_Emitted]:
+    """What changes without a key emit; ``now``, how many copies of each row there are, is changed."""
+    for by, (row, weight) in enumerate(steps):
+        if row is None or not weight:
+            continue
+        copies = now.pop(row, 0)
+        if copies + weight < 0:
+            reasons[by] = f"it takes back {-weight} of a row that is there {copies} times"
+        else:
+            copies += weight
+            yield by, weight, by
+        if copies:
+            now[row] = copies
 
 
-def _plain(column: pa.ChunkedArray) -> list[object]:
-    """The values of a column as JSON has them."""
-    plain: list[object] = column.cast(_stored_as(column.type)).to_pylist()
-    return plain
-
-
-def _stored_as(type_: pa.DataType) -> pa.DataType:
-    if pa.types.is_decimal(type_):
-        return pa.string()
-    if pa.types.is_timestamp(type_):
-        return pa.int64()
-    return pa.int32() if pa.types.is_date(type_) else type_
+def _arrays(rows: pa.Table) -> list[pa.Array]:
+    return [column.combine_chunks() for column in rows.columns]

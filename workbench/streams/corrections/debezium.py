@@ -12,14 +12,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
+from workbench.streams.convert import Mask
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 CHANGE = "_debezium_change"
-_PUTS, _TAKES = frozenset("cru"), frozenset("ud")
+_TEXT = "op {}, before {}, after {}"
 
 
 def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSource:
@@ -41,56 +43,62 @@ def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSo
 
 
 def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections) -> Iterator[Chunk]:
+    key = pa.schema([field for field in row if stored_name(field.name) in corrections.key])
     for chunk in chunks:
         envelopes = chunk.rows
         if "payload" in envelopes.schema.names:
             envelopes = pa.RecordBatch.from_struct_array(envelopes.column("payload"))
-        rows, changes, lines = list[dict[str, object]](), list[int](), list[int]()
-        quarantined = list(chunk.quarantined)
-        names = envelopes.schema.names
-        parts = [envelopes.column(n).to_pylist() if n in names else [None] * len(envelopes) for n in _MEMBERS]
-        for line, op, before, after in zip(chunk.lines.tolist(), *parts, strict=True):
-            steps = _steps(op, before, after, corrections)
-            if isinstance(steps, str):
-                quarantined.append(QuarantinedRow(line, f"op {op}, before {before}, after {after}", steps))
-                continue
-            for change, values in steps:
-                rows.append(values)
-                changes.append(change)
-                lines.append(line)
-        columns = [pa.array([values.get(field.name) for values in rows], field.type) for field in row]
+        op, before, after = (_member(envelopes, name) for name in ("op", "before", "after"))
+        takes, puts, reasons = _steps(op, before, after, key)
+        quarantined = [
+            QuarantinedRow(int(chunk.lines[at]), _TEXT.format(*(part[at].as_py() for part in (op, before, after))), why)
+            for at, why in sorted(reasons.items())
+        ]
+        # What an envelope takes back stands before what it puts there.
+        places = np.sort(np.concatenate([2 * np.flatnonzero(takes), 2 * np.flatnonzero(puts) + 1]))
+        at, is_put = places // 2, places % 2
+        both = zip(_columns(before, row), _columns(after, row), strict=True)
+        columns = [pa.concat_arrays(two).take(pa.array(at + is_put * len(op))) for two in both]
         schema = row.append(pa.field(CHANGE, pa.int64()))
-        unfolded = pa.RecordBatch.from_arrays([*columns, pa.array(changes, pa.int64())], schema=schema)
-        yield Chunk(unfolded, np.array(lines, dtype=np.int64), tuple(quarantined))
+        unfolded = pa.RecordBatch.from_arrays([*columns, pa.array(2 * is_put - 1)], schema=schema)
+        yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined))
 
 
-_MEMBERS = ("op", "before", "after")
-_Row = dict[str, object]
+def _member(envelopes: pa.RecordBatch, name: str) -> pa.Array:
+    """A member of the envelopes; NULL where there is none, or a row is none."""
+    member = envelopes.column(name) if name in envelopes.schema.names else pa.nulls(len(envelopes))
+    return member if name == "op" or pa.types.is_struct(member.type) else pa.nulls(len(envelopes), pa.struct([]))
 
 
-def _steps(
-    op: str | None, before: _Row | None, after: _Row | None, corrections: Corrections
-) -> list[tuple[int, _Row]] | str:
-    """The rows that an envelope takes back and puts there; or why it cannot be followed."""
-    if op is None and before is None and after is None:
-        return []  # the tombstone that follows a deletion, for the broker
-    if op not in _PUTS | _TAKES:
-        return f"op is {op!r}, and is followed where it is c, r, u or d"
-    steps: list[tuple[int, _Row]] = []
-    if op in _TAKES:
-        if before is None and (op == "d" or not corrections.key):
-            return f"op is {op}, and there is no before that says which row is meant"
-        if before is not None and (
-            op == "d" or not corrections.key or _key(before, corrections) != _key(after, corrections)
-        ):
-            steps.append((-1, before))
-    if op in _PUTS:
-        if after is None:
-            return f"op is {op}, and there is no after"
-        steps.append((1, after))
-    return steps
+def _columns(rows: pa.StructArray, schema: pa.Schema) -> list[pa.Array]:
+    """The columns of a schema; NULL where there is none."""
+    own = {field.name: place for place, field in enumerate(rows.type)}
+    return [
+        pc.struct_field(rows, [own[f.name]]).cast(f.type) if f.name in own else pa.nulls(len(rows), f.type)
+        for f in schema
+    ]
 
 
-def _key(row: _Row | None, corrections: Corrections) -> list[object]:
-    values = {stored_name(name): value for name, value in (row or {}).items()}
-    return [values.get(name) for name in corrections.key]
+def _steps(op: pa.Array, before: pa.Array, after: pa.Array, key: pa.Schema) -> tuple[Mask, Mask, dict[int, str]]:
+    """Which envelopes take a row back, which put one there; and why some cannot be followed, by their places."""
+    letters, has_before, has_after = op.cast(pa.string()), _mask(before.is_valid()), _mask(after.is_valid())
+    takes, puts = _mask(pc.is_in(letters, pa.array(["u", "d"]))), _mask(pc.is_in(letters, pa.array(["c", "r", "u"])))
+    by_before = takes if not key.names else _mask(pc.is_in(letters, pa.array(["d"])))
+    # The tombstone that follows a deletion is for the broker.
+    tombstones = _mask(letters.is_null()) & ~has_before & ~has_after
+    reasons: dict[int, str] = {}
+    for where, reason in (
+        (puts & ~has_after, "op is {}, and there is no after"),
+        (by_before & ~has_before, "op is {}, and there is no before that says which row is meant"),
+        (~(takes | puts | tombstones), "op is {!r}, and is followed where it is c, r, u or d"),
+    ):
+        reasons |= {at: reason.format(op[at].as_py()) for at in np.flatnonzero(where).tolist()}
+    followed = np.ones(len(op), bool)
+    followed[[*reasons]] = False
+    keys = ([*zip(*(column.to_pylist() for column in _columns(rows, key)), strict=True)] for rows in (before, after))
+    has_other_key = np.array([old != new for old, new in zip(*keys, strict=True)] if key.names else by_before, bool)
+    return takes & has_before & (by_before | has_other_key) & followed, puts & followed, reasons
+
+
+def _mask(values: pa.Array) -> Mask:
+    return np.asarray(values.to_numpy(zero_copy_only=False))

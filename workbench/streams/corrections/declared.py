@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
@@ -101,26 +104,43 @@ class Corrections:
             raise StreamError("the source has no columns but those that say what changes")
         return columns
 
-    def changes_of(self, rows: pa.Table) -> list[int | str]:
-        """What each row of the source does: above 0 it comes, below 0 it goes; a text says why it does neither."""
+    def weighted(self, rows: pa.Table, lines: NDArray[np.int64]) -> tuple[pa.Table, dict[int, str]]:
+        """Rows of the source as changes of the stream, with the columns of its log.
+
+        One with a weight above 0 comes, one with a weight below 0 goes. Its event is its line; what an update replaces
+        belongs to the line of the new row.
+
+        Returns:
+            The changes, and why some do neither, by their places; the weight of these is NULL.
+        """
+        stated, events = self._stated(rows), pa.array(lines)
         match self.changes:
             case Changes.WEIGHT:
-                return [_checked_weight(weight) for weight in rows.column(self.weight).to_pylist()]
-            case Changes.UPSERT:
-                return list(_upserts(rows, self.key))
-            case Changes.DEBEZIUM:
-                return list(rows.column(OPERATION).to_pylist())
+                within = pc.and_(pc.less_equal(stated, LARGEST_WEIGHT), pc.greater_equal(stated, -LARGEST_WEIGHT))
+                weights = pc.if_else(within, stated, pa.scalar(None, pa.int64()))
             case Changes.CDF:
-                unknown = f"is none of {', '.join(_CDF)}"
-                changes = rows.column(CHANGE_TYPE).to_pylist()
-                return [_CDF.get(change or "", f"_change_type: {change!r} {unknown}") for change in changes]
+                weights = pa.array(_CDF.values()).take(pc.index_in(stated, pa.array(_CDF)))
+                events = pc.add(events, pc.equal(stated, "update_preimage").cast(pa.int64()).fill_null(0))
+            case _:
+                weights = stated
+        unknown = np.flatnonzero(weights.is_null())
+        reasons = map(self._why_unknown, stated.take(pa.array(unknown)).to_pylist())
+        values = rows.drop_columns([name for name in self.control_columns if name in rows.column_names])
+        changes = values.append_column(WEIGHT, weights).append_column(EVENT, events)
+        return changes, dict(zip(unknown.tolist(), reasons, strict=True))
 
-    def events_of(self, rows: pa.Table, lines: Sequence[int]) -> list[int]:
-        """The event of each row: its line. What an update replaces belongs to the line of the new row."""
-        if self.changes is not Changes.CDF:
-            return list(lines)
-        kinds = rows.column(CHANGE_TYPE).to_pylist()
-        return [line + (kind == "update_preimage") for line, kind in zip(lines, kinds, strict=True)]
+    def _stated(self, rows: pa.Table) -> pa.Array:
+        """What each row says of its change; a row with nothing but its key is a tombstone."""
+        if self.changes is not Changes.UPSERT:
+            return rows.column(self.control_columns[0]).combine_chunks()
+        others = [np.asarray(column.is_null()) for column in rows.drop_columns([*self.key]).columns]
+        tombstones = np.all(others or [np.zeros(rows.num_rows, np.bool_)], axis=0)
+        return pa.array(np.where(tombstones, -1, 1))
+
+    def _why_unknown(self, stated: object) -> str:
+        if self.changes is Changes.CDF:
+            return f"_change_type: {stated!r} is none of {', '.join(_CDF)}"
+        return "its weight is NULL" if stated is None else f"its weight {stated} is beyond {LARGEST_WEIGHT:,}"
 
 
 def corrections_of(
@@ -153,21 +173,6 @@ def corrections_of(
     if changes == Changes.UPSERT and not keys:
         raise StreamError("an upsert needs a key", hint="key=['id'] names the columns that say which row is meant")
     return Corrections(Changes(changes), keys)
-
-
-def _checked_weight(weight: int | None) -> int | str:
-    if weight is None:
-        return "its weight is NULL"
-    return weight if abs(weight) <= LARGEST_WEIGHT else f"its weight {weight} is beyond {LARGEST_WEIGHT:,}"
-
-
-def _upserts(rows: pa.Table, key: Sequence[str]) -> Iterable[int]:
-    """A row with nothing but its key is a tombstone."""
-    others = [name for name in rows.column_names if name not in key]
-    if not others:
-        return [1] * rows.num_rows
-    present = zip(*(rows.column(name).is_valid().to_pylist() for name in others), strict=True)
-    return [1 if any(values) else -1 for values in present]
 
 
 def _hint(name: str, columns: Iterable[str]) -> str:

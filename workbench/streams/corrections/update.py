@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.files.mapped import temporary_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.streams.corrections.current_rows import Applied, CurrentRows
+from workbench.streams.corrections.current_rows import CurrentRows
+from workbench.streams.corrections.declared import EVENT, WEIGHT
 from workbench.streams.ingest import column_types, fit
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.readers import open_source
@@ -37,27 +39,23 @@ def update(log: StreamLog, rows: object, delete: object) -> None:
         raise StreamError(f"table {log.name} has no key, which says what to delete", hint=hint)
     with tail.transaction() as database:
         if delete is not None and corrections is not None:
-            for keys, lines in _fitting(log, delete, corrections.key):
-                tail.append(_applied(log, database, keys, [-1] * keys.num_rows, lines))
-        for values, lines in _fitting(log, rows, None) if rows is not None else ():
-            changed = values if corrections is None else _applied(log, database, values, [1] * values.num_rows, lines)
-            tail.append(changed)
+            for keys in _fitting(log, delete, corrections.key, -1):
+                tail.append(_applied(log, database, keys))
+        for values in _fitting(log, rows, None, 1) if rows is not None else ():
+            tail.append(values if corrections is None else _applied(log, database, values))
 
 
-def _applied(
-    log: StreamLog, database: sqlite3.Connection, rows: pa.Table, changes: list[int], lines: list[int]
-) -> pa.Table:
+def _applied(log: StreamLog, database: sqlite3.Connection, changes: pa.Table) -> pa.Table:
     assert log.corrections is not None
-    current = CurrentRows(database, log_schema(log.columns), log.corrections)
-    applied: Applied = current.change(rows, changes, lines)
-    if applied.rejected:
-        place, reason = applied.rejected[0]
-        raise StreamError(f"table {log.name}, row {lines[place]}: {reason}", hint="nothing was changed")
-    return applied.rows
+    rows, rejected = CurrentRows(database, log_schema(log.columns), log.corrections).change(changes, {})
+    if rejected:
+        place, reason = min(rejected.items())
+        raise StreamError(f"table {log.name}, row {changes[EVENT][place]}: {reason}", hint="nothing was changed")
+    return rows
 
 
-def _fitting(log: StreamLog, source: object, only: Collection[str] | None) -> Iterator[tuple[pa.Table, list[int]]]:
-    """The rows of a source with the columns of a table, and their numbers; of all but ``only`` some are NULL."""
+def _fitting(log: StreamLog, source: object, only: Collection[str] | None, weight: int) -> Iterator[pa.Table]:
+    """The rows of a source as changes with the columns of the log; all but ``only`` are NULL."""
     expected = {name: type_ for name, type_ in log.columns if only is None or name in only}
     with temporary_folder("update-", None) as folder, ExitStack() as stack:
         opened = open_source(source, Path(folder) / "spark", stack)
@@ -74,9 +72,10 @@ def _fitting(log: StreamLog, source: object, only: Collection[str] | None) -> It
             if quarantined:
                 reason = f"row {quarantined[0].line}: {quarantined[0].reason}"
                 raise StreamError(f"table {log.name}, {reason}", hint="nothing was changed")
-            whole = log_schema(log.columns)
-            nothing = [rows.column(f.name) if f.name in expected else pa.nulls(rows.num_rows, f.type) for f in whole]
-            yield pa.Table.from_arrays(nothing, schema=whole), lines.tolist()
+            given = {**dict(zip(expected, rows.columns, strict=True)), EVENT: pa.array(lines)}
+            given[WEIGHT] = pa.array(np.full(len(lines), weight))
+            columns = [given.get(field.name, pa.nulls(len(lines), field.type)) for field in log.schema]
+            yield pa.Table.from_arrays(columns, schema=log.schema)
 
 
 def _differs(log: StreamLog, missing: Iterable[str], unknown: Iterable[str]) -> str:

@@ -67,9 +67,9 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     corrections = log.corrections
     with log.tail.transaction() as database:
         if corrections is not None:
-            applied = CurrentRows(database, log_schema(log.columns), corrections).apply(rows, lines.tolist())
-            quarantined += rejected_rows(rows, lines, applied.rejected)
-            rows = applied.rows
+            applied, rejected = CurrentRows(database, log_schema(log.columns), corrections).apply(rows, lines)
+            quarantined += rejected_rows(rows, lines, rejected)
+            rows = applied
         log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
     return fetched
 
