@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import Mask
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.convert import Mask
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
