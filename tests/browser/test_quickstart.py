@@ -155,14 +155,14 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         picture(jupyter, "adding")
 
         # Without its kernel the panel is gone, and what it showed is still there.
-        twin = page.locator("[data-argus-twin]").last
-        assert not twin.is_visible()
+        static = page.locator("[data-argus-twin]").last
+        assert not static.is_visible()
         jupyter.save()
         # JupyterLab saves the notebook by itself later, and what it was before is to be seen.
         shutil.copy(folder / "notebooks" / NOTEBOOK, folder / "notebooks" / "saved.ipynb")
         jupyter.restart()
-        twin.wait_for(timeout=60 * SECONDS)
-        assert "query network" in twin.inner_text() or "σ" in twin.inner_html()
+        static.wait_for(timeout=60 * SECONDS)
+        assert "query network" in static.inner_text() or "σ" in static.inner_html()
         jupyter.run_cell("%load_ext workbench")
         assert jupyter.elsewhere == []
         assert jupyter.complaints == []

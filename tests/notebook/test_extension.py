@@ -11,8 +11,8 @@ from fake_session import FakeSession
 
 from workbench.errors import EnvironmentProblem
 from workbench.notebook import extension
-from workbench.notebook.calm import REFRESH_PAUSE, Calm
 from workbench.notebook.context import NotebookContext, SparkStart
+from workbench.notebook.idle import REFRESH_PAUSE, IdleGate
 
 
 class Line:
@@ -89,8 +89,8 @@ def test_a_spark_that_does_not_start_is_not_settled():
 
 
 @pytest.fixture
-def settling() -> SimpleQueue[Calm]:
-    """The calm of the extension, once its Spark is ready."""
+def settling() -> SimpleQueue[IdleGate]:
+    """The idle of the extension, once its Spark is ready."""
     return SimpleQueue()
 
 
@@ -104,7 +104,7 @@ def loaded(shell, settling, monkeypatch):
 
     monkeypatch.setattr(extension, "current_context", None)
     monkeypatch.setattr(extension, "start_spark", lambda: None)
-    monkeypatch.setattr(extension, "settle", lambda calm, spark: settling.put(calm))
+    monkeypatch.setattr(extension, "settle", lambda idle, spark: settling.put(idle))
     monkeypatch.setattr(extension, "make_session", make)
     shell.run_cell("%load_ext workbench.notebook.extension")
     return made
@@ -119,8 +119,8 @@ def test_loading_makes_no_session_and_the_first_command_does(loaded, run):
 
 
 def test_what_is_done_in_the_background_waits_while_a_cell_runs(loaded, settling, shell, run):
-    calm = settling.get(timeout=120)
-    waiting = threading.Thread(target=calm.wait, daemon=True)
+    idle = settling.get(timeout=120)
+    waiting = threading.Thread(target=idle.wait, daemon=True)
     waits: list[bool] = []
 
     def look() -> None:

@@ -103,7 +103,7 @@ def test_a_suspended_query_stands_still_alone(spark: SparkSession, tmp_path: Pat
         assert (session.query("groups").batch, session.query("groups").priority) == (1, -3)
         session.run(1)
         assert session.query("groups").result()["last"].max() == 199
-        session.register(f"SELECT n FROM ({GROUPS}) g WHERE k = 1", name="one")  # reads what stands still
+        session.register(f"SELECT n FROM ({GROUPS}) g WHERE k = 1", name="one")  # reads what is suspended
         assert session.query("one").result()["n"].tolist() == [167]
         assert session.query("groups").result()["n"].sum() == 500 and session.query("above").batch == 3 - 2
         session.resume("groups")

@@ -125,8 +125,8 @@ class Engine:
             }
         # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
         #    nothing, and the session forgets its files (``undo``).
-        standing = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
-        step = IncrementalStep(self.runner, before, batch, clock, logged, standing)
+        suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
+        step = IncrementalStep(self.runner, before, batch, clock, logged, suspended_trees)
         deltas, operators = step.evaluate_all(self._pool, self._meter)
         if profile:
             begun = time.perf_counter()
@@ -138,8 +138,8 @@ class Engine:
         with translate_errors(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in before.arrived.items()}
             grown = run_all(before.trees, lambda name: before.trees[name].grown(*deltas[name], batch), self._pool)
-            stood = {name: grown[name].standing_at(batch - 1) for name in standing}
-            trees = self._without_expired(network, {**grown, **stood}, clock, batch)
+            kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
+            trees = self._without_expired(network, {**grown, **kept}, clock, batch)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
         #    a file that a loss of power could take away.
         self._replace_durably(EngineState(trees, arrived, clock))
@@ -157,7 +157,7 @@ class Engine:
         Args:
             network: the new network.
             batch: the last batch that was run; 0 after the history alone.
-            suspended: queries whose operators may go on standing still.
+            suspended: queries whose operators may stay suspended.
 
         Returns:
             The operators that were hydrated, the roots of each.
@@ -316,8 +316,8 @@ class Engine:
         if not has_windows(network):
             return trees
         bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
-        # What stands still is read as of its batch, when its rows had not expired.
-        going = {name: tree for name, tree in trees.items() if tree.stands_at is None}
+        # A suspended tree is read as of its batch, when its rows had not expired.
+        going = {name: tree for name, tree in trees.items() if tree.suspended_at is None}
         freed = run_all(going, lambda name: trees[name].without_expired(self._expiration, bounds[name]), self._pool)
         left = {**trees, **freed}
         for name, tree in left.items():

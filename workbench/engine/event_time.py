@@ -70,8 +70,8 @@ class EventTimeClock:
         rows = self.now.get(row_number_key(stream))
         return rows if isinstance(rows, int) else 0
 
-    def standing(self, vector: EventTimeVector) -> EventTimeClock:
-        """A clock that stands at a vector."""
+    def held_at(self, vector: EventTimeVector) -> EventTimeClock:
+        """The clock of a single vector."""
         return replace(self, vectors=((self.vectors[-1][0], vector),))
 
     def until(self, batch: int) -> EventTimeClock:

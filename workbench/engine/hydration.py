@@ -40,7 +40,7 @@ class Hydration:
         plans: of the operators of the new network, parents first.
         bounds: the rows of every tree that will still be read.
         batch: the last batch that was run; 0 after the history alone.
-        may_stand: operators that may go on standing still, since only suspended queries read them.
+        may_stay_suspended: operators that may, since only suspended queries read them.
         trees: those that are done.
     """
 
@@ -49,7 +49,7 @@ class Hydration:
     plans: Mapping[str, TreePlan]
     bounds: Mapping[str, list[RetentionBound]]
     batch: int
-    may_stand: frozenset[str] = frozenset()
+    may_stay_suspended: frozenset[str] = frozenset()
     trees: dict[str, Tree] = field(default_factory=dict)
 
     def hydrate_all(self, threads: Executor, meter: Meter) -> dict[str, Tree]:
@@ -78,9 +78,9 @@ class Hydration:
             if name in self.plans and old.plan.covers(self.plans[name]) and old.has(self.bounds[name])
         }
         # What is computed now is computed from parents as they are now.
-        computed = self.plans.keys() - (covering.keys() & self.may_stand)
+        computed = self.plans.keys() - (covering.keys() & self.may_stay_suspended)
         going = with_parents(self.plans, computed)
-        return {name: old for name, old in covering.items() if old.stands_at is None or name not in going}
+        return {name: old for name, old in covering.items() if old.suspended_at is None or name not in going}
 
     def _bring(self, name: str, meter: Meter) -> None:
         """One tree, when those it reads are done: kept, extended by fused roots, or computed from its parents."""
@@ -91,7 +91,7 @@ class Hydration:
             return
         with translate_errors(f"initialize node {plan.roots[0]}"):
             # Rows of an earlier batch are no part of what is computed now.
-            tree = self._from_stored_rows(plan, old) if old is not None and old.stands_at is None else None
+            tree = self._from_stored_rows(plan, old) if old is not None and old.suspended_at is None else None
             tree = tree or self._computed(plan, old)
         # What was computed from parents without their expired rows has only the rows within the bounds, too.
         whole = tree.bounds is None and all(self.trees[read].bounds is None for read, _ in plan.inputs)
@@ -100,12 +100,12 @@ class Hydration:
 
     def _from_stored_rows(self, plan: TreePlan, old: Tree) -> Tree | None:
         """A tree that keeps rows it has, filtered again or extended; ``None`` where it has to be computed."""
-        beside = plan.over(old.plan.stored)
-        if (again := self._filtered_again(beside, old)) is not None:
+        refiltered = plan.over(old.plan.stored)
+        if (again := self._filtered_again(refiltered, old)) is not None:
             return again
         complete = old.has(b for b in self.bounds[plan.name] if b.bits <= set(old.plan.bits.values()))
-        added = old.extended_by(beside) if complete else None
-        return self._extended(beside, old, added) if added is not None else None
+        added = old.extended_by(refiltered) if complete else None
+        return self._extended(refiltered, old, added) if added is not None else None
 
     def _filtered_again(self, plan: TreePlan, old: Tree) -> Tree | None:
         """A tree with the rows that it has already and other selections on them; ``None`` where it lacks something."""
@@ -129,12 +129,12 @@ class Hydration:
             # Fused roots may have left another operator together.
             old = next(filter(None, map(self.state.by_root.get, plan.roots)), None)
         empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
-        stood = old is not None and old.stands_at is not None and old.plan.has_changelog and plan.has_changelog
-        if old is not None and stood:
+        retracts = old is not None and old.suspended_at is not None and old.plan.has_changelog and plan.has_changelog
+        if old is not None and retracts:
             old = replace(old, log=(*old.log, taken_back(old.relation, self.batch)))
         log = () if old is None else _changelog_for(plan, old, empty)
         delta, state_delta = self._from_nothing(plan, old)
-        if stood:
+        if retracts:
             log = with_difference(log, delta, empty.relation)
         state = empty.state.append(state_delta) if empty.state is not None else None
         # The changelog goes on for queries that were there; one registered now starts from the rows as they are now.
@@ -157,9 +157,9 @@ class Hydration:
             change = source_change(self.runner, plan, arrived.layout, arrived.segments, self.batch)
             return run_prepared(self.runner, {plan.name: change})[plan.name]
         parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
-        # What was emitted of DOUBLE stays, as it will be retracted; of rows that stood still everything is retracted.
+        # What was emitted of DOUBLE stays, as it will be retracted; of a suspended tree everything is retracted.
         emitted = None
-        if old is not None and old.stands_at is None and isinstance(old.plan, AggregatePlan):
+        if old is not None and old.suspended_at is None and isinstance(old.plan, AggregatePlan):
             emitted = EmittedRows(old.relation, frozenset(old.plan.grouped.members))
         return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now, emitted=emitted))
 

@@ -85,7 +85,7 @@ class Manifest:
             tree: decode(bounds, tuple[RetentionBound, ...])
             for tree, bounds in self._database.rows("SELECT tree, bounds FROM retained")
         }
-        standing = dict(self._database.rows("SELECT tree, batch FROM standing"))
+        suspended = dict(self._database.rows("SELECT tree, batch FROM standing"))
         logs: dict[str, list[ChangelogEntry]] = {}
         for tree, entry, batch, whole in self._database.rows(
             "SELECT tree, entry, batch, whole FROM log_entries ORDER BY tree, entry"
@@ -102,7 +102,7 @@ class Manifest:
                 state=None if empty.state is None else _filled(empty.state, runs.get((name, STATE))),
                 log=log,
                 bounds=retained.get(name),
-                stands_at=standing.get(name),
+                suspended_at=suspended.get(name),
             )
         return trees
 
@@ -137,10 +137,10 @@ class Manifest:
             self._database.run("DELETE FROM retained WHERE tree = ?", [name])
             if tree.bounds is not None:
                 self._database.insert("retained", [(name, encode(tree.bounds, tuple[RetentionBound, ...]))])
-        if old is None or old.stands_at != tree.stands_at:
+        if old is None or old.suspended_at != tree.suspended_at:
             self._database.run("DELETE FROM standing WHERE tree = ?", [name])
-            if tree.stands_at is not None:
-                self._database.insert("standing", [(name, tree.stands_at)])
+            if tree.suspended_at is not None:
+                self._database.insert("standing", [(name, tree.suspended_at)])
         same = _same_entries(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (name, same))

@@ -27,7 +27,7 @@ class Tree:
             themselves, each with its batch, are the changelog.
         extensible: whether no node has left since the rows were computed, so that no row has a bit of no node.
         bounds: where expired rows were removed, the retention bounds of the rows that are there; ``None``: all rows.
-        stands_at: the batch that its rows are of, where only suspended queries read it and later batches passed over
+        suspended_at: the batch that its rows are of, where only suspended queries read it and later batches passed over
             it; ``None``: the last one.
     """
 
@@ -37,7 +37,7 @@ class Tree:
     log: tuple[ChangelogEntry, ...] = ()
     extensible: bool = False
     bounds: tuple[RetentionBound, ...] | None = None
-    stands_at: int | None = None
+    suspended_at: int | None = None
 
     def extended_by(self, plan: TreePlan) -> AggregatePlan | None:
         """The plan of the fused roots to compute beside what is stored, where that is all that a plan asks for."""
@@ -64,9 +64,9 @@ class Tree:
         """How many rows a change takes back that are not there."""
         return taken_back_unknown(self.relation.segments, delta.segments, tuple(self.plan.stored))
 
-    def standing_at(self, batch: int) -> Tree:
+    def suspend(self, batch: int) -> Tree:
         """The tree after a batch that has passed over it; ``batch``: the one before."""
-        return self if self.stands_at is not None else replace(self, stands_at=batch)
+        return self if self.suspended_at is not None else replace(self, suspended_at=batch)
 
     def rows_of(self, read: Iterable[tuple[NodeId, ...]], views: Views, delta: Delta | None = None) -> ParentRows:
         """The rows that an operator's roots read: with a change, or all as the change of nothing.

@@ -126,7 +126,7 @@ def timing_summary(seconds: Sequence[float]) -> dict[str, object]:
     return {"median": median(seconds), "least": min(seconds), "greatest": max(seconds), "all": list(seconds)}
 
 
-def charts_beside(
+def comparison_charts(
     name: str, x: str, y: str, ours: Mapping[str, SeriesValues], columns: Sequence[str], thesis: PrintedValues
 ) -> list[Chart]:
     """A chart of our figures, and one of the thesis's, by number in the order of ``columns``, where it has any."""

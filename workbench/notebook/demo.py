@@ -86,8 +86,8 @@ def with_highlights(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     ]
     if not shown:
         return notebook
-    beside = "".join(f'<div style="max-height:18em; overflow:auto">{html}</div>' for html in shown[1:])
-    overview = nbformat.v4.new_markdown_cell(OVERVIEW.format(shown[0], beside))
+    details = "".join(f'<div style="max-height:18em; overflow:auto">{html}</div>' for html in shown[1:])
+    overview = nbformat.v4.new_markdown_cell(OVERVIEW.format(shown[0], details))
     return nbformat.v4.new_notebook(
         metadata=notebook.metadata, cells=[*notebook.cells[:1], overview, *notebook.cells[1:]]
     )

@@ -52,7 +52,7 @@ SMALLEST = 0.65
 def picture(
     network: NetworkView, query: str | None = None, full: bool = False, focus: Collection[str] | None = None
 ) -> Shown:
-    """The drawing of a network, with a listing of its nodes as the text twin.
+    """The drawing of a network, with a listing of its nodes as its text.
 
     Args:
         network: what to draw.

@@ -19,7 +19,6 @@ from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
 from workbench.notebook.assist.completion import matcher
 from workbench.notebook.assist.inspection import answer_inspections
-from workbench.notebook.calm import Calm
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
 from workbench.notebook.commands.registry import find_command
@@ -27,6 +26,7 @@ from workbench.notebook.commands.sessions import would_lose
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
 from workbench.notebook.drawing import picture
+from workbench.notebook.idle import IdleGate
 from workbench.notebook.left_sessions import mark, notebook_of, what_is_left
 from workbench.notebook.long_work import following
 
@@ -84,17 +84,17 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Called by ``%load_ext workbench``. Loading again keeps the session."""
     global current_context
     if current_context is None:
-        calm = Calm()
-        shell.events.register("pre_run_cell", lambda info: calm.begin())
-        shell.events.register("post_run_cell", lambda result: calm.end())
-        spark = SparkStart(start_spark, settle=partial(settle, calm))
+        idle = IdleGate()
+        shell.events.register("pre_run_cell", lambda info: idle.begin())
+        shell.events.register("post_run_cell", lambda result: idle.end())
+        spark = SparkStart(start_spark, settle=partial(settle, idle))
         notebook = notebook_of(shell.user_ns)
         make = partial(make_session, spark, notebook)
         current_context = NotebookContext(shell.user_ns, make, partial(open_session, spark))
         atexit.register(leave, current_context, notebook)
         if said := what_is_left(notebook):
             show(said)
-        atexit.register(stop_settling, calm, spark)
+        atexit.register(stop_settling, idle, spark)
     install(shell, current_context)
     if getattr(shell, "kernel", None) is not None:
         from workbench.notebook.assist.colours import SqlColours  # widgets take a moment to import
@@ -166,18 +166,18 @@ def start_spark() -> SparkSession:
     return local_spark()
 
 
-def settle(calm: Calm, spark: SparkSession) -> None:
+def settle(idle: IdleGate, spark: SparkSession) -> None:
     """Prepare a Spark that has just started for the first queries, and the machine for later starts."""
     from workbench.session.startup.class_training import train_in_background
     from workbench.session.startup.warm_up import warm_up
 
-    warm_up(spark, calm.wait)
+    warm_up(spark, idle.wait)
     train_in_background()
 
 
-def stop_settling(calm: Calm, spark: SparkStart) -> None:
+def stop_settling(idle: IdleGate, spark: SparkStart) -> None:
     """Let what ``settle`` does end, so that it leaves nothing behind."""
-    calm.close()
+    idle.close()
     spark.join(_STEP)
 
 

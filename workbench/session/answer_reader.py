@@ -216,11 +216,11 @@ class AnswerReader:
     def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:
         _check_status(query, state.status(query))
         query = state.queries[query.name]
-        stands_at = state.answered_at(query)
-        clock = state.engine.clock if stands_at == state.batch else state.engine.clock.until(stands_at)
+        suspended_at = state.answered_at(query)
+        clock = state.engine.clock if suspended_at == state.batch else state.engine.clock.until(suspended_at)
         if at is not None:
             asked, moment = query_at_instant(query.logical, query.windows, clock, at, state.schema, query.name)
-            query, clock = replace(query, logical=asked), clock.standing(moment)
+            query, clock = replace(query, logical=asked), clock.held_at(moment)
         moment = clock.now if after is None else clock.after_batch(after)
         plan = state.network.queries.get(query.name)
         if at is None and plan is not None and _keeps(state, plan, moment):

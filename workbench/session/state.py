@@ -140,7 +140,7 @@ class State:
         """The batch that the answer of a query is of: the last one, or that at which a suspended query stands."""
         plan = self.network.queries.get(query.name)
         tree = None if plan is None else self.engine.by_root.get(plan.read.root)
-        return self.batch if tree is None or tree.stands_at is None else tree.stands_at
+        return self.batch if tree is None or tree.suspended_at is None else tree.suspended_at
 
     def current(self, query: QueryRecord) -> QueryRecord | None:
         """The record of the same registration as it is now; ``None`` when it was dropped or replaced."""

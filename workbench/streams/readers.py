@@ -73,8 +73,8 @@ def _open_url(url: str, stack: ExitStack) -> OpenedSource:
 def _open_path(path: Path, stack: ExitStack) -> OpenedSource:
     if not path.exists():
         check_no_connection_string(str(path))
-        beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        hint = nearest(path.name, beside) or (None if beside else f"{path.parent} is no folder, or an empty one")
+        siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = nearest(path.name, siblings) or (None if siblings else f"{path.parent} is no folder, or an empty one")
         raise StreamError(f"no file {path}", hint=hint)
     if path.is_dir():
         return _open_parquet(_parquet_files(path))

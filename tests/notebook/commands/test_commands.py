@@ -248,7 +248,7 @@ def test_lists_of_queries_and_streams(run, session, shell):
     ]
 
 
-def test_the_plan_is_a_drawing_with_a_listing_as_its_twin(run):
+def test_the_plan_is_a_drawing_with_a_listing_as_its_text(run):
     run("%%argus q1\nSELECT big")
     cell = run("%argus plan q1")
     assert "query q1: 2 nodes" in cell.text

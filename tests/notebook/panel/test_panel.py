@@ -220,7 +220,7 @@ def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     button(view, "Next").click()
     waited(view)
     assert "11 to 20 of 25" in text_of(view) and view.choice.seen["q1"] == 2
-    assert view.twin().text.startswith("q1, whole answer after batch 2: 10 of 25 rows")
+    assert view.static_view().text.startswith("q1, whole answer after batch 2: 10 of 25 rows")
     view.what_field.value = CHANGES
     waited(view)
     assert [column["name"] for column in view.rows.page["columns"]] == ["batch", "weight", "tranid", "city"]
@@ -229,7 +229,7 @@ def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
     waited(view)
     assert "1 to 25 of 25 rows after batch 2" in text_of(view) and "<polyline" not in text_of(view)
     assert "q1, tranid by city: 25 rows" in text_of(view) and "changed rows in the last 2 batches" in text_of(view)
-    assert view.twin().text.startswith("q1, tranid by city: 25 rows")
+    assert view.static_view().text.startswith("q1, tranid by city: 25 rows")
     view.copy_kind.value, view.copy_target.value = "CSV file", str(tmp_path / "rows.csv")
     button(view, "Copy").click()
     assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
@@ -245,7 +245,7 @@ def test_rows_of_an_answer_are_sorted_and_chosen(session):
     assert "1 to 10 of 20 rows after batch 2" in text_of(view)
     assert view.rows.page["rows"][0] == {"cells": ("19", "Rome"), "fresh": False}
     assert view.rows.page["columns"] == [{"name": "tranid", "number": True}, {"name": "city", "number": False}]
-    assert view.twin().text.startswith("q1, whole answer after batch 2, where tranid < 20: 10 of 20 rows")
+    assert view.static_view().text.startswith("q1, whole answer after batch 2, where tranid < 20: 10 of 20 rows")
     view.chooser.widget.value = "q2"
     waited(view)
     assert "of 25 rows" in text_of(view) and view.where_field.value == "" and view.rows.asked == {}
@@ -287,13 +287,13 @@ def test_timings_show_where_the_time_went(session):
     view = TimingsView(session, session.player)
     view.refresh()
     assert "Slowest operators of batches 1 to 2" in text_of(view) and "no batch is running" in text_of(view)
-    assert view.twin().text.splitlines()[0].split() == ["operator", "kept", "time", "share"]
+    assert view.static_view().text.splitlines()[0].split() == ["operator", "kept", "time", "share"]
     session.reports.clear()
     view.refresh()
     assert "No batch was run yet" in text_of(view)
 
 
-# -- the panel and its twins --------------------------------------------------------------------------------------
+# -- the panel and its static views -------------------------------------------------------------------------------
 
 
 def outputs(run, source: str) -> list[dict]:
@@ -304,23 +304,23 @@ def outputs(run, source: str) -> list[dict]:
     return [output.data for output in captured.outputs]
 
 
-def test_the_panel_is_a_widget_and_its_twin(shell, session):
-    live, twin = outputs(shell.run_cell, "%argus")
+def test_the_panel_is_a_widget_and_its_static_view(shell, session):
+    live, static = outputs(shell.run_cell, "%argus")
     assert live[WIDGET]["model_id"] and live["text/plain"] == ""
     for title in ("Replay", "Network", "Queries", "Sharing decisions", "Results", "Timings", "Streams"):
-        assert title in twin["text/plain"] and f"<h3>{title}</h3>" in twin["text/html"]
-    assert "q2: 1 of 2 nodes shared with q1, 1 new" in twin["text/plain"]
-    assert "<script" not in twin["text/html"] and not re.search(r"(src|href)\s*=\s*[\"']?http", twin["text/html"])
+        assert title in static["text/plain"] and f"<h3>{title}</h3>" in static["text/html"]
+    assert "q2: 1 of 2 nodes shared with q1, 1 new" in static["text/plain"]
+    assert "<script" not in static["text/html"] and not re.search(r"(src|href)\s*=\s*[\"']?http", static["text/html"])
 
 
-def test_a_page_made_of_a_saved_notebook_shows_the_twin(shell, session):
+def test_a_page_made_of_a_saved_notebook_shows_the_static_view(shell, session):
     cell = nbformat.v4.new_code_cell("%argus")
     cell.outputs = [nbformat.v4.new_output("display_data", data=data) for data in outputs(shell.run_cell, "%argus")]
     html = page(nbformat.v4.new_notebook(cells=[cell]), "saved")
     assert "1 of 2 nodes shared" in html and "amount &gt; 500000" in html and "Slowest operators" in html
 
 
-def test_the_twin_is_made_anew_when_something_changed_and_the_session_rests(shell, session):
+def test_the_static_view_is_made_anew_when_something_changed_and_the_session_rests(shell, session):
     outputs(shell.run_cell, "%argus")
     assert outputs(shell.run_cell, "1 + 1") == []
     (again,) = outputs(shell.run_cell, "%argus run 1")[-1:]
@@ -402,7 +402,7 @@ def test_how_far_a_batch_is_is_shown_on_a_line_that_stays(session, monkeypatch):
     assert begun.wait(20)
     view.refresh()
     assert "batch 3: 5 of 14 operators, " in text_of(view) and 'max="14" value="5"' in text_of(view)
-    assert "batch 3: 5 of 14 operators, " in view.twin().text
+    assert "batch 3: 5 of 14 operators, " in view.static_view().text
     assert text_of(view).count("<div") == lines
     timings = TimingsView(session, session.player)
     timings.refresh()
@@ -422,8 +422,8 @@ def test_streams_say_what_live_sources_bring_and_how_far_sinks_are_behind(sessio
     for said in ("in/*.csv", "38.csv all, 39.csv all and 38 more", "1,200", "2.5 s", "no file &lt;b&gt;", ">77<"):
         assert said in shown, said
     assert "kafka://out" in shown and "refused" in shown
-    twin = view.twin()
-    assert "1,200" in twin.text and "kafka://out" in twin.text and "left out" in twin.text
+    static = view.static_view()
+    assert "1,200" in static.text and "kafka://out" in static.text and "left out" in static.text
     session.sources.clear()
     session.sinks.clear()
     view.refresh()

@@ -92,16 +92,16 @@ class Runner:
         """A view for the SQL of a tree's next plan."""
         return self.views.bind(f"{plan.name}_{role}", rows)
 
-    def cached(self, plan: TreePlan, role: str, beside: object, make: Callable[[], AnyJob]) -> AnyJob:
+    def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], AnyJob]) -> AnyJob:
         """A job of a tree, made every time where it has an exchange.
 
         Args:
             plan: the tree's. The job is kept while a later plan computes the same, for any readers of the tree.
             role: of the job among those of the tree.
-            beside: what else the job depends on.
+            depends_on: what else the job depends on.
             make: makes it.
         """
-        return self._plans.get(f"{plan.name}_{role}", (plan.computes, beside), make)
+        return self._plans.get(f"{plan.name}_{role}", (plan.computes, depends_on), make)
 
     def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> PlanJob:
         """The job that takes a root's rows through the tree's filter and writes them.

@@ -11,7 +11,7 @@ from workbench.experiments import comparison, reruns, runs
 from workbench.experiments.comparison import EngineComparison, Growing
 from workbench.experiments.digests import check_digests
 from workbench.experiments.query_sets import GeneratedQuery
-from workbench.experiments.report import Chart, charts_beside, text_table
+from workbench.experiments.report import Chart, comparison_charts, text_table
 from workbench.experiments.study import Findings, StudyProgress, option
 from workbench.experiments.workload import FED_DATABASE, Workload
 from workbench.options import Options
@@ -65,7 +65,8 @@ class Aggregates(Growing):
             texts += [_lines(grown), table_10_4(grown)]
             figures[name] = comparison.as_json(grown)
             thesis = THESIS_C4_C5.get(name, {})
-            charts += charts_beside(name, "queries", "seconds of a batch", grown.seconds, (SHARED, UNSHARED), thesis)
+            axes = ("queries", "seconds of a batch")
+            charts += comparison_charts(name, *axes, grown.seconds, (SHARED, UNSHARED), thesis)
         if self.expansion_sizes:
             studied = {pair: self._expanded(pair, progress) for pair in PAIRS}
             texts += [_study(pair, *measures) for pair, measures in studied.items()]

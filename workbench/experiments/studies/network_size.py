@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from workbench.arrow.types import to_data_type
 from workbench.experiments.query_sets import QUERY_SETS, query_set
-from workbench.experiments.report import charts_beside, text_table
+from workbench.experiments.report import comparison_charts, text_table
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import FED_DATABASE, MED_DATABASE
@@ -137,7 +137,7 @@ class NetworkSize(Study):
             texts.append("\n".join([name, sizes_table(name, grown), *rules]))
             figures[name] = {configuration: asdict(growth) for configuration, growth in grown.items()}
             sizes = {configuration: growth.sizes for configuration, growth in grown.items()}
-            charts += charts_beside(name, "queries", "weighted size", sizes, _PRINTED, THESIS_SIZES.get(name, {}))
+            charts += comparison_charts(name, "queries", "weighted size", sizes, _PRINTED, THESIS_SIZES.get(name, {}))
         return "\n\n".join(texts), figures, charts
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.experiments import comparison
 from workbench.experiments.comparison import EngineComparison, Growing
-from workbench.experiments.report import charts_beside, text_table
+from workbench.experiments.report import comparison_charts, text_table
 from workbench.experiments.studies.network_size import CONFIGURATIONS
 from workbench.experiments.study import Findings, StudyProgress, option
 from workbench.options import Options
@@ -59,7 +59,7 @@ class Sharing(Growing):
             texts.append(_lines(grown))
             figures[name] = comparison.as_json(grown)
             thesis = THESIS.get(name, {})
-            charts += charts_beside(name, "queries", "seconds of a batch", grown.seconds, PRINTED, thesis)
+            charts += comparison_charts(name, "queries", "seconds of a batch", grown.seconds, PRINTED, thesis)
         return "\n\n".join(texts), figures, charts
 
 

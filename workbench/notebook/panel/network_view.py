@@ -68,7 +68,7 @@ class PlanView(View):
         """
         self._draw_alone([self.session.query(query).name for query in queries])
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The drawing as an analyst sees it, with the numbers of the last batch."""
         network = self.session.network
         drawn = [name for name in self.widget.focus if name in network.results]

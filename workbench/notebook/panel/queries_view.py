@@ -80,7 +80,7 @@ class QueriesView(View):
             for name, query in self.session.queries.items()
         ]
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """Names, status, and how many rows changed in the last batch."""
         reports = self.session.reports
         rows = [

@@ -89,7 +89,7 @@ class ReplayView(View):
         bar = f'<progress max="{max(1, rows)}" value="{read}" aria-label="rows that have arrived"></progress>'
         self._where.value = f'<div role="status">{bar} <b>{now}</b> · {words}</div>{_progress(position)}'
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The line, and what was noticed last."""
         lines = [status_line(self.session, self.player.position), *noticed(self.player).lines]
         return Shown("\n".join(lines), "".join(f"<p>{escape(line)}</p>" for line in lines))

@@ -107,7 +107,7 @@ class ResultsView(View):
         self.chooser.refresh()
         self._fetch()
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The page that was fetched last."""
         return self._last or Shown("no rows were looked at", "<p>no rows were looked at</p>")
 

@@ -37,7 +37,7 @@ class SharingView(View):
         self.chooser.refresh()
         self._steps()
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The explanation of the query that is looked at, or else of the last one."""
         query = self.chooser.query or next(reversed(list(self.session.queries.values())), None)
         return Shown("no queries yet", "<p>no queries yet</p>") if query is None else explained(query.explain())

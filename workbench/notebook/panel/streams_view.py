@@ -50,7 +50,7 @@ class StreamsView(View):
         self._tables.value = f'<div class="fixed">{self._html()}</div>'
         self.add_stream.refresh()
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The same without columns, as text."""
         tables = [streams_table(self.session)]
         tables += [sources_table(sources)] if (sources := self.session.sources) else []

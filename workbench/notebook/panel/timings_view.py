@@ -40,7 +40,7 @@ class TimingsView(View):
         """The charts anew."""
         self.widget.value = f'<div class="fixed">{self._running()}{self._html()}</div>'
 
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The charts, and the operators as text."""
         reports = self.session.reports[-_BATCHES:]
         if not reports:

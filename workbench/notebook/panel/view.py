@@ -1,8 +1,8 @@
-"""The base of all views: a live widget, and a static twin of it that a saved notebook keeps.
+"""The base of all views: a live widget, and a static view that a saved notebook keeps.
 
-A widget lives as long as its kernel. The twin is an output of its own below the widget, hidden while the widget is
-there (``static/twin.js``) and replaced whenever a session comes to rest. In one mime bundle with the widget it would
-not do: JupyterLab shows nothing of a bundle whose widget is gone, and replacing the bundle would make the widget anew.
+A widget lives as long as its kernel. The static view is an output below the widget, hidden while the widget is there
+(``static/static_view.js``) and replaced whenever a session comes to rest. It has a mime bundle of its own: JupyterLab
+shows nothing of a bundle whose widget is gone, and replacing the bundle would make the widget anew.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from workbench.notebook.display import Shown, together
-from workbench.notebook.panel.widgets import STYLE, ChosenQuery, TwinHider
+from workbench.notebook.panel.widgets import STYLE, ChosenQuery, StaticViewHider
 from workbench.session.player import Player, Position
 from workbench.session.session import Session
 
@@ -65,7 +65,7 @@ class View(ABC):
         """Bring the widget up to date; called from several threads, one at a time."""
 
     @abstractmethod
-    def twin(self) -> Shown:
+    def static_view(self) -> Shown:
         """The same as plain HTML and as text."""
 
 
@@ -80,10 +80,10 @@ class Live:
     def __init__(self, *views: View, widget: ipywidgets.Widget | None = None) -> None:
         self.views = views
         self.name = uuid.uuid4().hex
-        self.widget = ipywidgets.VBox([widget or views[0].widget, TwinHider(twin=self.name)])
+        self.widget = ipywidgets.VBox([widget or views[0].widget, StaticViewHider(static_view=self.name)])
         self._refreshing = threading.RLock()
         self._handle: Any = None
-        self._twin_of: tuple[Any, ...] = ()
+        self._static_of: tuple[Any, ...] = ()
         self._due = 0.0
         self._unsubscribe = views[0].player.subscribe(self._hear)
 
@@ -92,7 +92,7 @@ class Live:
         return self.views
 
     def refresh(self, resting: bool = True) -> None:
-        """Bring the visible views up to date, and at rest the twin; those of a closed session stay as they are."""
+        """Bring the visible views up to date, and at rest the static view; those of a closed session stay."""
         if self.views[0].session.closed:
             return
         with self._refreshing:
@@ -101,9 +101,9 @@ class Live:
                 view.refresh()
             now = time.monotonic()
             self._due = now + max(OFTEN, (now - started) / SHARE)
-            if resting and self._handle is not None and self._twin_of != (version := self._version()):
-                self._handle.update(self._twin())
-                self._twin_of = version
+            if resting and self._handle is not None and self._static_of != (version := self._version()):
+                self._handle.update(self._static_view())
+                self._static_of = version
 
     def _hear(self, position: Position) -> None:
         """Refresh, but not more often than one can see."""
@@ -120,11 +120,11 @@ class Live:
         self.refresh(resting=False)
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         display({"application/vnd.jupyter.widget-view+json": view, "text/plain": ""}, raw=True)
-        self._handle = display(self._twin(), display_id=True)
-        self._twin_of = self._version()
+        self._handle = display(self._static_view(), display_id=True)
+        self._static_of = self._version()
 
     def __repr__(self) -> str:
-        return self._twin().text
+        return self._static_view().text
 
     def _version(self) -> tuple[Any, ...]:
         session = self.views[0].session
@@ -137,9 +137,9 @@ class Live:
             older.close()
         _open[kind] = self
 
-    def _twin(self) -> Shown:
-        twins = [(view.title, view.twin()) for view in self.views]
-        titled = [Shown(f"{title}\n{twin.text}".strip(), f"<h3>{title}</h3>{twin.html}") for title, twin in twins]
+    def _static_view(self) -> Shown:
+        shown = [(view.title, view.static_view()) for view in self.views]
+        titled = [Shown(f"{title}\n{static.text}".strip(), f"<h3>{title}</h3>{static.html}") for title, static in shown]
         whole = together(*titled)
         html = f'<div class="argus" data-argus-twin="{self.name}"><style>{STYLE}</style>{whole.html}</div>'
         return Shown(whole.text, html)

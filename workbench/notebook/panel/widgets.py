@@ -90,12 +90,12 @@ class AnswerWidget(anywidget.AnyWidget):
     asked: Any = traitlets.Dict().tag(sync=True)
 
 
-class TwinHider(anywidget.AnyWidget):
-    """Hides the static twin of a view while the live one is there; ``twin`` is the twin's name."""
+class StaticViewHider(anywidget.AnyWidget):
+    """Hides the static view while the live one is there; ``static_view`` is its name."""
 
-    _esm = STATIC / "twin.js"
+    _esm = STATIC / "static_view.js"
     _css = STYLE
-    twin = traitlets.Unicode().tag(sync=True)
+    static_view = traitlets.Unicode().tag(sync=True)
 
 
 class ChosenQuery(traitlets.HasTraits):

@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.syntax.arguments import DroppedArgumentError
 from workbench.sql.syntax.dialects import DATABASES
-from workbench.sql.syntax.habits import usual_form
+from workbench.sql.syntax.foreign_syntax import usual_form
 from workbench.sql.syntax.source_text import SourceText
 
 _KEY_WORDS = (

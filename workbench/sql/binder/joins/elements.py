@@ -164,9 +164,9 @@ def add_selected(
         return {}
     function, source = functions[0], context.source
     later = [part for key in ("qualify", "order") if (part := select.args.get(key)) is not None]
-    beside = grouped or len(functions) > 1 or any(_selected([*select.expressions, *later], exp.Window))
+    has_others = grouped or len(functions) > 1 or any(_selected([*select.expressions, *later], exp.Window))
     item = next((item for item in select.expressions if function in (item, item.this)), None)
-    if beside or not (item is function or isinstance(item, (exp.Alias, exp.Aliases))):
+    if has_others or not (item is function or isinstance(item, (exp.Alias, exp.Aliases))):
         where = "inside an expression, or beside groups, OVER or another one,"
         source.refuse(f"EXPLODE or UNNEST {where}", functions[-1], "let a subquery in FROM select it")
     names, values = add_elements(clause, function, context, scope)

@@ -1,11 +1,11 @@
-// Shows either the live view or its static twin: the twin is hidden for as long as the live one answers. In a saved
-// notebook, where there is no kernel, nothing is hidden and the twin is what the reader sees.
+// Shows either the live view or its static view: the static one is hidden for as long as the live one answers. In a saved
+// notebook, where there is no kernel, nothing is hidden and the static view is what the reader sees.
 
 export default {
   render({ model, el }) {
-    const twin = `[data-argus-twin="${model.get("twin")}"]`;
+    const selector = `[data-argus-twin="${model.get("static_view")}"]`;
     const style = document.createElement("style");
-    style.textContent = `${twin}, .jp-OutputArea-child:has(${twin}) { display: none !important; }`;
+    style.textContent = `${selector}, .jp-OutputArea-child:has(${selector}) { display: none !important; }`;
     document.head.append(style);
     el.style.display = "none";
     let live = true;

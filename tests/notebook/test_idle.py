@@ -7,37 +7,37 @@ from concurrent.futures import TimeoutError as StillWaiting
 
 import pytest
 
-from workbench.notebook.calm import Calm
+from workbench.notebook.idle import IdleGate
 
 LONG = 60.0
 
 
 def test_it_waits_until_the_cell_has_ended() -> None:
-    calm = Calm(pause=0.0)
-    calm.begin()
+    idle = IdleGate(pause=0.0)
+    idle.begin()
     with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(calm.wait)
+        waiting = threads.submit(idle.wait)
         with pytest.raises(StillWaiting):
             waiting.result(0.1)
-        calm.end()
+        idle.end()
         assert waiting.result(10) is True
 
 
 def test_cells_that_follow_each_other_at_once_leave_no_calm() -> None:
-    calm = Calm(pause=LONG)
+    idle = IdleGate(pause=LONG)
     with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(calm.wait)
+        waiting = threads.submit(idle.wait)
         for _ in range(10):
-            calm.begin()
-            calm.end()
+            idle.begin()
+            idle.end()
         with pytest.raises(StillWaiting):
             waiting.result(0.1)
-        calm.close()
+        idle.close()
         assert waiting.result(10) is False
 
 
 def test_nobody_waits_after_the_end() -> None:
-    calm = Calm(pause=LONG)
-    calm.begin()
-    calm.close()
-    assert calm.wait() is False
+    idle = IdleGate(pause=LONG)
+    idle.begin()
+    idle.close()
+    assert idle.wait() is False

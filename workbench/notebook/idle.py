@@ -10,15 +10,15 @@ REFRESH_PAUSE = 0.5
 once."""
 
 
-class Calm:
+class IdleGate:
     """The times when no cell runs.
 
     Example:
-        >>> calm = Calm(pause=0.0)
-        >>> calm.wait()
+        >>> idle = IdleGate(pause=0.0)
+        >>> idle.wait()
         True
-        >>> calm.close()
-        >>> calm.wait()
+        >>> idle.close()
+        >>> idle.wait()
         False
     """
 

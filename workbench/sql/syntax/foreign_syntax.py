@@ -1,4 +1,4 @@
-"""What analysts write out of habit, from other languages and spreadsheets, and how it is written here.
+"""Syntax of other languages and of spreadsheets, and how it is written here.
 
 The parser stumbles over a word; the words before it say what was meant.
 """
@@ -13,14 +13,14 @@ _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 
 
 def usual_form(statement: Sequence[Token], at: int) -> str | None:
-    """A hint for the word of a statement over which the parser stumbled; ``None`` where no habit is known.
+    """A hint for the word of a statement over which the parser stumbled; ``None`` where none is known.
 
     Example:
         >>> import sqlglot
         >>> usual_form(sqlglot.tokenize("SELECT TOP 10 a FROM t"), 2)
         'leave TOP out, and write LIMIT 10 at the end'
     """
-    return next((hint for habit in _HABITS if (hint := habit(statement, at)) is not None), None)
+    return next((hint for form in _FORMS if (hint := form(statement, at)) is not None), None)
 
 
 def _top(statement: Sequence[Token], at: int) -> str | None:
@@ -91,6 +91,6 @@ def _word(statement: Sequence[Token], at: int) -> str | None:
     return statement[at].text.upper() if 0 <= at < len(statement) else None
 
 
-_HABITS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (
+_FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _between, _bare_pattern,
 )  # fmt: skip
