@@ -131,12 +131,7 @@ class FakeSession(SessionViews):
     functions: dict[str, UserFunction | UserAggregate] = field(default_factory=dict)
     sources: dict[str, object] = field(default_factory=dict)
     sinks: dict[str, object] = field(default_factory=dict)
-
-    @cached_property
-    def parts(self) -> SimpleNamespace:
-        return SimpleNamespace(
-            planner=SimpleNamespace(batch_cost=lambda network: 1000.0 * len(network.nodes), options=Options())
-        )
+    options: Options = field(default_factory=Options)
 
     @cached_property
     def player(self) -> Player:
@@ -264,6 +259,9 @@ class FakeSession(SessionViews):
 
     def reoptimize(self, dry_run: bool = False) -> str:
         return f"dry_run={dry_run}"
+
+    def batch_cost(self, network: Network) -> float:
+        return 1000.0 * len(network.nodes)
 
     def kept(self, root: str) -> tuple[int, int]:
         return 1234, 56789

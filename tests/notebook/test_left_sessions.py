@@ -80,8 +80,7 @@ def test_a_kernel_that_ends_leaves_an_unsaved_session_to_its_notebook(tmp_path, 
     session = FakeSession()
     session.add_stream("t", None, None, None, None)
     session.temporary, session.path = True, directory.path
-    session.parts = type("Parts", (), {"directory": directory})
-    session.close = directory.close
+    session.keep, session.close = directory.keep, directory.close
     context = NotebookContext({}, lambda: session)
     assert context.session is session
     extension.leave(context, notebook)

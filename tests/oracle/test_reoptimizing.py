@@ -45,7 +45,7 @@ def anyway(forecast: Forecast) -> bool:
 
 def replanned(session: Session, accept: Accept = anyway) -> Reoptimization:
     """Planned anew, whatever it costs."""
-    with session.parts.exclusively(), session.parts.store.changing() as change:
+    with session.parts.store.changing() as change:
         change.state, outcome = transitions.reoptimize(session.parts.runtime, change.state, accept)
     return outcome
 

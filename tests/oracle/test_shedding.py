@@ -95,7 +95,7 @@ def test_answers_are_exact_over_what_arrived(
         return {**sizes, "t": random_cut(chosen), "u": 5}
 
     monkeypatch.setattr(Overload, "cuts", cuts)
-    monkeypatch.setattr("workbench.session.batch_runner.CAUGHT_UP", 40)
+    monkeypatch.setattr("workbench.session.methods.batches.CAUGHT_UP", 40)
     with SheddingOracle(spark, tmp_path / "s") as oracle:
         order = chosen.sample(CASES, len(CASES))
         oracle.register({name: ALL[name] for name in order[:4]})

@@ -23,7 +23,7 @@ def test_a_text_with_an_error_does_not_wait_for_the_batch_that_runs(
         runs, leave = threading.Event(), threading.Event()
 
         def batch() -> None:
-            with session.parts.exclusively():
+            with session.parts.store.exclusively():
                 runs.set()
                 leave.wait(40)
 

@@ -99,7 +99,7 @@ def test_answers_are_exact_over_what_arrived_and_then_over_all(
 ) -> None:
     monkeypatch.setattr("workbench.session.live.overload.BEHIND", 0.0)  # it is behind as soon as a row waits
     monkeypatch.setattr("workbench.session.live.overload.OVERLOAD_PATIENCE", 1)
-    monkeypatch.setattr("workbench.session.batch_runner.CAUGHT_UP", 1_500)
+    monkeypatch.setattr("workbench.session.methods.batches.CAUGHT_UP", 1_500)
     with Session(spark, tmp_path / "s") as session:
         session.add_stream("Clicks", iter(ROWS.to_batches(500)), time="id", shed=shed)
         session.add_table("Pages", PAGES)

@@ -117,14 +117,16 @@ def translate_unexpected_errors(folder: object = None) -> Iterator[None]:
         raise surroundings_problem(problem, folder) or UnexpectedError.of(problem) from problem
 
 
-def translate_callback_errors(parameter: str, callback: Callable[[T], object] | None) -> Callable[[T], None] | None:
-    """A callback of the analyst's whose exceptions leave as an ``InputError`` that names the parameter it came by."""
-    if callback is None:
-        return None
+def translate_callback_errors(parameter: str, callback: Callable[[T], object] | None) -> Callable[[T], None]:
+    """A callback of the analyst's whose exceptions leave as an ``InputError`` that names the parameter it came by.
+
+    ``None`` is one that does nothing.
+    """
 
     def wrapper(argument: T) -> None:
         try:
-            callback(argument)
+            if callback is not None:
+                callback(argument)
         except WorkbenchError:
             raise
         except Exception as problem:

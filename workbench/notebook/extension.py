@@ -198,7 +198,7 @@ def leave(context: NotebookContext, notebook: str) -> None:
     """
     session = context.current
     if notebook and session is not None and would_lose(context, session):
-        session.parts.directory.keep()
+        session.keep()
     context.close()
 
 

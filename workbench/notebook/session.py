@@ -29,45 +29,45 @@ class SessionViews:
         """The query network: pan, zoom, search, choose nodes, focus on a query."""
         from workbench.notebook.panel.network_view import PlanView
 
-        return self._live(PlanView)
+        return self._viewed(PlanView)
 
     def replay_view(self) -> Live:
         """The player's controls."""
         from workbench.notebook.panel.replay_view import ReplayView
 
-        return self._live(ReplayView)
+        return self._viewed(ReplayView)
 
     def streams_view(self) -> Live:
         """The streams: how far each has been read, its columns."""
         from workbench.notebook.panel.streams_view import StreamsView
 
-        return self._live(StreamsView)
+        return self._viewed(StreamsView)
 
     def queries_view(self) -> Live:
         """The queries, what is new in them, their texts."""
         from workbench.notebook.panel.queries_view import QueriesView
 
-        return self._live(QueriesView)
+        return self._viewed(QueriesView)
 
     def sharing_view(self) -> Live:
         """The sharing decisions of a query, step by step."""
         from workbench.notebook.panel.sharing_view import SharingView
 
-        return self._live(SharingView)
+        return self._viewed(SharingView)
 
     def results_view(self) -> Live:
         """A query's answer, page by page."""
         from workbench.notebook.panel.results_view import ResultsView
 
-        return self._live(ResultsView)
+        return self._viewed(ResultsView)
 
     def timings_view(self) -> Live:
         """Where the time of the last batches went."""
         from workbench.notebook.panel.timings_view import TimingsView
 
-        return self._live(TimingsView)
+        return self._viewed(TimingsView)
 
-    def _live(self, view: type[View]) -> Live:
+    def _viewed(self, view: type[View]) -> Live:
         from workbench.notebook.panel.view import Live
 
         return Live(view(self._shown, self._shown.player))

@@ -28,12 +28,11 @@ from workbench.network.network import Network, QueryPlan, check_number
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.query_windows import query_at_instant
-from workbench.session.state import ACTIVE, QueryRecord, State
+from workbench.session.state import QueryRecord, State, check_active
 from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
-from workbench.sql.algebra.planning_cache import PlanningCache
 from workbench.sql.checks import checks_of
 from workbench.sql.estimates import estimable
 from workbench.sql.logical import streams_of
@@ -54,17 +53,13 @@ class AnswerReader:
         runtime: plans and computes what is not kept.
         failures: disables a query whose functions raise while it is read.
         jobs: of the session.
-        cache: of planning.
     """
 
-    def __init__(
-        self, store: StateStore, runtime: Runtime, failures: FunctionFailures, jobs: JobRunner, cache: PlanningCache
-    ) -> None:
+    def __init__(self, store: StateStore, runtime: Runtime, failures: FunctionFailures, jobs: JobRunner) -> None:
         self._store = store
         self._runtime = runtime
         self._failures = failures
         self.jobs = jobs
-        self._cache = cache
 
     def left_out(self, query: QueryRecord) -> dict[str, int]:
         """The rows that were left out of the streams that a query reads."""
@@ -97,7 +92,7 @@ class AnswerReader:
         Raises:
             QueryError: it does not; the message says why.
         """
-        _check_status(query, self.status(query))
+        check_active(query, self.status(query))
 
     def check_open(self) -> None:
         """Nothing while the session is open.
@@ -155,7 +150,7 @@ class AnswerReader:
             EngineError: Spark could not evaluate it.
         """
         with self._reading([query]) as state, translate_errors(f"estimate {query.name}"):
-            _check_status(query, state.status(query))
+            check_active(query, state.status(query))
             asked = estimable(query.logical)
             if query.windows:
                 hint = "estimate a query without BEGIN and END"
@@ -202,7 +197,7 @@ class AnswerReader:
     @contextmanager
     def _reading(self, queries: Sequence[QueryRecord]) -> Iterator[State]:
         """The last commit, whose files stay meanwhile."""
-        with self._cache.active():
+        with self._store.cache.active():
             self._failures.disable()
             stoppable = stoppable_reading(self.jobs)
             with self._store.using_spark(), stoppable, self._store.pinned() as state:
@@ -210,11 +205,11 @@ class AnswerReader:
             # Functions of SELECT are called as rows are read; one that raised has disabled the query.
             self._failures.disable()
             for query in queries:
-                _check_status(query, self._store.last.status(query))
+                check_active(query, self._store.last.status(query))
 
     @contextmanager
     def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:
-        _check_status(query, state.status(query))
+        check_active(query, state.status(query))
         query = state.queries[query.name]
         suspended_at = state.answered_at(query)
         clock = state.engine.clock if suspended_at == state.batch else state.engine.clock.until(suspended_at)
@@ -251,11 +246,6 @@ class AnswerReader:
                     failed = checks_of(query.logical)[check_number(name) - 1]
                     raise QueryError(f"query {query.name} has no answer: {failed.reason}", hint=failed.hint)
             yield self._answers(plan, rows, registered, clock)
-
-
-def _check_status(query: QueryRecord, status: str) -> None:
-    if status != ACTIVE:
-        raise QueryError(f"query {query.name} does not run: {status}", hint="register it again under any name")
 
 
 def _keeps(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:

@@ -8,6 +8,7 @@ committed arrives again: its rows are in the stream's log, which was there befor
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
+from workbench.sql.algebra.planning_cache import PlanningCache
 
 R = TypeVar("R")
 
@@ -42,6 +44,7 @@ class StateStore:
         jobs: runs the session's jobs.
 
     Attributes:
+        cache: of planning.
         refresh: reads what another process has committed since, in a session that follows one.
         on_commit: called after each commit, in its thread; it must be quick.
         last: the state that was committed last, as far as this process knows; also when the session is closed.
@@ -49,11 +52,13 @@ class StateStore:
 
     def __init__(self, directory: SessionDirectory, runtime: Runtime, jobs: JobRunner) -> None:
         self.directory = directory
+        self.cache = PlanningCache()
         self.refresh: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] = lambda: None
         self.last = State()
         self._runtime = runtime
         self._jobs = jobs
+        self._lock = threading.RLock()
 
     @property
     def state(self) -> State:
@@ -68,8 +73,16 @@ class StateStore:
         return self.last
 
     @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Within the context, other operations of the session wait, and planning uses the session's cache."""
+        with self._lock, self.cache.active():
+            yield
+
+    @contextmanager
     def changing(self, doing: str = "") -> Iterator[Change]:
         """A change: the transitions within the context are committed at its end, or undone as a whole.
+
+        Other operations of the session wait (``exclusively``).
 
         Args:
             doing: what is said to have been going on where Spark dies in it, which may be why.
@@ -80,14 +93,12 @@ class StateStore:
             SparkDied: Spark's JVM died meanwhile, and was started again.
             CatalogError, EngineError: it cannot be committed.
         """
-        # Prepare: nothing is begun that could not be committed.
-        self.directory.check_writable()
         interrupts = self._runtime.engine.interrupts
-        with self.using_spark(doing), interrupts.stoppable():
+        with self._writing(), self.using_spark(doing), interrupts.stoppable():
             before, catalog = self.last, self._runtime.planner.catalog
             change, number = Change(before), catalog.commits + 1
             try:
-                with self._runtime.planner.catalog.transaction():
+                with catalog.transaction():
                     # Evaluate: the caller's transitions. Planning writes to the catalog, within the transaction; the
                     # engine writes new files, forces them to the disk, and holds the new rows for the next steps.
                     yield change
@@ -107,6 +118,13 @@ class StateStore:
                 raise
             with interrupts.kept_back():
                 self._settle(before, change.state)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self.exclusively():
+            # Prepare: nothing is begun that could not be committed.
+            self.directory.check_writable()
+            yield
 
     def _settle(self, before: State, after: State) -> None:
         # Adopt: in one assignment, so that a reader sees the state before or the one after.

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from workbench.explain.text import counted
@@ -67,49 +66,41 @@ class IntegrityChecks:
     Args:
         store: the session's state.
         opening: names the files.
-        lock: of the session's operations.
     """
 
-    def __init__(self, store: StateStore, opening: Opening, lock: AbstractContextManager[object]) -> None:
+    def __init__(self, store: StateStore, opening: Opening) -> None:
         self._store = store
         self._opening = opening
-        self._lock = lock
         self._batches = 0
         self._left: list[StoredFile] = []
         self._running: Future[None] | None = None
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="argus-integrity")
 
     def after_batch(self) -> None:
-        """Every ``BATCHES`` calls, start to verify some files in the other thread; belongs under the session's lock."""
+        """Every ``BATCHES`` calls, start to verify some files in the other thread."""
         self._batches += 1
         if self._batches % BATCHES == 0 and (self._running is None or self._running.done()):
             self.verify_some()
 
     def verify_some(self) -> None:
-        """Start to verify the next files in the other thread; belongs under the session's lock."""
-        self._left = self._left or self._opening.stored_files()
-        self._running = self._pool.submit(self._verify_next)
+        """Start to verify the next files in the other thread."""
+        with self._store.exclusively():
+            self._left = self._left or self._opening.stored_files()
+            self._running = self._pool.submit(self._verify_next)
 
     def check(self, empty: bool = False) -> CheckReport:
-        """Verify all files now; belongs under the session's lock.
-
-        Args:
-            empty: whether to remove the leftovers.
-
-        Raises:
-            SessionError: the session is closed; or leftovers are to be removed, and it may only be read.
-        """
+        """Verify all files now; see ``Session.check``."""
         started = time.perf_counter()
         directory = self._store.directory
         if empty:
             directory.check_writable()
             directory.leftovers.remove_all()
-        with self._store.pinned():
+        with self._store.exclusively(), self._store.pinned():
             files = list(dict.fromkeys(self._opening.stored_files()))
             damaged = {str(path): problem for path, problem in FileVerifier().problems(files).items()}
             size = sum(os.path.getsize(file.path) for file in files if str(file.path) not in damaged)
-        if damaged:
-            self._refuse_changes(damaged)
+            if damaged:
+                self._refuse_changes(damaged)
         unverified = tuple(str(file.path) for file in files if file.checksum is None)
         leftovers = tuple(map(str, directory.leftovers.files))
         return CheckReport(len(files), size, damaged, unverified, leftovers, time.perf_counter() - started)
@@ -132,7 +123,7 @@ class IntegrityChecks:
                 problem = file.problem()
                 verified += 0 if problem else os.path.getsize(file.path)
             if problem:
-                with self._lock:
+                with self._store.exclusively():
                     # A batch may have replaced it since the list was made.
                     if any(file.path == named.path for named in self._opening.stored_files()):
                         self._refuse_changes({str(file.path): problem})

@@ -1,10 +1,8 @@
-"""The parts of a session, and how they are wired to each other."""
+"""The parts of a session, and how they are wired to each other: nothing but the session has all of them."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -17,27 +15,27 @@ from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
-from workbench.session.directory.directory import SessionDirectory
+from workbench.session.directory.directory import SINKS, SessionDirectory
 from workbench.session.directory.gate import Gate
 from workbench.session.directory.opening import Opening
 from workbench.session.failures.batches import Batches
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
+from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.sources import LiveSources
+from workbench.session.live.suspension import Suspension
+from workbench.session.query import QueryHandles
 from workbench.session.sinks.sinks import Sinks
+from workbench.session.sinks.source import answer_source
 from workbench.session.transitions import Runtime
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.planning_cache import PlanningCache
 
 AnySpark = SparkSession | InProcess
 """What a session may be given to run its jobs."""
 
 
 class Parts:
-    """The parts of one session.
-
-    Attributes:
-        sinks: where changes go; the session makes it, since it reads queries.
+    """Makes the parts of one session, and gives each what it uses.
 
     Args:
         directory: of the session.
@@ -49,12 +47,8 @@ class Parts:
         EnvironmentProblem: Spark does not run, or its workers cannot reach the folder.
     """
 
-    sinks: Sinks
-
     def __init__(self, directory: SessionDirectory, catalog: Catalog, spark: AnySpark | None, options: Options) -> None:
         self.directory = directory
-        self.lock = threading.RLock()
-        self.cache = PlanningCache()
         self.jobs: JobRunner = spark if isinstance(spark, InProcess) else SparkHandle(spark)
         self.jobs.prepare(directory.path, directory.read_only is None)
         self.functions = UserFunctions(self.jobs)
@@ -71,26 +65,29 @@ class Parts:
         self.runtime = Runtime(self.planner, self.engine)
         self.store = StateStore(directory, self.runtime, self.jobs)
         self.opening = Opening(self.store, self.runtime, self.functions)
-        self.failures = FunctionFailures(self.store, self.runtime, self.functions, self.lock)
-        self.batches = Batches(self.store, self.runtime, self.failures, self.exclusively)
-        self.answers = AnswerReader(self.store, self.runtime, self.failures, self.jobs, self.cache)
+        self.failures = FunctionFailures(self.store, self.runtime, self.functions)
+        self.batches = Batches(self.store, self.runtime, self.failures)
+        self.answers = AnswerReader(self.store, self.runtime, self.failures, self.jobs)
         self.gate = Gate(lambda: self.planner.catalog.identity)
         self.live = LiveSources(self.gate)
-        self.integrity = IntegrityChecks(self.store, self.opening, self.lock)
-
-    @contextmanager
-    def exclusively(self) -> Iterator[None]:
-        """Within the context, other operations of the session wait, and planning uses the session's cache."""
-        with self.lock, self.cache.active():
-            yield
+        self.integrity = IntegrityChecks(self.store, self.opening)
+        self.suspension = Suspension(self.store, self.runtime, self.failures)
+        self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
+        self.queries = QueryHandles(self.answers)
+        source_of = partial(answer_source, self.store, self.queries)
+        self.sinks = Sinks(directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate)
+        self.store.on_commit = self.sinks.notify
 
     def close(self) -> None:
-        """End all of them; belongs inside ``exclusively``, after ``integrity.close()``."""
-        self.live.close()
-        for stream in self.store.last.streams.values():
-            if stream.log.tail is not None:
-                stream.log.tail.close()
-        self.engine.close()
-        self.planner.catalog.close()
-        self.opening.close()
-        self.directory.close()
+        """End all of them."""
+        self.sinks.close()
+        self.integrity.close()
+        with self.store.exclusively():
+            self.live.close()
+            for stream in self.store.last.streams.values():
+                if stream.log.tail is not None:
+                    stream.log.tail.close()
+            self.engine.close()
+            self.planner.catalog.close()
+            self.opening.close()
+            self.directory.close()

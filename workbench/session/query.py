@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import pyarrow as pa
@@ -352,3 +353,20 @@ class Query:
 
     def _read(self, doing: str, read: Callable[[Answers], R], at: object | None = None, after: int | None = None) -> R:
         return self._reader.read(self._registered, doing, read, at, after)
+
+
+class QueryHandles:
+    """The objects that an analyst holds for the queries of a session, one for each registration.
+
+    Args:
+        reader: of the session's answers.
+    """
+
+    def __init__(self, reader: AnswerReader) -> None:
+        self._reader = reader
+        self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
+
+    def of(self, record: QueryRecord) -> Query:
+        """The object of a registration; the same one for as long as it is in use."""
+        handle = self._handles.get(record.id)
+        return handle if handle is not None else self._handles.setdefault(record.id, Query(record, self._reader))

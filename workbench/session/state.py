@@ -58,6 +58,16 @@ class QueryRecord:
     by_load: bool = False
 
 
+def check_active(query: QueryRecord, status: str) -> None:
+    """Nothing when a query runs.
+
+    Raises:
+        QueryError: it does not; the message has its status.
+    """
+    if status != ACTIVE:
+        raise QueryError(f"query {query.name} does not run: {status}", hint="register it again under any name")
+
+
 @dataclass(frozen=True)
 class State:
     """A session as it was committed last.

@@ -248,7 +248,7 @@ def _computed_anew(
     return resume(runtime, after, names), report
 
 
-def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchReport], None] | None) -> State:
+def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchReport], None]) -> State:
     """Start anew from the history, and let the same rows arrive in the same batches up to one of them.
 
     All queries are answered as if they had been there from the start, and none is suspended.
@@ -263,8 +263,7 @@ def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchRe
     again = _adopt(runtime, again, state.network)
     for past in state.reports[:batch]:
         again, report = run(runtime, again, past.taken)
-        if progress is not None:
-            progress(report)
+        progress(report)
     return again
 
 

@@ -71,7 +71,7 @@ class JoinChoice:
         cost: rows of the join if something remains to be tested on them, else 0.
         rows: rows the next join level would have to read (the *future cost* of T6.3).
         required: rows of them that the query requires.
-        anchor: see ``Parts.anchor``.
+        anchor: see ``JoinParts.anchor``.
     """
 
     pair: RootPair
@@ -109,7 +109,7 @@ class JoinChoice:
 
 
 def choices(draft: Draft, pair: RootPair, anchor: float) -> Iterator[JoinChoice]:
-    """The joins that can serve a pair, with their costs; ``anchor``: see ``Parts.anchor``."""
+    """The joins that can serve a pair, with their costs; ``anchor``: see ``JoinParts.anchor``."""
     if draft.options.join_sharing:
         for match in _matches(draft, pair):
             tested = match.predicates if isinstance(match, Weakens) else match.join.predicates

@@ -51,7 +51,7 @@ class _Part:
 class RootPair:
     """Two parts that could be joined next, and what is required of their join, in one of the ways to orient it.
 
-    ``left`` and ``right`` are positions in ``Parts.parts``; ``required`` is over the roots of the two (the JVOA form).
+    ``left`` and ``right`` are positions in ``JoinParts.parts``; ``required`` is over the roots of the two (JVOA form).
     """
 
     left: int

@@ -44,7 +44,7 @@ with Session.open(sys.argv[1]) as session:
             parts.planner.options = replace(parts.planner.options, join_sharing=False)
         print("begins", session.batch, *sorted(node.id for node in session.network.nodes), flush=True)
         begun = time.perf_counter()
-        with parts.exclusively(), parts.store.changing() as change:
+        with parts.store.changing() as change:
             change.state, outcome = transitions.reoptimize(parts.runtime, change.state, lambda *costs: True)
             assert outcome.moved and outcome.added
         print("replanned", session.batch, time.perf_counter() - begun, flush=True)

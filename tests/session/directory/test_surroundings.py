@@ -145,7 +145,7 @@ def test_a_process_that_was_forked(session: Session, query: Query) -> None:
     """Each method is asked in one child, which is ended where it hangs."""
     session.player.pause()
     reading, writing = os.pipe()
-    with session.parts.exclusively():  # as another thread might have it at that moment
+    with session.parts.store.exclusively():  # as another thread might have it at that moment
         child = os.fork()
     if not child:
         said = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -72,12 +71,12 @@ def parts(tmp_path: Path) -> Iterator[Any]:
     runtime = Runtime(Planner(Options(), Catalog()), Engine())  # type: ignore[arg-type]
     store = StateStore(directory, runtime, jobs)  # type: ignore[arg-type]
     functions = SimpleNamespace(problems={}, forget=lambda names: None)
-    failures = FunctionFailures(store, runtime, functions, threading.RLock())  # type: ignore[arg-type]
+    failures = FunctionFailures(store, runtime, functions)  # type: ignore[arg-type]
     with store.changing() as change:
         texts = {f"q{at}": f"SELECT a FROM t WHERE b > {at // 2} AND a < {at}" for at in range(QUERIES)}
         bound = {name: BoundText(sql, "spark", bind(sql, "spark", SCHEMA), LAZY) for name, sql in texts.items()}
         change.state = register(runtime, change.state, bound)
-    yield SimpleNamespace(store=store, jobs=jobs, batches=Batches(store, runtime, failures, nullcontext))
+    yield SimpleNamespace(store=store, jobs=jobs, batches=Batches(store, runtime, failures))
     directory.close()
 
 

@@ -77,7 +77,7 @@ def strategies(context: NotebookContext, arguments: argparse.Namespace) -> None:
         for plan in plans
     ]
     columns = ["strategy", "nodes", "joins", "weighted size", "rows a batch looks at", "less than unshared", "planning"]
-    own = session.parts.planner.options.strategy
+    own = session.options.strategy
     how_many = counted(len(session.queries), "query", "queries")
     title = f"{how_many} planned anew in the order of registration, predicted; this session has {own}"
     show(
@@ -117,7 +117,7 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
     if own:
         alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
         networks = (_of_others(session.network, name), after, alone)
-        others, whole, costs = (session.parts.planner.batch_cost(network) for network in networks)
+        others, whole, costs = (session.batch_cost(network) for network in networks)
         # What the query adds may cost less than nothing: others may read what it has computed.
         more = min(costs, max(0.0, whole - others))
         part = f" ({(costs - more) / costs:.0%})" if costs else ""
@@ -139,7 +139,7 @@ def _of_others(view: NetworkView, name: str) -> Network:
 
 def _time(session: Session, cost: float) -> str:
     """A predicted cost as the time that the last batch took for as much, or in rows where none was run."""
-    whole = session.parts.planner.batch_cost(session.network.network)
+    whole = session.batch_cost(session.network.network)
     if not session.reports or not whole:
         return f"{counted(round(cost), 'row')} to look at"
     return f"about {milliseconds(session.reports[-1].seconds * cost / whole)}"

@@ -251,7 +251,12 @@ class SessionDirectory:
         self.read_only = reason
 
     def keep(self) -> None:
-        """Leave a temporary folder where it is when the session is closed."""
+        """Leave a temporary folder where it is when the session is closed.
+
+        Raises:
+            SessionError: it is closed, or its folder is gone.
+        """
+        self.check_open()
         self.temporary = False
 
     def release(self, reason: str) -> None:

@@ -8,7 +8,6 @@ and undone, until one is left without which it succeeds.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
 
 from workbench.engine.operators.join import TooManyPairs
 from workbench.engine.reports import BatchReport
@@ -37,18 +36,10 @@ class Batches:
         store: the session's state.
         runtime: what transitions work with.
         failures: disables queries.
-        exclusively: makes a context in which other operations of the session wait.
     """
 
-    def __init__(
-        self,
-        store: StateStore,
-        runtime: Runtime,
-        failures: FunctionFailures,
-        exclusively: Callable[[], AbstractContextManager[None]],
-    ) -> None:
+    def __init__(self, store: StateStore, runtime: Runtime, failures: FunctionFailures) -> None:
         self._store, self._runtime, self._failures = store, runtime, failures
-        self._exclusively = exclusively
 
     def commit(self, compute: Compute) -> BatchReport:
         """Compute a batch and commit it; queries that keep it from succeeding are disabled.
@@ -63,23 +54,15 @@ class Batches:
         failed = False
         while True:  # each time but one fewer queries are left
             try:
-                report = self._committed(compute)
-                break
+                with self._failures.changing(f"batch {self._store.last.batch + 1} was being computed") as change:
+                    change.state, report = compute(change.state)
+                return report
             except TooManyPairs as problem:
                 self._failures.disable_readers(problem.root, problem.reason)
             except (SparkDied, OutOfMemory) as problem:
                 if failed:
                     self._disable_guilty(compute, problem)
                 failed = True
-        self._failures.disable()
-        return report
-
-    def _committed(self, compute: Compute) -> BatchReport:
-        number = self._store.last.batch + 1
-        with self._exclusively(), self._store.changing(f"batch {number} was being computed") as change:
-            change.state, report = compute(change.state)
-            change.state = self._failures.without_failed(change.state)
-        return report
 
     def _disable_guilty(self, compute: Compute, problem: EngineError) -> None:
         number, state = self._store.last.batch + 1, self._store.last
@@ -92,13 +75,12 @@ class Batches:
         guilty = find_guilty(suspects, lambda names: self._succeeds_without(names, compute))
         how = "Spark's JVM died of" if isinstance(problem, SparkDied) else "memory ran out for"
         reason = f"{how} batch {number} twice, and not without this query"
-        with self._exclusively():
-            self._failures.disable_named({guilty: reason})
+        self._failures.disable_named({guilty: reason})
 
     def _succeeds_without(self, names: Collection[str], compute: Compute) -> bool:
         """Whether a batch succeeds without some queries; nothing of it stays."""
         try:
-            with self._exclusively(), self._store.changing() as change:
+            with self._store.changing() as change:
                 compute(transitions.without(self._runtime, change.state, names))
                 raise _Rehearsed
         except (SparkDied, OutOfMemory):

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 from workbench.errors import EngineError
 from workbench.session import transitions
+from workbench.session.changes import StateStore
+from workbench.session.failures.functions import FunctionFailures
 from workbench.session.learning.forecast import Forecast, Persistence
 from workbench.session.learning.reoptimizing import Accept, Reoptimization
-from workbench.session.parts import Parts
+from workbench.session.transitions import Runtime
 
 MARGIN = 0.9
 """The other network must cost less than this part of what the one that runs costs."""
@@ -68,23 +70,24 @@ class Reoptimizer:
     """Plans the network of a session anew, when it is asked to and after batches.
 
     Args:
-        parts: of the session.
+        store: the session's state.
+        runtime: what transitions work with.
+        failures: disables queries.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: StateStore, runtime: Runtime, failures: FunctionFailures) -> None:
+        self._store, self._runtime, self._failures = store, runtime, failures
         self._hysteresis = Hysteresis()
 
     def look(self) -> Reoptimization:
-        """What would be done now. It belongs inside ``Parts.exclusively``."""
-        return transitions.reoptimize(self._parts.runtime, self._parts.store.state, lambda forecast: False)[1]
+        """What would be done now."""
+        with self._store.exclusively():
+            return transitions.reoptimize(self._runtime, self._store.state, lambda forecast: False)[1]
 
     def act(self, accept: Accept) -> Reoptimization:
-        """Plan anew, and keep it where ``accept`` says so. It belongs inside ``Parts.exclusively``."""
-        with self._parts.store.changing() as change:
-            change.state, outcome = transitions.reoptimize(self._parts.runtime, change.state, accept)
-            change.state = self._parts.failures.without_failed(change.state)
-        self._parts.failures.disable()
+        """Plan anew, and keep it where ``accept`` says so."""
+        with self._failures.changing() as change:
+            change.state, outcome = transitions.reoptimize(self._runtime, change.state, accept)
         if outcome.applied:
             self._hysteresis.persistence.replanned()
         return outcome
@@ -94,11 +97,11 @@ class Reoptimizer:
 
         The batch is committed. So what goes wrong now is a warning, and the network stays as it is.
         """
-        if not self._parts.planner.options.adaptive or not self._hysteresis.is_due(seconds):
+        if not self._runtime.planner.options.adaptive or not self._hysteresis.is_due(seconds):
             return None
         begun = time.perf_counter()
         try:
-            with self._parts.exclusively():
+            with self._store.exclusively():
                 seen = self.look()
                 return self.act(self._hysteresis.pays) if self._hysteresis.acts(seen.forecast) else None
         except EngineError as error:

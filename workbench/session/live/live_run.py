@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 
 from workbench.engine.reports import BatchReport
+from workbench.session.changes import StateStore
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
 from workbench.session.live.overload import Overload
 from workbench.session.live.priorities import Priorities
+from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
-from workbench.session.parts import Parts
 from workbench.streams.cut import BatchCut
 
 LOGGING = 0.25
@@ -28,9 +29,10 @@ class LiveRun:
     """Runs batches of a session's live streams, as large as keep a latency.
 
     Args:
-        parts: of the session.
-        run_batch: runs a batch of a number of rows of each stream, or of others.
+        store: the session's state.
+        live: its live sources.
         suspension: suspends queries, and lets them go on.
+        run_batch: runs a batch of a number of rows of each stream, or of others.
         latency: seconds that a batch may take.
 
     Attributes:
@@ -38,8 +40,10 @@ class LiveRun:
         pause: seconds to wait when nothing has come.
     """
 
-    def __init__(self, parts: Parts, run_batch: RunBatch, suspension: Suspension, latency: float) -> None:
-        self._parts, self._run_batch, self._suspension = parts, run_batch, suspension
+    def __init__(
+        self, store: StateStore, live: LiveSources, suspension: Suspension, run_batch: RunBatch, latency: float
+    ) -> None:
+        self._store, self._live, self._suspension, self._run_batch = store, live, suspension, run_batch
         self._size = BatchSize(LEAST_ROWS, latency)
         self._overload, self._priorities = Overload(latency), Priorities(latency)
         self._waiting: Mapping[str, int] = {}
@@ -49,8 +53,9 @@ class LiveRun:
     def ready(self) -> bool:
         """Log what has come, and let queries go on when there is time; whether rows wait for a batch."""
         begun = time.monotonic()
-        with self._parts.lock:
-            state, live = self._parts.store.state, self._parts.live
+        live = self._live
+        with self._store.exclusively():
+            state = self._store.state
             ahead = max(LEAST_AHEAD, AHEAD * self._size.rows)
             seconds = self._size.latency * LOGGING
             while live.take_in(state.streams, seconds, ahead) and time.monotonic() - begun < seconds:
@@ -63,8 +68,8 @@ class LiveRun:
 
     def step(self) -> BatchReport:
         """Run a batch of rows that wait, after ``ready`` said that some do."""
-        state = self._parts.store.state
-        streams, sources = state.streams, self._parts.live.status(state.streams)
+        state = self._store.state
+        streams, sources = state.streams, self._live.status(state.streams)
         sizes: Mapping[str, int | BatchCut]
         sizes = whole = self._size.of({name: rows for name, rows in self._waiting.items() if name in streams})
         if names := self._priorities.to_suspend(state.queries.values(), sources):

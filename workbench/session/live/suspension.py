@@ -1,54 +1,43 @@
-"""Suspending queries and letting them go on: by the analyst, or by live running where rows come too fast.
-
-Its methods stand behind those of ``Session``, which document arguments and errors.
-"""
+"""Suspending queries and letting them go on: by the analyst, or by live running where rows come too fast."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
-from workbench.errors import QueryError
 from workbench.session import transitions
-from workbench.session.parts import Parts
-from workbench.session.state import ACTIVE, QueryRecord
+from workbench.session.changes import StateStore
+from workbench.session.failures.functions import FunctionFailures
+from workbench.session.state import check_active
+from workbench.session.transitions import Runtime
 
 
 class Suspension:
-    """Suspends queries of a session, lets them go on, and keeps their priorities.
+    """Suspends queries of a session, and lets them go on.
 
     Args:
-        parts: of the session.
+        store: the session's state.
+        runtime: what transitions work with.
+        failures: disables queries.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: StateStore, runtime: Runtime, failures: FunctionFailures) -> None:
+        self._store, self._runtime, self._failures = store, runtime, failures
 
     def suspend(self, names: Collection[str], by_load: bool = False) -> None:
-        """Let batches pass over these queries; see ``Session.suspend``. ``by_load``: until there is time again."""
-        with self._parts.exclusively(), self._parts.store.changing() as change:
+        """Let batches pass over these queries; ``by_load``: until there is time again.
+
+        Raises:
+            QueryError: one of them is not there, or does not run.
+        """
+        with self._store.changing() as change:
             for name in names:
-                _check_active(change.state.query(name))
+                query = change.state.query(name)
+                check_active(query, query.status)
             change.state = transitions.suspend(change.state, names, by_load)
 
     def resume(self, names: Collection[str] | None = None) -> None:
-        """Let these queries go on, or all; see ``Session.resume``."""
-        suspended = {name for name, query in self._parts.store.state.queries.items() if query.suspended is not None}
-        going = suspended if names is None else suspended & set(names)
-        if not going:
-            return
-        with self._parts.exclusively(), self._parts.store.changing() as change:
-            change.state = transitions.resume(self._parts.runtime, change.state, going)
-            change.state = self._parts.failures.without_failed(change.state)
-        self._parts.failures.disable()
-
-    def prioritize(self, name: str, priority: int) -> None:
-        """Give a query a priority; see ``Session.prioritize``."""
-        with self._parts.exclusively(), self._parts.store.changing() as change:
-            record = replace(change.state.query(name), priority=priority)
-            change.state = replace(change.state, queries={**change.state.queries, record.name: record})
-
-
-def _check_active(query: QueryRecord) -> None:
-    if query.status != ACTIVE:
-        raise QueryError(f"query {query.name} does not run: {query.status}", hint="register it again under any name")
+        """Let these queries go on, or all; those that are not suspended go on anyway."""
+        suspended = {name for name, query in self._store.state.queries.items() if query.suspended is not None}
+        if going := suspended if names is None else suspended & set(names):
+            with self._failures.changing() as change:
+                change.state = transitions.resume(self._runtime, change.state, going)

@@ -415,8 +415,8 @@ def test_who_read_an_answer_waits_until_its_query_is_disabled() -> None:
     """Also when another thread is about to disable it: else the NULL of a call that failed would be an answer."""
     lock, problems, steps = threading.RLock(), {"f": "raised ValueError"}, list[str]()
     functions = SimpleNamespace(problems=problems, forget=lambda names: [problems.pop(name) for name in list(names)])
-    store = SimpleNamespace(state=State(), directory=SimpleNamespace(read_only=None))
-    failing = FunctionFailures(store, Runtime(None, None), functions, lock)  # type: ignore[arg-type]
+    store = SimpleNamespace(state=State(), directory=SimpleNamespace(read_only=None), exclusively=lambda: lock)
+    failing = FunctionFailures(store, Runtime(None, None), functions)  # type: ignore[arg-type]
 
     def read() -> None:
         failing.disable()

@@ -13,80 +13,79 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
+from workbench.engine.spark.jobs import JobRunner
 from workbench.explain.describe import NetworkView
+from workbench.network.network import Network
 from workbench.network.nodes import NodeId
+from workbench.session.changes import StateStore
 from workbench.session.learning.observing import predictions
-from workbench.session.live.sources import SourceStatus, ahead_of_now
-from workbench.session.parts import Parts
-from workbench.session.state import State
+from workbench.session.live.sources import LiveSources, SourceStatus, ahead_of_now
+from workbench.session.transitions import Runtime
 from workbench.sql.logical import LogicalQuery
-from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.stream import Stream
 
 
 class SessionContents:
-    """The properties of a session that read its last committed state.
+    """The methods of a session that say what there is, as of the last commit.
 
-    Attributes:
-        parts: of the session.
+    Args:
+        store: the session's state.
+        runtime: the planner with the catalog, and the engine.
+        live: reads live sources.
+        jobs: has the session's Spark.
     """
 
-    parts: Parts
+    def __init__(self, store: StateStore, runtime: Runtime, live: LiveSources, jobs: JobRunner) -> None:
+        self._store, self._runtime, self._live, self._jobs = store, runtime, live, jobs
 
     @property
     def spark(self) -> SparkSession:
         """The Spark session that queries' DataFrames belong to; another one after its JVM has died."""
-        return self.parts.jobs.analyst
+        return self._jobs.analyst
 
     @property
     def read_only(self) -> str | None:
         """Why this session may only be read; ``None`` when it may be changed."""
-        return self.parts.directory.read_only
+        return self._store.directory.read_only
 
     @property
     def closed(self) -> bool:
         """Whether the session has ended."""
-        return self.parts.directory.closed
+        return self._store.directory.closed
 
     @property
     def temporary(self) -> bool:
         """Whether it is gone when it is closed, since no folder was given for it; ``save`` keeps a copy."""
-        return self.parts.directory.temporary
+        return self._store.directory.temporary
 
     @property
     def streams(self) -> Mapping[str, Stream]:
         """Streams and tables by name."""
-        return MappingProxyType(dict(self._state.streams))
+        return MappingProxyType(dict(self._store.state.streams))
 
     @property
     def sources(self) -> Mapping[str, SourceStatus]:
         """How the live sources are, by the names of their streams."""
-        state, now = self._state, dt.datetime.now(dt.UTC).replace(tzinfo=None)
-        found = self.parts.live.status(state.streams).items()
+        state, now = self._store.state, dt.datetime.now(dt.UTC).replace(tzinfo=None)
+        found = self._live.status(state.streams).items()
         clock = state.engine.clock
         return MappingProxyType({n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
 
     @property
     def views(self) -> Mapping[str, LogicalQuery]:
         """Views and queries that can be used in FROM."""
-        return MappingProxyType(dict(self._state.views))
-
-    @property
-    def functions(self) -> Mapping[str, UserFunction | UserAggregate]:
-        """The functions and aggregates that were added, by name; of each the latest version."""
-        schema = self._state.schema
-        return MappingProxyType({**schema.functions, **schema.aggregates})
+        return MappingProxyType(dict(self._store.state.views))
 
     @property
     def network(self) -> NetworkView:
         """The shared query network as it is now."""
-        state = self._state
+        state = self._store.state
         return NetworkView(state.network, state.reports)
 
     @property
     def reports(self) -> list[BatchReport]:
         """The reports of all batches."""
-        return list(self._state.reports)
+        return list(self._store.state.reports)
 
     def observed(self) -> pd.DataFrame:
         """What the last batch was expected to bring to the nodes of the network, and what it brought.
@@ -101,37 +100,63 @@ class SessionContents:
             >>> session.observed()["q_learnt"].median()  # doctest: +SKIP
             1.1
         """
-        return predictions(self._state)
+        return predictions(self._store.state)
 
     @property
     def batch(self) -> int:
         """Number of the last batch that was run; 0 before the first."""
-        return self._state.batch
+        return self._store.state.batch
 
     @property
     def now(self) -> dt.datetime | None:
         """The latest event time that any stream has brought; ``None`` while none has."""
-        return self._state.engine.clock.latest
+        return self._store.state.engine.clock.latest
 
     @property
     def clocks(self) -> Mapping[str, dt.datetime | None]:
         """The latest event time that each stream has brought; ``None`` while it has brought none."""
-        state = self._state
+        state = self._store.state
         return {name: state.engine.clock.latest_of(name) for name in state.streams}
 
     @property
     def progress(self) -> Progress | None:
         """How far the batch is that runs now, or a registration over all data so far; ``None`` when there is none."""
-        return self.parts.engine.progress
+        return self._runtime.engine.progress
 
     def kept(self, root: NodeId) -> tuple[int, int]:
         """How much is kept for a local tree, by its root's id: rows (of its state too), and bytes on disk."""
-        with self.parts.store.pinned() as state:
+        with self._store.pinned() as state:
             tree = state.engine.by_root.get(root)
             if tree is None:
                 return 0, 0
             return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
 
-    @property
-    def _state(self) -> State:
-        return self.parts.store.state
+    def batch_cost(self, network: Network) -> float:
+        """The rows that a batch of a network would look at, predicted from the batches so far.
+
+        Example:
+            >>> session.batch_cost(session.network.network)  # doctest: +SKIP
+            41200.0
+        """
+        self._store.directory.check_open()
+        return self._runtime.planner.batch_cost(network)
+
+    def catalog(self, sql: str) -> pd.DataFrame:
+        """Rows of the system catalog, which holds all that is known of the network (T3.6).
+
+        Example:
+            >>> session.catalog("SELECT node, svoa, svoa_predicates FROM selection_topology")  # doctest: +SKIP
+
+        Raises:
+            CatalogError: it is no SELECT, or names what is not there.
+        """
+        with self._store.exclusively():
+            self._runtime.planner.refresh(self._store.state.network)
+            names, rows = self._runtime.planner.catalog.query(sql)
+            return pd.DataFrame(rows, columns=list(names))
+
+    def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
+        """The relations of the catalog: name, columns, rows."""
+        with self._store.exclusively():
+            self._runtime.planner.refresh(self._store.state.network)
+            return self._runtime.planner.catalog.tables()

@@ -1,0 +1,1 @@
+"""The methods of a session, by what they are about."""

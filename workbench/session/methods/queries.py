@@ -1,0 +1,247 @@
+"""The queries of a session: how they are registered, planned, answered, suspended and dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
+
+import pandas as pd
+
+from workbench.errors.public_api import check_argument
+from workbench.explain.describe import NetworkView
+from workbench.explain.explanation import ExplanationView
+from workbench.session import transitions
+from workbench.session.answer_reader import AnswerReader
+from workbench.session.changes import StateStore
+from workbench.session.failures.functions import FunctionFailures
+from workbench.session.learning.adapting import Reoptimizer
+from workbench.session.learning.forecast import Forecast
+from workbench.session.learning.reoptimizing import Reoptimization, asked
+from workbench.session.learning.strategies import StrategyPlan, compare_strategies
+from workbench.session.live.suspension import Suspension
+from workbench.session.query import Query, QueryHandles
+from workbench.session.state import LAZY, LISTED, State
+from workbench.session.transitions import BoundText, Runtime
+from workbench.sql.binder.pipeline import Bound, bind
+
+
+class SessionQueries:
+    """The methods of a session that register its queries, plan them, and ask for their answers.
+
+    Args:
+        store: the session's state.
+        runtime: what transitions work with.
+        failures: disables queries.
+        answers: reads what queries answer.
+        handles: of the queries.
+        suspension: of the queries.
+        reoptimizer: plans the network anew.
+        dialect: SQL dialect of queries that name none.
+    """
+
+    def __init__(
+        self,
+        store: StateStore,
+        runtime: Runtime,
+        failures: FunctionFailures,
+        answers: AnswerReader,
+        handles: QueryHandles,
+        suspension: Suspension,
+        reoptimizer: Reoptimizer,
+        dialect: str,
+    ) -> None:
+        self._store, self._runtime, self._failures, self._answers = store, runtime, failures, answers
+        self._handles, self._suspension, self._reoptimizer = handles, suspension, reoptimizer
+        self.dialect = dialect
+
+    def register(
+        self,
+        sql: str,
+        name: str | None = None,
+        dialect: str | None = None,
+        results: str = LAZY,
+        force: bool = False,
+    ) -> Query:
+        """Register a continuous query; it answers over all data so far at once, then goes on.
+
+        Args:
+            sql: its text.
+            name: what it is called; a number unless given.
+            dialect: of the text; that of the session unless given.
+            results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is applied when
+                the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
+            force: whether the query is computed also when it joins so many pairs of rows that it takes very long.
+
+        A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
+        used in FROM by later queries.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted; nothing has changed.
+            QueryError: it would take very long (``force``), or the name cannot be used; nothing has changed.
+            EngineError: Spark could not evaluate it; nothing has changed.
+        """
+        dialect = dialect or self.dialect
+        with self._bound(sql, dialect) as (state, bound):
+            named = state.named + (name is None and bound.query is not None)
+            name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
+            return self._register({name: BoundText(sql, dialect, bound, results)}, named, force)[name]
+
+    def register_many(
+        self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY, force: bool = False
+    ) -> dict[str, Query]:
+        """Register several queries together: all or none, and their nodes are computed in one go. See ``register``."""
+        with self._store.exclusively():
+            state, dialect, texts = self._store.state, dialect or self.dialect, {}
+            for name, sql in queries.items():
+                check_argument("name", name, str)
+                texts[name] = BoundText(sql, dialect, bind(sql, dialect, state.schema), results)
+                state = state.with_views(texts[name].bound.named(name))
+            return self._register(texts, state.named, force)
+
+    def drop(self, name: str) -> None:
+        """Drop a query and exactly the nodes nobody else needs.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        with self._store.changing() as change:
+            change.state = transitions.drop(self._runtime, change.state, change.state.query(name).name)
+
+    def query(self, name: str) -> Query:
+        """The query of that name.
+
+        Raises:
+            QueryError: there is none; the hint has the nearest.
+        """
+        return self._handles.of(self._store.state.query(name))
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """Registered queries by name, in the order of registration."""
+        queries = self._store.state.queries.items()
+        return MappingProxyType({name: self._handles.of(query) for name, query in queries})
+
+    def results(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+        """The answers of several queries, all after the same batch, and faster than one by one.
+
+        Raises:
+            QueryError: there is no query of a name, or one was disabled.
+            EngineError: Spark could not read them.
+
+        Example:
+            >>> session.results(["big", "fees"])["fees"]  # doctest: +SKIP
+        """
+        state = self._store.state
+        return self._answers.results({name: state.query(name) for name in names})
+
+    def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
+        """The network as it would be with the query registered, and what would be shared; nothing changes.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted.
+        """
+        with self._bound(sql, dialect or self.dialect) as (state, bound):
+            planner, logical = self._runtime.planner, bound.named(name)[name]
+            transitions.learn(self._runtime, state)
+            with planner.catalog.rehearsal():
+                network = planner.drop(state.network, state.same_names([name]))
+                planned = planner.register(network, name, logical)
+        return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
+
+    def suspend(self, name: str) -> None:
+        """Let batches pass over a query: what only it needs costs nothing, and its answer stays that of this batch.
+
+        What other queries read of it goes on. ``Query.batch`` says which batch its answer is of.
+
+        Raises:
+            QueryError: there is no such query, or it was disabled.
+
+        Example:
+            >>> session.suspend("weekly_report")  # doctest: +SKIP
+        """
+        self._suspension.suspend([self._store.state.query(name).name])
+
+    def resume(self, name: str | None = None) -> None:
+        """Let a suspended query go on, or all: its answer is that over all data so far, at the cost of a registration.
+
+        What it missed is one change, of the last batch, where its rows may be taken back.
+
+        Raises:
+            QueryError: there is no such query.
+            EngineError: Spark could not compute it; it stays suspended.
+        """
+        self._suspension.resume(None if name is None else [self._store.state.query(name).name])
+
+    def prioritize(self, name: str, priority: int) -> None:
+        """Say how important a query is: 0 unless said.
+
+        Where rows come faster than they can be answered for long, live running suspends the queries below 0, the lowest
+        first, before it leaves rows out (``add_stream(shed=...)``), and lets them go on when it has time again.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        with self._store.changing() as change:
+            record = replace(change.state.query(name), priority=priority)
+            change.state = replace(change.state, queries={**change.state.queries, record.name: record})
+
+    def reoptimize(self, dry_run: bool = False) -> Reoptimization:
+        """Plan all queries anew with what batches have shown, and exchange what can be computed at less cost.
+
+        Answers, changes and ids of queries stay as they are; only how they are computed changes. Trees that are new are
+        computed from all data so far, as at a registration. Nothing changes where a batch would not be cheaper; whether
+        enough batches will come that computing those trees pays is for you to say.
+
+        Args:
+            dry_run: only say what would be done.
+
+        Raises:
+            EngineError: Spark could not compute a new tree; nothing has changed.
+
+        Example:
+            >>> print(session.reoptimize(dry_run=True))  # doctest: +SKIP
+            after batch 7: 2 queries would move (chains, pairs)
+              predicted cost of a batch: 41,200 rows, then 35,100 (-15%)
+              hydrating takes about 3.0 s and a batch 0.12 s less, predicted: it pays after 25 batches
+        """
+        return self._reoptimizer.look() if dry_run else self._reoptimizer.act(Forecast.cheaper)
+
+    def compare_strategies(self) -> list[StrategyPlan]:
+        """What each strategy of sharing would make of the queries, and what they would be without sharing.
+
+        Queries are planned in the order in which they were registered; nothing changes.
+
+        Example:
+            >>> [(plan.strategy, plan.nodes) for plan in session.compare_strategies()]  # doctest: +SKIP
+            [('sharing-selection', 12), ('match-plan', 14), ('nothing shared', 31)]
+        """
+        with self._store.exclusively():
+            state = self._store.state
+            transitions.learn(self._runtime, state)
+            return compare_strategies(self._runtime.planner, asked(state))
+
+    @contextmanager
+    def _bound(self, sql: str, dialect: str) -> Iterator[tuple[State, Bound]]:
+        """The state and a bound text, while nothing else changes; a text with an error does not wait for a batch."""
+        schema = self._store.state.schema
+        bound = bind(sql, dialect, schema)
+        with self._store.exclusively():
+            state = self._store.state
+            # A batch moves event times, which only a window clause reads; other names may have changed as well.
+            now = (state.schema if bound.windows else schema).event_times
+            if replace(state.schema, event_times=now) != schema:
+                bound = bind(sql, dialect, state.schema)
+            yield state, bound
+
+    def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
+        names = ", ".join(list(texts)[:LISTED]) + (", …" if len(texts) > LISTED else "")
+
+        def committed() -> None:
+            with self._failures.changing(f"{names} was being computed") as change:
+                registered = transitions.register(self._runtime, change.state, texts, force)
+                change.state = replace(registered, named=named)
+
+        self._store.once_more(committed, refused=f"{names} cannot be registered")
+        return {name: self._handles.of(self._store.state.queries[name]) for name in texts}

@@ -1,0 +1,207 @@
+"""The streams and tables of a session: how they are added, changed and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from shutil import rmtree
+
+from workbench.engine.reports import BatchReport
+from workbench.errors import StreamError, with_article
+from workbench.session import transitions
+from workbench.session.changes import Change, StateStore
+from workbench.session.directory.directory import SPOOLED
+from workbench.session.directory.gate import Gate
+from workbench.session.failures.batches import Batches
+from workbench.session.live.sources import LiveSources, begin_live, keep_source, stored_schema
+from workbench.session.transitions import Runtime
+from workbench.sql.algebra.column_names import stored_name
+from workbench.streams.corrections.declared import corrections_of
+from workbench.streams.corrections.update import update
+from workbench.streams.ingest import ingest
+from workbench.streams.live.sources import open_live
+from workbench.streams.source import OpenedSource
+from workbench.streams.stream import Stream, replayed, static_table
+
+
+class SessionStreams:
+    """The methods of a session that add, change and remove its streams and tables.
+
+    Args:
+        store: the session's state.
+        runtime: what transitions work with.
+        batches: commits the change of a table.
+        live: reads live sources.
+        gate: signs what a stream's log stores of its source.
+    """
+
+    def __init__(self, store: StateStore, runtime: Runtime, batches: Batches, live: LiveSources, gate: Gate) -> None:
+        self._store, self._runtime, self._batches, self._live, self._gate = store, runtime, batches, live, gate
+
+    def add_stream(
+        self,
+        name: str,
+        source: object,
+        history: int | None = None,
+        batch: int | str | timedelta | None = None,
+        time: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        lateness: str | timedelta | int | None = None,
+        key: Sequence[str] | None = None,
+        changes: str | None = None,
+        weight: str | None = None,
+        shed: str | None = None,
+    ) -> Stream:
+        """Add a stream that is replayed in row order.
+
+        Args:
+            name: what queries call it.
+            source: path or URL of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark
+                DataFrame. Or a live source, of which each batch brings what is there by then: a topic of Kafka
+                (``"kafka://host:port/topic"``), a socket of JSON lines (``"socket://host:port"``), a pattern of paths
+                (``"in/*.csv"``), a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming
+                DataFrame of Spark.
+            history: the first rows, already there as batch 0; none when ``None``.
+            batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:
+                all streams with one replay in step, each with its rows before the end of that hour. Not for live ones.
+            time: the column with the event time.
+            columns: SQL types of columns of a CSV file that should not be inferred.
+            lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
+                or a number where event times are numbers. Later rows are quarantined and counted when they
+                arrive. ``None``: there is no limit.
+            key: the columns that say which row a change means; none: the whole row says it.
+            changes: how the source writes changes of earlier rows. ``"upsert"``: a row replaces the one of its key, and
+                takes it back where it has nothing but the key; ``"cdf"``: a change data feed with the column
+                ``_change_type``; ``"debezium"``: envelopes with ``op``, ``before`` and ``after``. ``None``: rows are
+                only added, and the stream is append-only.
+            weight: instead of these, the column that says how often a row comes, or goes where it is negative. An
+                update is two rows in the log, the old one with weight -1 and the new one, which arrive together.
+            shed: what live running leaves out when rows come faster than they can be answered for long: ``"oldest"``,
+                all but a ``"sample"`` of rows, or all but those of some keys: ``"sample by account"``. ``catch_up``
+                takes them later. ``None``: nothing.
+
+        Raises:
+            StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
+                event times, how rows change is not clear, or the name is taken.
+        """
+        corrections = corrections_of(changes, key, weight)
+        with self._adding_log(name) as (change, folder):
+            live = open_live(source, folder=self._spooled(name, fresh=True))
+            copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
+            log = ingest(name, copied, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
+            if live is not None:
+                log = begin_live(log, live, source, history or 0, self._durable, self._gate)
+                self._live.attach(name, live)
+            stream = replayed(log, history, batch, time, shed)
+            change.state = transitions.add_stream(self._runtime, change.state, stream)
+        return stream
+
+    def attach(self, name: str, source: object) -> None:
+        """Go on with another live source for a stream, such as an iterator after the session was opened again.
+
+        A source that begins from its beginning is read past the rows that the stream has already.
+
+        Raises:
+            StreamError: there is no such stream, it is not live, or the source is not.
+        """
+        with self._store.exclusively():
+            stream = self._store.state.stream(name)
+            reader = open_live(source, stored_schema(stream.log.tail), self._spooled(stream.name))
+            if reader is None or stream.table or stream.log.tail is None:
+                what = with_article(type(source).__name__) if reader is None else stream.name
+                raise StreamError(
+                    f"{what} is not live",
+                    hint="live are topics, sockets, patterns of paths, polled queries, iterators and spark.readStream",
+                )
+            reader.widen(stream.stored_columns)
+            if self._store.directory.read_only is None:
+                keep_source(stream.log, reader, source, self._gate)
+            self._live.attach(stream.name, reader)
+
+    def add_table(
+        self, name: str, source: object, columns: Mapping[str, str] | None = None, key: Sequence[str] | None = None
+    ) -> Stream:
+        """Add a table: all of its rows are there from the start, until ``update_table``.
+
+        Arguments and errors as ``add_stream``. With a key, a row replaces an earlier one of its key, and rows can be
+        replaced and deleted later; without one they can only be added.
+        """
+        corrections = corrections_of(None, key, None, table=True)
+        with self._adding_log(name) as (change, folder):
+            table = static_table(ingest(name, source, folder, columns=columns, corrections=corrections, growing=True))
+            change.state = transitions.add_stream(self._runtime, change.state, table)
+        return table
+
+    def update_table(self, name: str, rows: object = None, delete: object = None) -> BatchReport:
+        """Change rows of a table; the change is a batch, in which no stream brings a row.
+
+        Args:
+            name: of the table.
+            rows: to add; with a key, each replaces the row of its key. Any source that ``add_table`` takes.
+            delete: the keys of rows to delete, with the columns of the key. They go before ``rows`` come.
+
+        Raises:
+            StreamError: there is no such table, a row does not fit, or one to delete is not there; nothing has changed.
+            EngineError: the batch could not be evaluated. The change is in the log, and arrives with the next batch.
+
+        Example:
+            >>> session.update_table("zips", [{"zip": "02139", "state": "MA"}])  # doctest: +SKIP
+        """
+        with self._store.exclusively():
+            table = self._store.state.stream(name)
+            if not table.table:
+                raise StreamError(f"{table.name} is a stream", hint="rows come to it from its source")
+            self._store.directory.check_writable()
+            log = table.log.growing(self._durable)
+            update(log, rows, delete)
+            grown = replace(table, log=log)
+            sizes = {grown.name: grown.waiting}
+            return self._batches.commit(lambda state: transitions.run(self._runtime, state.with_stream(grown), sizes))
+
+    def drop_stream(self, name: str) -> None:
+        """Forget a stream or table, and its rows. Queries and views that read it must be dropped first.
+
+        Raises:
+            StreamError: there is no such stream, or a query or view reads it.
+        """
+        with self._store.changing() as change:
+            stream = change.state.stream(name)
+            change.state = transitions.drop_stream(self._runtime, change.state, name)
+        self._live.detach(stream.name)
+        if stream.log.tail is not None:
+            stream.log.tail.close()
+        rmtree(stream.log.folder, ignore_errors=True)
+        rmtree(self._spooled(stream.name), ignore_errors=True)
+
+    def set_batch(self, stream: str, batch: int | str | timedelta) -> Stream:
+        """Let so many rows of a stream, or so much event time, arrive with each batch from now on.
+
+        Raises:
+            StreamError: there is no such stream, or its batches cannot be of that size.
+        """
+        with self._store.changing() as change:
+            changed = change.state.stream(stream).in_batches_of(batch)
+            change.state = change.state.with_stream(changed)
+        return changed
+
+    def _spooled(self, name: str, fresh: bool = False) -> Path:
+        """The folder for what Spark writes of a stream; a fresh one has nothing of an earlier stream of that name."""
+        folder = self._store.directory.path / SPOOLED / stored_name(name)
+        if fresh:
+            rmtree(folder, ignore_errors=True)
+        return folder
+
+    @property
+    def _durable(self) -> bool:
+        return not self._store.directory.temporary
+
+    @contextmanager
+    def _adding_log(self, name: str) -> Iterator[tuple[Change, Path]]:
+        """A change that adds a stream, and the folder for its log."""
+        with self._store.exclusively():
+            folder = transitions.new_log(self._store.state, self._store.directory.streams, name)
+            with folder as path, self._store.changing() as change:
+                yield change, path
