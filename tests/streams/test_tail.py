@@ -98,3 +98,15 @@ def test_damage_is_seen_when_rows_are_read(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="is damaged: its rows from 3 on"):
         log.read(0, 6)
     assert log.read(0, 3).num_rows == 3
+
+
+@pytest.mark.parametrize("fields", ["1", "1\t1\t1", "1\tone", "", "\\N"])
+def test_a_current_row_that_is_damaged_is_no_other_row(tmp_path: Path, fields: str) -> None:
+    """Also where the row beside it has as many fields too many."""
+    log = table(tmp_path, ["zip"])
+    with sqlite3.connect(log.folder / TAIL) as database:
+        database.execute("UPDATE current SET fields = ? WHERE key = '1'", [fields])
+        database.execute("UPDATE current SET fields = '2\t2\t2' WHERE key = '2'")
+    with pytest.raises(StreamError, match="the current rows of a stream are damaged"):
+        update(log, None, [{"zip": "1"}, {"zip": "2"}])
+    assert log.rows == 3

@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.errors import StreamError
+
 _TEXT = pa.large_string()
 _BETWEEN, _NULL = "\t", "\\N"
 _ESCAPES = (("\\", "\\s"), (_BETWEEN, "\\t"))
@@ -46,14 +48,22 @@ def texts_of_keys(columns: Iterable[pa.Array]) -> pa.Array:
 def rows_of_texts(texts: pa.Array, schema: pa.Schema) -> pa.Table:
     """The inverse of ``texts_of_rows``.
 
+    Raises:
+        StreamError: a text is none of such a row.
+
     Example:
         >>> columns = pa.schema([("m", pa.decimal128(9, 2)), ("s", pa.string())])
         >>> rows_of_texts(pa.array(["1.50\\t\\\\sN"]), columns).to_pylist()
         [{'m': Decimal('1.50'), 's': '\\\\N'}]
     """
-    fields = pc.split_pattern(texts.cast(_TEXT), _BETWEEN).flatten()
-    places = np.arange(len(texts)) * len(schema)
-    columns = [_values(fields.take(pa.array(places + at)), field.type) for at, field in enumerate(schema)]
+    fields = pc.split_pattern(texts.cast(_TEXT), _BETWEEN)
+    try:
+        if pc.any(pc.not_equal(pc.list_value_length(fields), len(schema))).as_py():
+            raise pa.ArrowInvalid("a row has not the columns of the stream")
+        places = np.arange(len(texts)) * len(schema)
+        columns = [_values(fields.flatten().take(pa.array(places + at)), f.type) for at, f in enumerate(schema)]
+    except pa.ArrowInvalid as error:
+        raise StreamError(f"the current rows of a stream are damaged: {error}", hint="restore its file") from error
     return pa.Table.from_arrays(columns, schema=schema)
 
 
