@@ -16,8 +16,10 @@ from typing import Any
 
 import duckdb
 import psycopg
+import pytest
 import servers
 from long import LONG, rare
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from sql.result_types import COLUMNS, Bound, bound, calls, kind_of
 
@@ -33,6 +35,7 @@ ENDLESS = re.compile("repeat|space|generate_series|unnest|explode", re.IGNORECAS
 APPROXIMATE = re.compile(r"(exp|ln|log|log10|pow|power|sqrt|std\w*|var\w*|corr|covar\w*|regr\w*|avg|mean)\b|.*\^", re.I)
 """What PostgreSQL computes of NUMERIC with digits of its own, and the workbench as DOUBLE."""
 OTHERWISE = {
+    "spark": re.compile(r"(?!)"),
     "duckdb": re.compile(r"(upper|ucase|atan2)\("),
     "postgres": re.compile(
         r"(upper|ucase|atan2|to_date|to_timestamp|sum)\(|pow(er)?\(m|m1 \^|CAST\(x\d AS DEC"
@@ -46,6 +49,7 @@ which disable the query where they need more digits."""
 NAMES = {"a": "BIGINT", "m": "DECIMAL(15,2)", "x": "DOUBLE PRECISION", "s": "TEXT", "d": "DATE", "ts": "TIMESTAMP",
          "p": "BOOLEAN"}  # fmt: skip
 _SPARK = {**NAMES, "x": "DOUBLE", "s": "STRING", "ts": "TIMESTAMP_NTZ"}
+_SCHEMA = f"n INT, {', '.join(f'{c} {_SPARK[c[:-1]]}' for c in COLUMNS)}"
 _DATE, _TIME = dt.date, dt.datetime
 VALUES: dict[str, list[Any]] = {
     "a": [0, 1, -1, 2, 3, 7, -7, 10, 100, 2**31 - 1, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), None],
@@ -144,13 +148,37 @@ def test_values_are_those_of_postgres(spark: SparkSession) -> None:
         assert _wrong(spark, "postgres", engine) == []
 
 
+@rare
+@pytest.mark.timeout(1200)
+def test_values_are_those_of_spark(spark: SparkSession) -> None:
+    database = spark.newSession()
+    database.conf.set("spark.sql.ansi.enabled", True)
+    database.conf.set("spark.sql.session.timeZone", "UTC")
+    # From Arrow it is a local relation, which is read without a job; so each row can be asked alone.
+    table = spark.createDataFrame(rows(), _SCHEMA).toArrow()
+    database.createDataFrame(table, _SCHEMA).createOrReplaceTempView("t")
+
+    def engine(sql: str) -> tuple[str, list[Any]] | None:
+        try:
+            described = database.sql(f"SELECT {sql} AS v FROM t").schema["v"]
+        except PySparkException:
+            return None
+        return described.dataType.simpleString(), _each(lambda rest: _collected(database, sql, rest))
+
+    assert _wrong(spark, "spark", engine) == []
+
+
+def _collected(database: SparkSession, sql: str, rest: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in database.sql(f"SELECT {sql} AS v FROM t {rest}").collect()]
+
+
 def _each(answer: Callable[[str], list[tuple[Any, ...]]]) -> list[Any]:
     """The value of each row."""
 
     def one(rest: str) -> list[Any]:
         try:
             return [row[0] for row in answer(rest)]
-        except (duckdb.Error, psycopg.Error, ValueError, OverflowError):
+        except (duckdb.Error, psycopg.Error, PySparkException, ValueError, OverflowError):
             return [...]
 
     values = one("ORDER BY n")
@@ -163,8 +191,7 @@ def _wrong(spark: SparkSession, dialect: str, engine: Engine) -> list[Any]:
                 and not OTHERWISE[dialect].match(sql) and (call := bound(kind, sql, dialect)) is not None
                 and call.expression.type.kind is not Kind.INTERVAL and call.expression.type.ordered]  # fmt: skip
     known = [(call, theirs) for call in accepted if (theirs := engine(call.sql)) is not None]
-    frame = spark.createDataFrame(rows(), f"n INT, {', '.join(f'{c} {_SPARK[c[:-1]]}' for c in COLUMNS)}").coalesce(1)
-    frame = frame.sort("n").cache()
+    frame = spark.createDataFrame(rows(), _SCHEMA).coalesce(1).sort("n").cache()
     wrong = [(c.sql, str(c.expression.type), name) for c, (name, _) in known if not same_kind(c, name, dialect)]
     for first in range(0, len(known), AT_ONCE):
         some = known[first : first + AT_ONCE]
