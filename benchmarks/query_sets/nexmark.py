@@ -9,8 +9,10 @@ not read, or leaves open where rows are equal, is in other words in ``nexmark/du
 from __future__ import annotations
 
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 NUMBERS = range(24)
+_WORDS_OF_DUCKDB = {"DATE_FORMAT(": "strftime(", "'yyyy-MM-dd'": "'%Y-%m-%d'", "'HH:mm'": "'%H:%M'", "`": '"'}
 
 
 def load() -> dict[str, str]:
@@ -27,10 +29,16 @@ def load() -> dict[str, str]:
 def for_duckdb() -> dict[str, str]:
     """The same questions in DuckDB's words."""
     folder = resources.files("benchmarks.query_sets").joinpath("nexmark", "duckdb")
-    own = {name: folder.joinpath(f"{name}.sql") for name in load()}
-    return {
-        name: own[name].read_text(encoding="utf-8") if own[name].is_file() else text for name, text in load().items()
-    }
+    return {name: _in_duckdb(text, folder.joinpath(f"{name}.sql")) for name, text in load().items()}
+
+
+def _in_duckdb(text: str, other: Traversable) -> str:
+    """The text in other words, where there are any; else with DuckDB's names of functions and formats."""
+    if other.is_file():
+        return other.read_text(encoding="utf-8")
+    for ours, theirs in _WORDS_OF_DUCKDB.items():
+        text = text.replace(ours, theirs)
+    return text
 
 
 def count_char(text: str | None, char: str | None) -> int | None:

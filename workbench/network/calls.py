@@ -7,8 +7,6 @@ or in what rows are grouped, ordered or compared by.
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from workbench.network.network import Network, QueryPlan
 from workbench.network.projection import carried_columns, computed_columns
 from workbench.sql.algebra.expressions import calls
@@ -30,13 +28,6 @@ def functions_of(network: Network, plan: QueryPlan) -> frozenset[str]:
 
 def largest_values(network: Network) -> float:
     """Bytes that functions may make of a row in some node or answer, estimated (``value_sizes``)."""
-    of_nodes = (node.computed(_Every()) for node in network.nodes.values())
+    of_nodes = (node.computed(node.types) for node in network.nodes.values())
     of_answers = (plan.expressions for plan in network.queries.values())
     return max((sum(map(largest_value, own)) for own in (*of_nodes, *of_answers)), default=0.0)
-
-
-class _Every(Container[str]):
-    """All columns that a node has."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
