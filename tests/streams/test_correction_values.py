@@ -23,7 +23,10 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.declared import CHANGE_TYPE, Corrections, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
+from workbench.streams.live.iterator import IteratorReader
+from workbench.streams.live.take_in import take_in
 from workbench.streams.log import StreamLog, log_schema
+from workbench.streams.source import OpenedSource
 
 TYPES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "bigint": (pa.int64(), [2**63 - 1, -(2**63), 0, 2**53 + 1]),
@@ -129,6 +132,23 @@ def test_rows_that_are_taken_back_are_those_that_were_put(tmp_path: Path, form: 
     chunks = source(name, changes).to_reader(max_chunksize=7)  # most rows are taken back through the disk
     log = ingest("s", chunks, tmp_path / "s", corrections=declared(how))
     assert stored(log, tmp_path, name) == logged(changes, "key" in how)
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_live_source_of_tables(tmp_path: Path, form: str, name: str) -> None:
+    """Tables have their types, also where the values of the first ones would do with less."""
+    source, how = FORMS[form]
+    changes = [(0, None, 1), *random_changes(len(TYPES[name][1]))]
+    given = source(name, changes)
+    tables = [given.slice(0, 1), given.slice(1, 20), *given.slice(21).to_batches(max_chunksize=50)]
+    reader = IteratorReader(iter(tables))
+    opened = OpenedSource(reader.schema, iter(()))
+    log = ingest("s", opened, tmp_path / "s", corrections=declared(how)).growing(durable=False)
+    while not take_in(log, reader, 30):
+        pass
+    assert stored(log, tmp_path, name) == logged(changes, "key" in how)
+    assert {entry.reason[:13] for entry in log.quarantined} <= {"it takes back"}
 
 
 @pytest.mark.parametrize("name", TYPES)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -79,6 +80,31 @@ def test_an_iterator_of_tables_with_records_that_do_not_fit(tmp_path: Path) -> N
         open_live(iter([1]))
     with pytest.raises(StreamError, match="gives no row"):
         open_live(iter([]))
+
+
+def test_an_iterator_of_tables_beside_records(tmp_path: Path) -> None:
+    """Tables pass as they are where they have the columns and types of the first one; otherwise row by row."""
+    first = pa.table({"id": pa.array([0], pa.int32()), "s": pa.array(["a"]).dictionary_encode(), "m": [Decimal("1.5")]})
+    items = [
+        first,
+        first.set_column(0, "id", pa.array([1])).select(["m", "s", "id"]),
+        {"id": 2**40, "s": "b", "m": Decimal("2.5")},
+        pd.DataFrame({"id": [3.0, None], "s": [None, "c"]}),
+        first.set_column(0, "id", pa.array([4])).set_column(2, "m", pa.array([Decimal("22.75")])),
+        first.set_column(0, "id", pa.array(["x"])),
+        pa.table({"id": [5, 6], "new": ["a", None]}),
+        {"id": 7},
+    ]
+    log, reader = live(tmp_path, iter(items))
+    while not take_in(log, reader, 2):
+        pass
+    assert ids(log) == [0, 1, 2**40, 3, None, 7]
+    assert [entry.line for entry in log.quarantined] == [6, 7, 8, 9]
+    reasons = [entry.reason for entry in log.quarantined]
+    assert reasons[:2] == ["m: Decimal('22.75') is no decimal(2,1)", "id: 'x' is no integer"]
+    assert [log.read(0, 9)[name].to_pylist()[:4] for name in ("s", "m")] == [
+        ["a", "a", "b", None], [Decimal("1.5"), Decimal("1.5"), Decimal("2.5"), None]
+    ]  # fmt: skip
 
 
 def exits() -> Iterator[dict[str, object]]:

@@ -7,15 +7,17 @@ say, holds no other up.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain, groupby
 
 import pyarrow as pa
 
 from workbench.errors import StreamError, with_article
-from workbench.streams.files.json_lines import JsonRecord, rows_of, schema_of
-from workbench.streams.live.puller import Given, Puller
+from workbench.streams.files.json_lines import rows_of, schema_of
+from workbench.streams.live.puller import Piece, Puller
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+from workbench.streams.source import QuarantinedRow
 
 _WHOLE = ""
 _SAMPLE = 1_000
@@ -37,12 +39,12 @@ class IteratorReader(TypedReader):
         self._puller = Puller(iterator)
         self._given = 0
         if schema is None:
-            schema = schema_of(self._first())
+            schema = self._first_schema()
         super().__init__(schema, with_article(type(iterator).__name__))
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The rows that it gives without a break; where it waits for something, it is asked on in the background."""
-        start, rows = int(offsets.get(_WHOLE, "0")), self._puller.rows
+        start = int(offsets.get(_WHOLE, "0"))
         if start < self._given:
             message = f"the iterator has given {self._given} rows, and the log has {start}"
             raise StreamError(message, hint="attach an iterator that begins at its beginning")
@@ -51,34 +53,69 @@ class IteratorReader(TypedReader):
             self._puller.want(start - self._given + most)
         except StreamError as error:
             problem = error.message
-        self._given += len(_take(rows, start - self._given))
-        taken = _take(rows, most) if self._given == start else []
-        numbered = [(place, source, record) for place, (source, record) in enumerate(taken, start + 1)]
-        batch, _, quarantined = rows_of(numbered, self._schema)
-        self._given += len(taken)
-        offset = {_WHOLE: str(self._given)} if taken else {}
-        return Fetched(batch, offset, tuple(quarantined), self._puller.ended and not rows, problem=problem)
+        self._given += sum(map(len, self._puller.take(start - self._given)))
+        batches, quarantined = [pa.RecordBatch.from_pylist([], self._schema)], list[QuarantinedRow]()
+        for is_arrow, pieces in groupby(self._puller.take(most) if self._given == start else [], _is_arrow):
+            for piece in pieces if is_arrow else [[*chain.from_iterable(pieces)]]:
+                rows, misfits = _rows(piece, self._given + 1, self._schema)
+                batches.append(rows)
+                quarantined += misfits
+                self._given += len(piece)
+        offset = {_WHOLE: str(self._given)} if self._given > start else {}
+        ended = self._puller.ended and not self._puller.waiting
+        return Fetched(pa.concat_batches(batches), offset, tuple(quarantined), ended, problem=problem)
 
     def close(self) -> None:
         """End a generator."""
         self._puller.close()
 
-    def _first(self) -> list[JsonRecord]:
-        """The first of its rows that say what columns there are."""
+    def _first_schema(self) -> pa.Schema:
+        """The columns of the first of its rows that say any."""
         message, hint = (
             "the iterator gives no row, and so says nothing of its columns",
             "add it when it has a first row",
         )
         for wanted in range(1, _SAMPLE):
             self._puller.want(wanted, patience=None)
-            given = [*self._puller.rows]
+            pieces = [*self._puller.pieces]
+            given = [one for piece in pieces if isinstance(piece, list) for one in piece]
             if found := [record for _, record in given if not isinstance(record, str)]:
-                return found
+                return schema_of(found)
+            if tables := [piece for piece in pieces if not isinstance(piece, list)]:
+                return _of_envelopes(tables[0].schema)
             if len(given) < wanted:
                 break
             message, hint = str(given[0][1]), "it must give dicts, or tables"
         raise StreamError(message, hint=hint)
 
 
-def _take(rows: deque[Given], most: int) -> list[Given]:
-    return [rows.popleft() for _ in range(min(most, len(rows)))]
+def _is_arrow(piece: Piece) -> bool:
+    return not isinstance(piece, list)
+
+
+def _rows(piece: Piece, first: int, schema: pa.Schema) -> tuple[pa.RecordBatch, list[QuarantinedRow]]:
+    """Rows with the types of a schema, and those that do not fit; the number of the first is ``first``."""
+    if not isinstance(piece, list):
+        if set(piece.schema.names) == set(schema.names) and all(
+            map(_is_alike, piece.select(schema.names).schema, schema)
+        ):
+            with suppress(pa.ArrowInvalid):  # a decimal has more digits
+                return piece.select(schema.names).cast(schema), []
+        piece = [(row, row) for row in piece.to_pylist()]
+    numbered = [(number, source, record) for number, (source, record) in enumerate(piece, first)]
+    batch, _, quarantined = rows_of(numbered, schema)
+    return batch, quarantined
+
+
+def _is_alike(found: pa.Field, wanted: pa.Field) -> bool:
+    is_decimal = pa.types.is_decimal
+    return found.type == wanted.type or (is_decimal(found.type) and is_decimal(wanted.type))
+
+
+def _of_envelopes(schema: pa.Schema) -> pa.Schema:
+    """The columns; an envelope's rows before and after a change have one type, also where none has a row before."""
+    places = [schema.get_field_index(name) for name in ("before", "after")]
+    if min(places) >= 0 and (rows := [schema.field(at) for at in places if pa.types.is_struct(schema.field(at).type)]):
+        for at in places:
+            schema = schema.set(at, schema.field(at).with_type(rows[-1].type))
+    return schema

@@ -10,15 +10,21 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from types import GeneratorType
+from typing import TypeAlias
 
 import pandas as pd
 import pyarrow as pa
 
+from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, UnexpectedError, with_article
+from workbench.sql.algebra.types import Kind
+from workbench.streams.convert import convert
 from workbench.streams.files.json_lines import JsonRecord, within_depth
 
 Given = tuple[object, JsonRecord | str]
 """What an iterator gave for a row, and the row, or why it is none."""
+Piece: TypeAlias = "pa.RecordBatch | list[Given]"
+"""Rows that follow each other: Arrow's, which have their types, or others."""
 
 IDLE = 0.2
 """Seconds for which an iterator gives nothing before it is waited for no longer: long for a computation between two
@@ -40,10 +46,10 @@ class Puller:
     Example:
         >>> puller = Puller({"n": n} for n in range(5))
         >>> puller.want(2)
-        >>> len(puller.rows), puller.ended
+        >>> puller.waiting, puller.ended
         (2, False)
         >>> puller.want(10)
-        >>> len(puller.rows), puller.ended
+        >>> puller.waiting, puller.ended
         (5, True)
     """
 
@@ -53,7 +59,8 @@ class Puller:
         self._closed = False
         self._asked, self._stopped = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.rows: deque[Given] = deque()
+        self._given = self._taken = 0  # the one is the thread's, the other the caller's
+        self.pieces: deque[Piece] = deque()
         self.ended = False
         self.problem = ""
 
@@ -69,15 +76,32 @@ class Puller:
             StreamError: the iterator raised something; what it gave before is there.
         """
         self._wanted = rows
-        while len(self.rows) < rows and not self.ended:
-            there = len(self.rows)
+        while self.waiting < rows and not self.ended:
+            there = self.waiting
             self._stopped.clear()
             self._ask()
             stopped = self._stopped.wait(patience)
-            if self.problem or (not stopped and len(self.rows) == there):
+            if self.problem or (not stopped and self.waiting == there):
                 break
-        if self.problem and len(self.rows) < rows:
+        if self.problem and self.waiting < rows:
             raise StreamError(self.problem)
+
+    @property
+    def waiting(self) -> int:
+        """How many rows it gave that are not taken yet."""
+        return self._given - self._taken
+
+    def take(self, most: int) -> list[Piece]:
+        """The next of these rows."""
+        taken = list[Piece]()
+        while most > 0 and self.pieces:
+            piece = self.pieces.popleft()
+            if len(piece) > most:
+                self.pieces.appendleft(piece[most:])
+            taken.append(piece[:most])
+            self._taken += len(taken[-1])
+            most -= len(taken[-1])
+        return taken
 
     def close(self) -> None:
         """Ask no more, and end a generator, unless it is waiting for something: then it is left alone."""
@@ -101,8 +125,10 @@ class Puller:
         while self._asked.wait() and not self._closed:
             self._asked.clear()
             try:
-                while len(self.rows) < self._wanted and not self._closed:
-                    self.rows.extend(_records(next(self._iterator)))
+                while self.waiting < self._wanted and not self._closed:
+                    pieces = _pieces(next(self._iterator))
+                    self.pieces.extend(pieces)
+                    self._given += sum(map(len, pieces))
                     self.problem = ""
             except StopIteration:
                 self.ended = True
@@ -112,24 +138,48 @@ class Puller:
             self._stopped.set()
 
 
-def _records(item: object) -> list[Given]:
+def _pieces(item: object) -> list[Piece]:
     """The rows of what an iterator gave; what cannot be read counts as one that is none."""
     try:
         match item:
             case Mapping():
-                return [(item, within_depth(item))]
+                return [[(item, within_depth(item))]]
             case list():
-                return [(row, within_depth(row) if isinstance(row, Mapping) else _no_row(row)) for row in item]
-            case pa.Table() | pa.RecordBatch():
-                return [(row, row) for row in item.to_pylist()]
+                return [[(row, within_depth(row) if isinstance(row, Mapping) else _no_row(row)) for row in item]]
+            case pa.RecordBatch():
+                return [_with_types_of_streams(item)]
+            case pa.Table():
+                return [piece for batch in item.to_batches() for piece in _pieces(batch)]
             case pd.DataFrame():
                 nested = {str(name): item[name].tolist() for name in item.columns if item[name].dtype == object}
                 if isinstance(reason := within_depth(nested), str):
-                    return [(item, reason)]
-                return _records(pa.Table.from_pandas(item, preserve_index=False))
-        return [(item, _no_row(item))]
+                    return [[(item, reason)]]
+                return _pieces(pa.Table.from_pandas(item, preserve_index=False))
+        return [[(item, _no_row(item))]]
     except Exception as problem:  # of an object of the analyst's, or of values that are of no single type
-        return [(item, f"it cannot be read: {UnexpectedError.of(problem).message}")]
+        return [[(item, f"it cannot be read: {UnexpectedError.of(problem).message}")]]
+
+
+def _with_types_of_streams(rows: pa.RecordBatch) -> Piece:
+    """Rows whose numbers, times and texts have one width; as others where a text is no UTF-8 or a time has no year."""
+    try:
+        rows.validate(full=True)
+        return pa.RecordBatch.from_arrays([*map(_widened, rows.columns)], rows.schema.names)
+    except pa.ArrowInvalid:
+        return [(row, row) for row in rows.to_pylist()]
+
+
+def _widened(values: pa.Array) -> pa.Array:
+    try:
+        type_ = to_data_type(values.type)
+    except StreamError:  # it is said where the columns are checked
+        return values
+    if type_.is_text_when_stored or type_.kind is Kind.DECIMAL:
+        return values
+    fitting, misfit = convert(values, type_)
+    if misfit is not None:
+        raise pa.ArrowInvalid("a value does not fit")
+    return fitting
 
 
 def _no_row(item: object) -> str:
