@@ -23,7 +23,7 @@ from workbench.engine.spark.failures import SparkDied, translate_errors
 from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import EngineState
-from workbench.errors import QueryError, SessionError
+from workbench.errors import QueryError
 from workbench.network.network import Network, QueryPlan, check_number
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
@@ -35,14 +35,10 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.checks import checks_of
 from workbench.sql.estimates import estimable
-from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.cut import sampled_by
-from workbench.streams.since import Since, batch_before
 
 R = TypeVar("R")
-
-CLOSED = "the session is closed"
 
 
 class AnswerReader:
@@ -60,49 +56,6 @@ class AnswerReader:
         self._runtime = runtime
         self._failures = failures
         self.jobs = jobs
-
-    def left_out(self, query: QueryRecord) -> dict[str, int]:
-        """The rows that were left out of the streams that a query reads."""
-        streams = self._store.last.streams
-        read = {name: streams[name].left_out for name in sorted(streams_of(query.logical)) if name in streams}
-        return {name: rows for name, rows in read.items() if rows}
-
-    def batch(self, query: QueryRecord) -> int:
-        """The batch that the answer of a query is of."""
-        return self._store.last.answered_at(query)
-
-    def batch_before(self, query: QueryRecord, since: Since) -> int | None:
-        """The last batch before what is meant by since when; see ``workbench.streams.since``."""
-        self.check_open()
-        self.check_active(query)
-        reached = self._store.last.engine.clock.latest_by_batch(streams_of(query.logical))
-        return batch_before(since, list(reached), query.name)
-
-    def current(self, query: QueryRecord) -> QueryRecord:
-        """The newest record of a query; the given one when it was dropped or the session is closed."""
-        return self._store.last.current(query) or query
-
-    def status(self, query: QueryRecord) -> str:
-        """``"active"``, or why a query does not run."""
-        return CLOSED if self._store.directory.closed else self._store.last.status(query)
-
-    def check_active(self, query: QueryRecord) -> None:
-        """Nothing when a query runs.
-
-        Raises:
-            QueryError: it does not; the message says why.
-        """
-        check_active(query, self.status(query))
-
-    def check_open(self) -> None:
-        """Nothing while the session is open.
-
-        Raises:
-            SessionError: it is closed, or its folder is gone.
-        """
-        if self._store.directory.closed:
-            raise SessionError(CLOSED, hint="open it again and ask the query of that session")
-        self._store.directory.check_open()
 
     def results(self, queries: Mapping[str, QueryRecord]) -> dict[str, pd.DataFrame]:
         """The answers of some queries, all of one commit, each by what it is asked for; errors as in ``answers``."""
@@ -132,14 +85,14 @@ class AnswerReader:
         """
 
         def done() -> R:
-            with self.answers(query, at, after) as answers, translate_errors(doing):
+            with self._all_answers([query], at, after) as (answers,), translate_errors(doing):
                 return read(answers)
 
         try:
             return self._store.once_more(done)
         except SparkDied:
             self._failures.disable_named({query.name: f"Spark's JVM died twice to {doing}"})
-            self.check_active(query)
+            check_active(query, self._store.last.status(query))
             raise
 
     def estimate(self, query: QueryRecord) -> pd.DataFrame:

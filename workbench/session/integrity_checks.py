@@ -90,19 +90,19 @@ class IntegrityChecks:
 
     def check(self, empty: bool = False) -> CheckReport:
         """Verify all files now; see ``Session.check``."""
-        started = time.perf_counter()
-        directory = self._store.directory
-        if empty:
-            directory.check_writable()
-            directory.leftovers.remove_all()
-        with self._store.exclusively(), self._store.pinned():
-            files = list(dict.fromkeys(self._opening.stored_files()))
-            damaged = {str(path): problem for path, problem in FileVerifier().problems(files).items()}
-            size = sum(os.path.getsize(file.path) for file in files if str(file.path) not in damaged)
+        started, directory = time.perf_counter(), self._store.directory
+        with self._store.exclusively():
+            if empty:
+                directory.check_writable()
+                directory.leftovers.remove_all()
+            with self._store.pinned():
+                files = list(dict.fromkeys(self._opening.stored_files()))
+                damaged = {str(path): problem for path, problem in FileVerifier().problems(files).items()}
+                size = sum(os.path.getsize(file.path) for file in files if str(file.path) not in damaged)
             if damaged:
                 self._refuse_changes(damaged)
-        unverified = tuple(str(file.path) for file in files if file.checksum is None)
-        leftovers = tuple(map(str, directory.leftovers.files))
+            unverified = tuple(str(file.path) for file in files if file.checksum is None)
+            leftovers = tuple(map(str, directory.leftovers.files))
         return CheckReport(len(files), size, damaged, unverified, leftovers, time.perf_counter() - started)
 
     def wait(self) -> None:

@@ -73,7 +73,7 @@ class Parts:
         self.integrity = IntegrityChecks(self.store, self.opening)
         self.suspension = Suspension(self.store, self.runtime, self.failures)
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
-        self.queries = QueryHandles(self.answers)
+        self.queries = QueryHandles(self.store, self.answers)
         source_of = partial(answer_source, self.store, self.queries)
         self.sinks = Sinks(directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate)
         self.store.on_commit = self.sinks.notify

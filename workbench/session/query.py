@@ -24,18 +24,19 @@ from workbench.engine.fetching import (
     to_shown_table,
 )
 from workbench.engine.spark.failures import translate_errors
-from workbench.errors import QueryError, nearest
+from workbench.errors import QueryError, SessionError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
 from workbench.session.answer_reader import AnswerReader
+from workbench.session.changes import StateStore
 from workbench.session.query_windows import instants_and_windows
-from workbench.session.state import OFF, QueryRecord
+from workbench.session.state import OFF, QueryRecord, check_active
 from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.types import DataType
 from workbench.sql.answer_condition import bind_condition
-from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns
+from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns, streams_of
 from workbench.sql.render.spark_sql import predicates_to_spark
-from workbench.streams.since import Since
+from workbench.streams.since import Since, batch_before
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+CLOSED = "the session is closed"
+
 
 @public_api
 class Query:
@@ -51,6 +54,7 @@ class Query:
 
     Args:
         record: the query as it was registered.
+        store: the session's state.
         reader: of the session's answers.
 
     Example:
@@ -58,17 +62,16 @@ class Query:
         >>> q.result()  # doctest: +SKIP
     """
 
-    def __init__(self, record: QueryRecord, reader: AnswerReader) -> None:
+    def __init__(self, record: QueryRecord, store: StateStore, reader: AnswerReader) -> None:
         self._made_by = os.getpid()
-        self._registered = record
-        self._reader = reader
+        self._registered, self._store, self._reader = record, store, reader
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}, {self.sql!r}, status={self.status!r})"
 
     @property
     def _record(self) -> QueryRecord:
-        return self._reader.current(self._registered)
+        return self._store.last.current(self._registered) or self._registered
 
     @property
     def name(self) -> str:
@@ -88,7 +91,9 @@ class Query:
     @property
     def left_out(self) -> Mapping[str, int]:
         """The rows that its answer lacks because they were left out (``shed``), by the streams that it reads."""
-        return self._reader.left_out(self._record)
+        streams = self._store.last.streams
+        read = {name: streams[name].left_out for name in sorted(streams_of(self.logical)) if name in streams}
+        return {name: rows for name, rows in read.items() if rows}
 
     @property
     def priority(self) -> int:
@@ -103,7 +108,7 @@ class Query:
     @property
     def batch(self) -> int:
         """The batch that its answer is of: the last one, unless it is suspended."""
-        return self._reader.batch(self._record)
+        return self._store.last.answered_at(self._record)
 
     @property
     def logical(self) -> LogicalQuery:
@@ -128,7 +133,7 @@ class Query:
     @property
     def status(self) -> str:
         """``"active"``, or why it no longer runs."""
-        return self._reader.status(self._registered)
+        return CLOSED if self._store.directory.closed else self._store.last.status(self._registered)
 
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
@@ -149,7 +154,8 @@ class Query:
         Example:
             >>> session.query("last_days").result(at="2002-11-20")  # doctest: +SKIP
         """
-        return self._fetched("result", lambda answers: fetch_results([answers])[0], at=at)
+        doing = f"read the result of {self.name}"
+        return self._read(doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan), at)
 
     def estimate(self) -> pd.DataFrame:
         """What COUNT, SUM and AVG would be with the rows that were left out (``shed="sample"``), estimated.
@@ -213,7 +219,11 @@ class Query:
         if min(limit, skip) < 0:
             raise QueryError(f"cannot show {min(limit, skip)} rows", hint="give a number of rows, 0 or more")
         refinement = self._refinement(where, sort, descending)
-        return self._fetched("first rows", lambda answers: fetch_first(answers, skip, limit, refinement), at=at)
+
+        def read(answers: Answers) -> pd.DataFrame:
+            return to_pandas(fetch_first(answers, skip, limit, refinement), answers.plan)
+
+        return self._read(f"read the first rows of {self.name}", read, at)
 
     def dataframe(self) -> DataFrame:
         """The answer over all data so far as a Spark DataFrame, which later batches do not change.
@@ -273,7 +283,10 @@ class Query:
         Raises:
             QueryError: as in ``changes``.
         """
-        return self._reader.batch_before(self._record, since)
+        self._check_open()
+        self.check_active()
+        reached = self._store.last.engine.clock.latest_by_batch(streams_of(self.logical))
+        return batch_before(since, list(reached), self.name)
 
     def changes(self, since: Since | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.
@@ -316,7 +329,7 @@ class Query:
         Raises:
             SessionError: the session is closed.
         """
-        self._reader.check_open()
+        self._check_open()
         return ExplanationView.of(self._record.explanation)
 
     def check_active(self) -> None:
@@ -325,7 +338,7 @@ class Query:
         Raises:
             QueryError: it was dropped, replaced or disabled, or the session is closed; the message says why.
         """
-        self._reader.check_active(self._registered)
+        check_active(self._registered, self.status)
 
     def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
         """The answers within a context, for a reader that uses Spark; see ``AnswerReader.answers``."""
@@ -346,10 +359,10 @@ class Query:
             condition = predicates_to_spark(predicates, lambda column: f"_{stored[column.name]}")
         return Refinement(condition, None if sort is None else places[sort.lower()], descending)
 
-    def _fetched(self, what: str, fetch: Callable[[Answers], pa.Table], at: object | None = None) -> pd.DataFrame:
-        return self._read(
-            f"read the {what} of {self.name}", lambda answers: to_pandas(fetch(answers), answers.plan), at
-        )
+    def _check_open(self) -> None:
+        if self._store.directory.closed:
+            raise SessionError(CLOSED, hint="open it again and ask the query of that session")
+        self._store.directory.check_open()
 
     def _read(self, doing: str, read: Callable[[Answers], R], at: object | None = None, after: int | None = None) -> R:
         return self._reader.read(self._registered, doing, read, at, after)
@@ -359,14 +372,16 @@ class QueryHandles:
     """The objects that an analyst holds for the queries of a session, one for each registration.
 
     Args:
+        store: the session's state.
         reader: of the session's answers.
     """
 
-    def __init__(self, reader: AnswerReader) -> None:
-        self._reader = reader
+    def __init__(self, store: StateStore, reader: AnswerReader) -> None:
+        self._store, self._reader = store, reader
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
     def of(self, record: QueryRecord) -> Query:
         """The object of a registration; the same one for as long as it is in use."""
-        handle = self._handles.get(record.id)
-        return handle if handle is not None else self._handles.setdefault(record.id, Query(record, self._reader))
+        if (handle := self._handles.get(record.id)) is None:
+            handle = self._handles.setdefault(record.id, Query(record, self._store, self._reader))
+        return handle

@@ -29,8 +29,8 @@ from workbench.session.player import Player
 from workbench.sql.syntax.dialects import known_dialect
 
 
-@public_api
-class Session(SessionStreams, SessionFunctions, SessionQueries, SessionSinks, SessionBatches, SessionContents):
+@public_api  # the site lists the methods of the last class first
+class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, SessionFunctions, SessionStreams):
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the

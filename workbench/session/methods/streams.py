@@ -167,14 +167,15 @@ class SessionStreams:
         Raises:
             StreamError: there is no such stream, or a query or view reads it.
         """
-        with self._store.changing() as change:
-            stream = change.state.stream(name)
-            change.state = transitions.drop_stream(self._runtime, change.state, name)
-        self._live.detach(stream.name)
-        if stream.log.tail is not None:
-            stream.log.tail.close()
-        rmtree(stream.log.folder, ignore_errors=True)
-        rmtree(self._spooled(stream.name), ignore_errors=True)
+        with self._store.exclusively():
+            stream = self._store.state.stream(name)
+            with self._store.changing() as change:
+                change.state = transitions.drop_stream(self._runtime, change.state, name)
+            self._live.detach(stream.name)
+            if stream.log.tail is not None:
+                stream.log.tail.close()
+            rmtree(stream.log.folder, ignore_errors=True)
+            rmtree(self._spooled(stream.name), ignore_errors=True)
 
     def set_batch(self, stream: str, batch: int | str | timedelta) -> Stream:
         """Let so many rows of a stream, or so much event time, arrive with each batch from now on.
