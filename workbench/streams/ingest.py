@@ -188,11 +188,8 @@ def _copy(
     with LogWriter(name, folder, schema, lateness, spelled=_spelled(source)) as log:
         for chunk in source.chunks:
             rows, lines, misfits = fit(chunk, types, schema)
-            late: list[QuarantinedRow] = []
-            if late_rows is not None:
-                positions = np.flatnonzero(late_rows.among(rows))
-                late += _quarantined_late(rows, lines, positions, log.rows, late_rows.reasons(rows, positions))
-            log.append(rows, misfits, late)
+            late = {} if late_rows is None else late_rows.among(rows)
+            log.append(rows, misfits, [*quarantined_rows(rows, lines, late, log.rows)])
         log.finish()
 
 
@@ -215,7 +212,7 @@ def _copy_corrected(
             for chunk in source.chunks:
                 rows, lines, quarantined = fit(chunk, types, from_source)
                 applied, rejected = current.apply(rows, lines)
-                log.append(applied, [*quarantined, *rejected_rows(rows, lines, rejected)], ())
+                log.append(applied, [*quarantined, *quarantined_rows(rows, lines, rejected)], ())
             log.finish()
         database.execute("COMMIT")
     if not growing:
@@ -227,12 +224,19 @@ def _spelled(source: OpenedSource) -> dict[str, str]:
     return {stored_name(name): name for name in source.schema.names if name != name.lower()}
 
 
-def rejected_rows(rows: pa.Table, lines: NDArray[np.int64], rejected: Mapping[int, str]) -> Iterator[QuarantinedRow]:
-    """The entries of rows that were rejected, with the reasons by their places."""
-    places = pa.array(sorted(rejected), pa.int64())
-    texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(places).columns), strict=True)
-    for place, text in zip(places.to_pylist(), texts, strict=True):
-        yield QuarantinedRow(int(lines[place]), _as_line(text), rejected[place])
+def quarantined_rows(
+    rows: pa.Table, lines: NDArray[np.int64], reasons: Mapping[int, str], before: int | None = None
+) -> Iterator[QuarantinedRow]:
+    """The entries of rows that are quarantined, with the reasons by their places.
+
+    Args:
+        before: how many rows the log had before these, where they are in the log: they are late.
+    """
+    places = sorted(reasons)
+    texts = (_texts(column.combine_chunks()) for column in rows.take(pa.array(places, pa.int64())).columns)
+    for at, text in zip(places, zip(*texts, strict=True), strict=True):
+        row = None if before is None else before + at
+        yield QuarantinedRow(int(lines[at]), _as_line(text), reasons[at], row)
 
 
 def fit(
@@ -252,15 +256,6 @@ def fit(
     bad = np.logical_or.reduce(list(misfits.values()))
     quarantined = [*chunk.quarantined, *_misfits(chunk, np.flatnonzero(bad), types, misfits)]
     return rows.filter(pc.invert(pa.array(bad))), chunk.lines[~bad], quarantined
-
-
-def _quarantined_late(
-    rows: pa.Table, lines: NDArray[np.int64], late: NDArray[np.int64], before: int, reasons: Iterable[str]
-) -> Iterator[QuarantinedRow]:
-    """The entries of late rows; the log had ``before`` rows when these were read."""
-    texts = zip(*(_texts(column.combine_chunks()) for column in rows.take(pa.array(late)).columns), strict=True)
-    for at, text, reason in zip(late, texts, reasons, strict=True):
-        yield QuarantinedRow(int(lines[at]), _as_line(text), reason, before + int(at))
 
 
 def _misfits(

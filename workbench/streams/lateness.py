@@ -10,10 +10,9 @@ import datetime as dt
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.arrow.types import Mask, times_of
+from workbench.arrow.types import times_of
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
@@ -82,23 +81,18 @@ class LateRows:
         self._lateness = lateness
         self._latest = _LEAST
 
-    def among(self, rows: pa.Table) -> Mask:
-        """Which of the next rows are late; a row without a time never is."""
-        if not rows.num_rows:
-            return np.zeros(0, dtype=bool)
-        times, known = times_of(rows.column(self._lateness.time).combine_chunks())
+    def among(self, rows: pa.Table) -> dict[int, str]:
+        """Why some of the next rows are late, by their places; a row without a time never is."""
+        column = rows.column(self._lateness.time).combine_chunks()
+        times, known = times_of(column)
         reached = np.maximum.accumulate(np.append(self._latest, np.where(known, times, _LEAST)))
         self._latest = reached[-1]
         before = reached[:-1]
         # What is less than the least time stays there instead of going round.
         least = np.where(before < _LEAST + self._lateness.allowed, _LEAST, before - self._lateness.allowed)
-        return np.asarray(known & (times < least))
-
-    def reasons(self, rows: pa.Table, late: npt.NDArray[np.int64]) -> list[str]:
-        """Why each of some rows, by position, was quarantined."""
-        times = rows.column(self._lateness.time).take(pa.array(late)).to_pylist()
         named = display_name(self._lateness.time)
-        return [f"{named}: {time} is more than {self._lateness} late" for time in times]
+        late = np.flatnonzero(known & (times < least)).tolist()
+        return {at: f"{named}: {column[at]} is more than {self._lateness} late" for at in late}
 
 
 def _number(given: object) -> int | None:

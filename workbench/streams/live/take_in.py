@@ -15,7 +15,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes
-from workbench.streams.ingest import column_types, fit, rejected_rows
+from workbench.streams.ingest import column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, Reader
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -67,9 +67,9 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     corrections = log.corrections
     with log.tail.transaction() as database:
         if corrections is not None:
-            applied, rejected = CurrentRows(database, log_schema(log.columns), corrections).apply(rows, lines)
-            quarantined += rejected_rows(rows, lines, rejected)
-            rows = applied
+            given, current = rows, CurrentRows(database, log_schema(log.columns), corrections)
+            rows, rejected = current.apply(given, lines)
+            quarantined += quarantined_rows(given, lines, rejected)
         log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
     return fetched
 
