@@ -8,7 +8,13 @@ from sharing.small_streams import data, query, statistics
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.optimizer.cardinality import Estimates
-from workbench.optimizer.hydration_cost import SEEN, HydrationWork, PastHydration, predicted_seconds
+from workbench.optimizer.hydration_cost import (
+    SEEN,
+    HydrationWork,
+    PastHydration,
+    hydration_work,
+    predicted_seconds,
+)
 from workbench.sharing.planner import Planner
 
 PAIRS = "SELECT b.id, c.id FROM F b, F c WHERE b.day = c.day AND b.code < c.code"
@@ -51,8 +57,10 @@ def test_work_is_what_operators_read_and_compare() -> None:
     (node,) = (node for node in network.nodes.values() if isinstance(node, Join))
     sources = [root for root in network.trees if root != node.id]
     number = streams["f"].rows
-    assert planner.hydration_work(network, [sources]) == HydrationWork(1, number)
+    assert hydration_work(planner.estimates, network.nodes, [sources]) == HydrationWork(1, number)
     estimates = Estimates(streams, network.nodes)
     pairs = max(find(node.roots, node.predicates) for find in (estimates.examined, estimates.joined))
-    assert planner.hydration_work(network, [sources, [node.id]]) == HydrationWork(2, 3 * number + pairs)
-    assert planner.hydration_work(network, []) == HydrationWork(0, 0)
+    assert hydration_work(planner.estimates, network.nodes, [sources, [node.id]]) == HydrationWork(
+        2, 3 * number + pairs
+    )
+    assert hydration_work(planner.estimates, network.nodes, []) == HydrationWork(0, 0)

@@ -9,7 +9,7 @@ import pytest
 from sharing.small_streams import query
 
 from workbench.network.network import Network
-from workbench.optimizer.join_cost import JoinCost
+from workbench.optimizer.join_cost import JoinCost, costliest_new_join
 from workbench.optimizer.statistics import collect
 from workbench.sharing.planner import Planner
 
@@ -26,7 +26,7 @@ def planner() -> Planner:
 def cost(condition: str) -> JoinCost:
     own = planner()
     after = own.register(Network(), "q", query(f"SELECT a.code FROM F a, F b WHERE {condition}")).network
-    found = own.costliest_new_join(Network(), after)
+    found = costliest_new_join(own.estimates, Network(), after)
     assert found is not None
     return found
 
@@ -48,8 +48,8 @@ def test_equal_keys_and_near_days_find_few() -> None:
 def test_groups_find_each_other_by_the_values_of_their_columns() -> None:
     own = planner()
     text = "WITH g AS (SELECT code, src, COUNT(*) AS n FROM F GROUP BY code, src) SELECT a.n FROM g a, g b"
-    found = own.costliest_new_join(
-        Network(), own.register(Network(), "q", query(f"{text} WHERE a.code = b.code")).network
+    found = costliest_new_join(
+        own.estimates, Network(), own.register(Network(), "q", query(f"{text} WHERE a.code = b.code")).network
     )
     assert found is not None and found.pairs == pytest.approx(50_000**2 / 1000, rel=0.5)
 
@@ -62,10 +62,10 @@ def test_joins_that_run_already_cost_nothing_more() -> None:
     own, text = planner(), query("SELECT a.code FROM F a, F b WHERE a.code < b.code")
     before = own.register(Network(), "q", text).network
     after = own.register(before, "r", text).network
-    assert own.costliest_new_join(before, after) is None
+    assert costliest_new_join(own.estimates, before, after) is None
 
 
 def test_of_streams_nothing_is_known_of_nothing_is_said() -> None:
     own = Planner()
     after = own.register(Network(), "q", query("SELECT a.code FROM F a, F b WHERE a.code < b.code")).network
-    assert own.costliest_new_join(Network(), after) is None
+    assert costliest_new_join(own.estimates, Network(), after) is None

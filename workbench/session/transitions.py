@@ -22,7 +22,8 @@ from workbench.errors import NotEmittedError, QueryError, StreamError
 from workbench.network.calls import functions_of
 from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
-from workbench.optimizer.hydration_cost import SEEN, PastHydration
+from workbench.optimizer.hydration_cost import SEEN, PastHydration, hydration_work
+from workbench.optimizer.join_cost import costliest_new_join
 from workbench.session.cost_limit import check_cost
 from workbench.session.events import log_problem
 from workbench.session.learning.observing import Observer, present_statistics
@@ -30,7 +31,7 @@ from workbench.session.learning.reoptimizing import Accept, Reoptimization, reop
 from workbench.session.query_windows import windows_of
 from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
-from workbench.sharing.planner import Planned, Planner
+from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import Bound
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
@@ -127,19 +128,23 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
             raise QueryError(f"results cannot be kept {text.results}", hint=f"there are {', '.join(RESULTS)}")
         if name.lower() in {stream.lower() for stream in state.streams}:
             raise QueryError(f"{name} is a stream", hint="choose another name for the query")
-    state = learn(runtime, state)
+    state, planner = learn(runtime, state), runtime.planner
     replaced, known = state.same_names(texts), state.queries
-    network = runtime.planner.drop(state.network, with_checks(state.network, replaced))
+    network = planner.drop(state.network, with_checks(state.network, replaced))
     state = state.without(replaced)
     for name, text in texts.items():
         views = text.bound.named(name)
-        planned = _planned(runtime.planner, network, name, views[name], text)
-        if not force:
-            most = runtime.engine.runner.limits.pairs_compared_per_registration
-            check_cost(name, runtime.planner.costliest_new_join(network, planned.network), most)
-        network = planned.network
-        if text.results != OFF:
-            network = add_checks(runtime.planner, network, name, views[name])
+        if text.results == OFF:
+            explanation = Explanation(name, (), ("computed when it is asked; nothing is kept",))
+            planner.catalog.put_decisions(name, explanation.rows())
+        else:
+            eager = text.results == EAGER
+            planned = planner.register(network, name, views[name], text.sql, text.dialect, eager)
+            if not force:
+                most = runtime.engine.runner.limits.pairs_compared_per_registration
+                check_cost(name, costliest_new_join(planner.estimates, network, planned.network), most)
+            network = add_checks(planner, planned.network, name, views[name])
+            explanation = planned.explanation
         record = QueryRecord(
             name=name,
             sql=text.sql,
@@ -150,7 +155,7 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
             results=text.results,
             windows=windows_of(views[name], text.bound.windows),
             id=uuid.uuid4().hex,
-            explanation=planned.explanation,
+            explanation=explanation,
             priority=known[name].priority if name in known else 0,
         )
         state = replace(state.with_views(views), queries={**state.queries, name: record})
@@ -300,15 +305,6 @@ def _due(streams: Collection[Stream]) -> dict[str, int | BatchCut]:
     return {stream.name: stream.waiting if stream.table else stream.due(end) for stream in streams}
 
 
-def _planned(planner: Planner, network: Network, name: str, logical: LogicalQuery, text: BoundText) -> Planned:
-    """The network with a query, unless nothing is to be kept of it."""
-    if text.results == OFF:
-        explanation = Explanation(name, (), ("computed when it is asked; nothing is kept",))
-        planner.catalog.put_decisions(name, explanation.rows())
-        return Planned(network, explanation)
-    return planner.register(network, name, logical, text.sql, text.dialect, eager=text.results == EAGER)
-
-
 def _adopt(runtime: Runtime, state: State, network: Network) -> State:
     """Go on with another network; what hydrating its operators took is remembered."""
     state, begun = replace(state, network=network), time.perf_counter()
@@ -318,7 +314,7 @@ def _adopt(runtime: Runtime, state: State, network: Network) -> State:
         return state
     # Its work is estimated from the rows that there are now: the planner may know those of another batch.
     state = learn(runtime, state)
-    past = PastHydration(runtime.planner.hydration_work(network, operators), seconds)
+    past = PastHydration(hydration_work(runtime.planner.estimates, network.nodes, operators), seconds)
     return replace(state, hydrations=(*state.hydrations, past)[-SEEN:])
 
 

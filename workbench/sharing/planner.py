@@ -6,7 +6,7 @@ registration makes it all or nothing. What happens in which order is in ``pipeli
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from workbench.catalog.catalog import Catalog, QueryText
@@ -14,9 +14,6 @@ from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.network.projection import carried_columns
 from workbench.optimizer.cardinality import Estimates
-from workbench.optimizer.hydration_cost import HydrationWork, hydration_work
-from workbench.optimizer.join_cost import JoinCost, costliest_new_join
-from workbench.optimizer.network_cost import batch_cost
 from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
@@ -58,7 +55,9 @@ class Planner:
     observed: Observed = NOTHING
     _estimated: Estimates | None = field(default=None, repr=False)
 
-    def _estimates(self) -> Estimates:
+    @property
+    def estimates(self) -> Estimates:
+        """Estimates of rows, from what is known of the streams and what batches have shown."""
         known = self._estimated
         if known is None or known.streams is not self.streams or known.observed is not self.observed:
             self._estimated = known = Estimates(self.streams, observed=self.observed)
@@ -117,17 +116,5 @@ class Planner:
             drop_queries(draft, names)
             return draft.frozen()
 
-    def batch_cost(self, network: Network) -> float:
-        """What a batch of a network costs, predicted; see ``network_cost``."""
-        return batch_cost(self._estimates(), network)
-
-    def hydration_work(self, network: Network, operators: Iterable[Collection[NodeId]]) -> HydrationWork:
-        """What hydrating some operators of a network has to do, estimated; each is given by its roots."""
-        return hydration_work(self._estimates(), network.nodes, operators)
-
-    def costliest_new_join(self, before: Network, after: Network) -> JoinCost | None:
-        """Of the joins that a change of the network adds the one with most pairs, estimated from the data so far."""
-        return costliest_new_join(self._estimates(), before, after)
-
     def _draft(self, network: Network, owner: str = "") -> Draft:
-        return Draft.of(network, self.catalog, self.options, self._estimates(), owner)
+        return Draft.of(network, self.catalog, self.options, self.estimates, owner)

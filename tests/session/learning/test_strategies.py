@@ -6,6 +6,7 @@ from sharing.small_streams import data, query, statistics
 
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
+from workbench.optimizer.network_cost import batch_cost
 from workbench.session.learning.replan import Asked
 from workbench.session.learning.strategies import compare_strategies
 from workbench.sharing.planner import Planner
@@ -28,7 +29,7 @@ def test_each_plans_the_same_queries_and_changes_nothing() -> None:
         "sharing-selection", "match-plan", "nothing shared"
     ]  # fmt: skip
     assert selection.weighted_size == NetworkView(network).weighted_size()
-    assert selection.cost == planner.batch_cost(network) < unshared.cost
+    assert selection.cost == batch_cost(planner.estimates, network) < unshared.cost
     assert selection.nodes <= match_plan.nodes < unshared.nodes
     assert selection.joins <= match_plan.joins < unshared.joins == 5
     assert planner.catalog.network() == network

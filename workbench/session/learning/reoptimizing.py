@@ -14,7 +14,8 @@ from workbench.explain.text import counted, listed, short
 from workbench.network.network import Network, check_number, checked_query
 from workbench.network.nodes import NodeId
 from workbench.network.wording import Wording
-from workbench.optimizer.hydration_cost import predicted_seconds
+from workbench.optimizer.hydration_cost import hydration_work, predicted_seconds
+from workbench.optimizer.network_cost import batch_cost
 from workbench.session.learning.forecast import Forecast, forecast
 from workbench.session.learning.replan import Asked, Replanned, replan
 from workbench.session.state import EAGER, QueryRecord, State
@@ -91,9 +92,9 @@ def reoptimized(
     network, forecasts = state.network, list[Forecast]()
 
     def accepted(other: Network) -> bool:
-        seconds = predicted_seconds(state.hydrations, planner.hydration_work(other, hydrated(other)))
-        costs = planner.batch_cost(network), planner.batch_cost(other)
-        forecasts.append(forecast(state.reports, *costs, seconds))
+        work = hydration_work(planner.estimates, other.nodes, hydrated(other))
+        costs = batch_cost(planner.estimates, network), batch_cost(planner.estimates, other)
+        forecasts.append(forecast(state.reports, *costs, predicted_seconds(state.hydrations, work)))
         return accept(forecasts[-1])
 
     replanned = replan(planner, network, asked(state), accepted)

@@ -14,6 +14,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import Join, Source
+from workbench.optimizer.network_cost import batch_cost
 from workbench.options import STRATEGIES, Options
 from workbench.session.learning.replan import Asked
 from workbench.sharing.planner import Planner
@@ -59,7 +60,7 @@ def _planned(name: str, options: Options, known: Planner, asked: Mapping[str, As
     network, begun = Network(), time.perf_counter()
     for query, each in asked.items():
         network = planner.register(network, query, each.query, each.sql, each.dialect, each.eager).network
-    seconds, cost = time.perf_counter() - begun, planner.batch_cost(network)
+    seconds, cost = time.perf_counter() - begun, batch_cost(planner.estimates, network)
     planner.catalog.close()
     work = [node for node in network.nodes.values() if not isinstance(node, Source)]
     joins = sum(isinstance(node, Join) for node in work)

@@ -17,6 +17,7 @@ from workbench.engine.spark.jobs import JobRunner
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
+from workbench.optimizer.network_cost import batch_cost
 from workbench.session.changes import StateStore
 from workbench.session.learning.observing import predictions
 from workbench.session.live.sources import LiveSources, SourceStatus, ahead_of_now
@@ -139,7 +140,7 @@ class SessionContents:
             41200.0
         """
         self._store.directory.check_open()
-        return self._runtime.planner.batch_cost(network)
+        return batch_cost(self._runtime.planner.estimates, network)
 
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).
