@@ -1,7 +1,8 @@
-"""Streams are added, read and dropped one at a time, whatever thread asks."""
+"""Streams are added, read and dropped one at a time, whatever thread asks; the update of a table is a batch."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -60,3 +61,14 @@ def test_live_sources_are_used_by_one_thread_at_a_time(operation: str, monkeypat
         OPERATIONS[operation](session)
         assert waited and all(waited)
         monkeypatch.undo()
+
+
+def test_the_update_of_a_table_is_logged_as_every_batch(caplog: pytest.LogCaptureFixture) -> None:
+    with Session(spark=InProcess()) as session:  # type: ignore[arg-type]
+        session.add_table("t", ROWS, key=["id"])
+        session.add_stream("s", ROWS, history=2, batch=2)
+        with caplog.at_level(logging.INFO, logger="workbench"):
+            session.update_table("t", [{"id": 100}])
+            session.run(1)
+    batches = [record.about for record in caplog.records if record.getMessage() == "batch"]  # type: ignore[attr-defined]
+    assert [(about["batch"], about["rows"]) for about in batches] == [(1, 1), (2, 2)]

@@ -16,7 +16,7 @@ from workbench.errors import EngineError
 from workbench.network.network import checked_query
 from workbench.session import transitions
 from workbench.session.changes import StateStore
-from workbench.session.events import log_problem
+from workbench.session.events import log_batch, log_problem
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
@@ -56,6 +56,7 @@ class Batches:
             try:
                 with self._failures.changing(f"batch {self._store.last.batch + 1} was being computed") as change:
                     change.state, report = compute(change.state)
+                log_batch(report)
                 return report
             except TooManyPairs as problem:
                 self._failures.disable_readers(problem.root, problem.reason)

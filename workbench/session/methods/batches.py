@@ -15,7 +15,6 @@ from workbench.errors import QueryError
 from workbench.errors.public_api import translate_callback_errors
 from workbench.session import transitions
 from workbench.session.changes import StateStore
-from workbench.session.events import log_batch
 from workbench.session.failures.batches import Batches
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
@@ -193,6 +192,5 @@ class SessionBatches:
     def _run_batch(self, sizes: Mapping[str, int | BatchCut] | None, profile: bool = False) -> BatchReport:
         report = self._batches.commit(lambda state: transitions.run(self._runtime, state, sizes, profile))
         self._integrity.after_batch()
-        log_batch(report)
         self._reoptimizer.after_batch(report.seconds)
         return report
