@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,19 @@ class Column(Interned):
     name: str
     type: DataType
     source: int = 0
+
+    @property
+    def level(self) -> int:
+        """How many queries farther out its input is: 0 for one of the query that reads it, 1 for the query around."""
+        return max(self.source, 0) // _LEVEL
+
+    def outward(self) -> Column:
+        """The column as a subquery sees it."""
+        return replace(self, source=self.source + _LEVEL)
+
+    def inward(self) -> Column:
+        """The column as the query around sees it; one of its own inputs as it is."""
+        return replace(self, source=self.source - _LEVEL) if self.level else self
 
     @cached_property
     def _identity(self) -> str:
@@ -86,7 +99,7 @@ class Call(Interned):
     def _text(self) -> str:
         match self:
             case Call("variable", (Constant(name),)):
-                return f"x{str(name).removeprefix('->')}"
+                return f"x{str(name).removeprefix(VARIABLE)}"
             case Call("within", (inner,)):
                 return text(inner)
             case Call("lambda", (*variables, body)):
@@ -104,8 +117,10 @@ Expression = Column | Constant | Call
 
 AFTER_GROUPS = 500_000
 """Inputs that are joined with groups, and not with rows, have sources from here on."""
-OUTER = 1_000_000
-"""Columns of the query around a subquery have sources from here on; of the one around that from twice as far on."""
+_LEVEL = 1_000_000
+"""Sources of columns of the query around begin here, of the one around that twice as far (``Column.level``)."""
+VARIABLE = "->"
+"""Names of variables of lambdas begin so, and names of columns never do."""
 
 
 @dataclass(frozen=True)

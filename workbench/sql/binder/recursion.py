@@ -23,7 +23,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import OUTER, Column, Constant
+from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import DataType, of_any_bits
 from workbench.sql.binder.set_operations import with_column_names
 from workbench.sql.logical import (
@@ -165,7 +165,7 @@ def _constant(query: Input, at: int) -> Constant | None:
     match query:
         case Block():
             value = canonical_expression(query.outputs[at].expression)
-            own = isinstance(value, Column) and query.is_plain and value.source < OUTER
+            own = isinstance(value, Column) and query.is_plain and not value.level
             inner = query.inputs[value.source] if isinstance(value, Column) and own else None
             if isinstance(value, Column) and inner is not None and not isinstance(inner, StreamInput):
                 names = [stored_name(name) for name, _ in output_columns(inner)]

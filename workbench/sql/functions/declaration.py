@@ -26,7 +26,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import coerce
-from workbench.sql.algebra.expressions import Call, Expression
+from workbench.sql.algebra.expressions import VARIABLE, Call, Expression
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 from workbench.sql.syntax.dialects import DATABASES, EXAMINED, SPARK_FAMILY
 
@@ -189,13 +189,18 @@ def called(name: str, type_: DataType | None = None) -> Render:
     return lambda call, arguments: text.format(name, ", ".join(arguments))
 
 
+def variable_sql(name: str) -> str:
+    """A variable of a lambda in Spark SQL."""
+    return f"`{VARIABLE}{name}`"
+
+
 def read_twice(body: str) -> Render:
     """A format string that has an argument several times; a call among them is written once."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
         if all(_is_short(argument) for argument in expression.arguments):
             return body.format(*arguments)
-        y = "`->y`"  # no column is called so
+        y = variable_sql("y")
         fields = ", ".join(f"'f{place}', {argument}" for place, argument in enumerate(arguments))
         values = (f"{y}.f{place}" for place in range(len(arguments)))
         return f"transform(array(named_struct({fields})), {y} -> {body.format(*values)})[0]"

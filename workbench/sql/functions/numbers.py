@@ -13,7 +13,7 @@ from workbench.sql.algebra.coercion import TypeClash, coerce
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function
+from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function, variable_sql
 from workbench.sql.functions.numeric_quotients import numeric_quotient_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import in_doubles, to_digits
@@ -184,7 +184,7 @@ def _rounded_sql(name: str) -> Render:
 def round_scaled(expression: Call, arguments: Sequence[str]) -> str:
     """ROUND of a DOUBLE as C++ computes round(x * 100) / 100, half away from zero; beyond 2^52 all are whole."""
     value, scale = arguments[0], f"1e{arguments[1].removesuffix('L')}D"
-    y = "`->y`"  # no column is called so
+    y = variable_sql("y")
     half_up = f"floor(abs({y})) + if(abs({y}) - floor(abs({y})) >= 0.5D, 1, 0)"
     whole = f"if(isnan({y}) or abs({y}) >= {2**52}D, {y}, sign({y}) * ({half_up}))"
     rounded_ = f"if(abs({y}) = double('infinity'), {value}, {whole} / {scale})"

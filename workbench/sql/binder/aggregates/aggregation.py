@@ -13,7 +13,6 @@ from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
-    OUTER,
     AggregateCall,
     Call,
     Column,
@@ -90,7 +89,7 @@ class Aggregation:
             call_ = read_aggregate(name, node, b.source)
             arguments = self._arguments(call_, condition, user is None, b)
             read = [column for argument in arguments for column in columns(argument)]
-            if (read and all(column.source >= OUTER for column in read)) or _is_of_a_subquery(node, b):
+            if (read and all(column.level for column in read)) or _is_of_a_subquery(node, b):
                 # In SQL it is an aggregate of that query's rows.
                 what = "an aggregate of nothing but columns of the query around it"
                 b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")

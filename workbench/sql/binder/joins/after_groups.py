@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from workbench.sql.algebra.expressions import (
     AFTER_GROUPS,
-    OUTER,
     Column,
     Constant,
     Expression,
@@ -117,7 +116,7 @@ class AfterGroups:
         groups = replace(groups, analytics=(), qualify=TRUE)
 
         def over(column: Column) -> Expression:
-            if AFTER_GROUPS <= column.source < OUTER:
+            if column.source >= AFTER_GROUPS and not column.level:
                 return replace(column, source=column.source - AFTER_GROUPS + 1)
             return meaning.get(column, column)
 

@@ -7,7 +7,7 @@ reads (``unnesting``).
 from __future__ import annotations
 
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import OUTER, Column, Expression, columns, map_columns
+from workbench.sql.algebra.expressions import Column, Expression, columns, map_columns
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.semijoins import JoinClause
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns, lowered_query
@@ -27,7 +27,7 @@ def add_lateral(clause: JoinClause, query: LogicalQuery) -> list[Expression]:
     """
     if _can_be_merged(query):
         return _merged(clause, query)
-    if not any(column.source < 2 * OUTER for column in free_columns(query)):
+    if not any(column.level == 1 for column in free_columns(query)):
         position = clause.add_input(lowered_query(query))
     else:
         correlated = by_domain(query, domain_of(clause))
@@ -41,7 +41,7 @@ def _can_be_merged(query: LogicalQuery) -> bool:
     if not isinstance(query, Block) or not query.is_plain or any(map(free_columns, query.inputs)):
         return False
     read = predicate_columns(query.window).union(*(columns(output.expression) for output in query.outputs))
-    return all(column.source < OUTER for column in read)
+    return not any(column.level for column in read)
 
 
 def _merged(clause: JoinClause, query: LogicalQuery) -> list[Expression]:
@@ -49,8 +49,7 @@ def _merged(clause: JoinClause, query: LogicalQuery) -> list[Expression]:
     first, *_ = [clause.add_input(item) for item in query.inputs]
 
     def over(column: Column) -> Expression:
-        shift = -OUTER if column.source >= OUTER else first
-        return Column(column.name, column.type, column.source + shift)
+        return column.inward() if column.level else Column(column.name, column.type, column.source + first)
 
     clause.conditions.append(map_predicates(query.where, over))
     clause.windows.append(map_predicates(query.window, over))

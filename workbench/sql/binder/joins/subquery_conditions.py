@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import OUTER, Column, Expression, map_columns
+from workbench.sql.algebra.expressions import Column, Expression, map_columns
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.semijoins import add_semijoin
@@ -23,7 +23,7 @@ from workbench.sql.binder.joins.subquery_parts import (
     has_one_row,
     input_columns,
 )
-from workbench.sql.binder.joins.trees import Rows
+from workbench.sql.binder.joins.trees import Rows, own_sources
 from workbench.sql.binder.joins.unnesting import by_domain, free_columns
 from workbench.sql.binder.protocols import QueryContext, is_subquery
 from workbench.sql.binder.scope import Scope
@@ -98,9 +98,8 @@ class SubqueryConditions:
 
     def _add(self, others: list[tuple[Rows, PredSet]], anti: bool) -> None:
         mine = frozenset().union(*(rows.positions for rows, _ in others))
-        read = frozenset().union(*(predicate_sources(on) for _, on in others))
-        left = [p for p in read - mine if p < OUTER]
-        add_semijoin(self.clause, left, [(rows, Rows((), on)) for rows, on in others], anti)
+        read = frozenset().union(*(own_sources(p) for _, on in others for p in on))
+        add_semijoin(self.clause, list(read - mine), [(rows, Rows((), on)) for rows, on in others], anti)
 
     def _rows(self, query: LogicalQuery) -> tuple[Rows, PredSet, dict[str, Expression]]:
         """A subquery as rows to be joined.
@@ -125,8 +124,7 @@ class SubqueryConditions:
         first, *_ = [self.clause.add_input(item) for item in query.inputs]
 
         def over(column: Column) -> Expression:
-            shift = -OUTER if column.source >= OUTER else first
-            return replace(column, source=column.source + shift)
+            return column.inward() if column.level else replace(column, source=column.source + first)
 
         where, window = map_predicates(query.where, over), map_predicates(query.window, over)
         trees = self.clause.take(range(first, first + len(query.inputs)))

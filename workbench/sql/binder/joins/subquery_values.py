@@ -268,7 +268,7 @@ class SubqueryValues:
             position = self.rows.add_input(correlated.query)
             return [replace(column, source=position) for column in names]
         position = self.rows.add_value(correlated, _found)
-        nothing = [lowered(over_nothing(output.expression)) for output in query.outputs]
+        nothing = [lowered(over_nothing(output.expression, query)) for output in query.outputs]
         return [
             own if isinstance(n, Constant) and n.value is None else call("case", _found(position), own, n)
             for own, n in zip((replace(column, source=position) for column in names), nothing, strict=True)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from workbench.sql.algebra.expressions import OUTER, Column, Constant, Expression, column_name, columns, map_columns
+from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, columns, map_columns
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
 from workbench.sql.logical import Block, Grouping, Input, Output, SetQuery
@@ -189,7 +189,7 @@ def shift(expression: Expression, offset: int) -> Expression:
 
 
 def _shifted(column: Column, offset: int) -> Column:
-    return replace(column, source=column.source + offset) if column.source < OUTER else column
+    return column if column.level else replace(column, source=column.source + offset)
 
 
 def shift_predicates(predicates: PredSet, offset: int) -> PredSet:
@@ -215,7 +215,7 @@ def with_results_over(block: Block, over: Callable[[Column], Expression]) -> Blo
 
 def own_sources(predicate: ORPred) -> frozenset[int]:
     """Positions of the inputs that a predicate reads, those of the query around left out."""
-    return frozenset(source for source in predicate_sources(predicate) if source < OUTER)
+    return frozenset(column.source for column in predicate_columns(predicate) if not column.level)
 
 
 def _simplified(trees: list[FromTree], block: Block) -> tuple[list[FromTree], Block]:
@@ -288,7 +288,7 @@ def _with_conditions(rows: Rows, block: Block, computed: Mapping[Column, Express
 
 def _read(block: Block) -> frozenset[Column]:
     """The columns of inputs that a block reads."""
-    return frozenset(c for e in block.row_expressions() for c in columns(e) if 0 <= c.source < OUTER)
+    return frozenset(c for e in block.row_expressions() for c in columns(e) if c.source >= 0 and not c.level)
 
 
 def _computed_in(tree: FromTree) -> frozenset[Column]:

@@ -19,7 +19,6 @@ from sqlglot import exp
 from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
-    OUTER,
     Call,
     Column,
     Constant,
@@ -73,7 +72,7 @@ ColumnChange = Callable[[Column], Expression]
 
 def lifted(expression: Expression) -> Expression:
     """An expression of a query as its subqueries see it."""
-    return map_columns(expression, lambda column: replace(column, source=column.source + OUTER))
+    return map_columns(expression, Column.outward)
 
 
 @dataclass(frozen=True)
@@ -101,11 +100,7 @@ class OuterNames:
 
 def lowered(expression: Expression) -> Expression:
     """The inverse: what a subquery sees of the query around it, in that query."""
-    return map_columns(expression, _lowered)
-
-
-def _lowered(column: Column) -> Column:
-    return replace(column, source=column.source - OUTER) if column.source >= OUTER else column
+    return map_columns(expression, Column.inward)
 
 
 @cached(20_000)
@@ -125,7 +120,7 @@ def analyzes_totals(query: Input) -> bool:
 
 def _own_free(part: Input) -> frozenset[Column]:
     """The columns of queries around that a part reads itself."""
-    return frozenset(c for e in part.expressions() for c in columns(e) if c.source >= OUTER)
+    return frozenset(c for e in part.expressions() for c in columns(e) if c.level)
 
 
 def with_free(query: Input, change: ColumnChange) -> Input:
@@ -147,14 +142,14 @@ def lifted_query(query: LogicalQuery) -> LogicalQuery:
     """A query that reads queries around it, as a subquery beside it sees it."""
     if not free_columns(query):
         return query
-    lifted_ = with_free(query, lambda column: replace(column, source=column.source + OUTER))
+    lifted_ = with_free(query, Column.outward)
     assert not isinstance(lifted_, StreamInput)
     return lifted_
 
 
 def lowered_query(query: Input) -> Input:
     """A subquery as an input of the query around it, of which it reads nothing."""
-    return with_free(query, _lowered)
+    return with_free(query, Column.inward)
 
 
 def _free_names(query: Input, count: int) -> tuple[str, ...]:
@@ -207,7 +202,7 @@ def by_equalities(block: Block) -> Correlated | None:
         else:
             rest.append(predicate)
     inner = replace(block, where=pred_set(rest))
-    if any(c.source < 2 * OUTER for c in free_columns(inner)):
+    if any(c.level == 1 for c in free_columns(inner)):
         return None
     names = _free_names(block, len(keys))
     query = _with_keys(inner, names, [own for own, _ in keys])
@@ -221,7 +216,7 @@ def _key(predicate: ORPred) -> tuple[Expression, Expression] | None:
         return None
     for one, other in ((literal.left, literal.right), (literal.right, literal.left)):
         own, outer = columns(one), columns(other)
-        if own and outer and all(c.source < OUTER for c in own) and all(OUTER <= c.source < 2 * OUTER for c in outer):
+        if own and outer and all(c.level == 0 for c in own) and all(c.level == 1 for c in outer):
             return one, other
     return None
 
@@ -253,13 +248,13 @@ def by_domain(query: Input, domain_of: Domain, for_nothing: bool = True) -> Corr
         domain_of: gives the distinct values of columns of the query around it.
         for_nothing: whether an aggregate of all rows has a row also for values for which there are none.
     """
-    read = sorted((c for c in free_columns(query) if c.source < 2 * OUTER), key=lambda c: (c.source, c.name))
+    read = sorted((c for c in free_columns(query) if c.level == 1), key=lambda c: (c.source, c.name))
     if not read:  # it reads queries further around alone, so it has one answer for all rows of this one
         return Correlated(lowered_query(query), (), (), True)
-    outer = [_lowered(column) for column in read]
+    outer = [column.inward() for column in read]
     names = _free_names(query, len(read))
     # The domain may itself read queries around, as an earlier subquery does: the subquery sees them one level further.
-    domain = with_free(domain_of(outer, names), lambda column: replace(column, source=column.source + OUTER))
+    domain = with_free(domain_of(outer, names), Column.outward)
     return Correlated(lowered_query(_ForEach(read, names, domain).of(query, for_nothing)), names, tuple(outer), True)
 
 
@@ -351,7 +346,7 @@ class _ForEach:
         meaning: dict[Column, Expression] = dict(zip(self.read, of_domain, strict=True))
 
         def value(name: str, expression: Expression) -> Expression:
-            nothing = map_columns(over_nothing(expression), lambda column: meaning.get(column, column))
+            nothing = map_columns(over_nothing(expression, block), lambda column: meaning.get(column, column))
             return call("case", found, Column(stored_name(name), expression.type, 1), nothing)
 
         outputs = [Output(o.name, value(o.name, o.expression)) for o in block.outputs]
@@ -375,13 +370,13 @@ def _analyzed_for_each(block: Block, keys: Sequence[Expression]) -> Block:
     return replace(block, analytics=tuple(map(of_each, block.analytics)))
 
 
-def over_nothing(expression: Expression) -> Expression:
-    """What an expression over statistics is where there are no rows: counts are 0 and all others NULL."""
+def over_nothing(expression: Expression, block: Block) -> Expression:
+    """What an expression over statistics of a block is where there are no rows: counts are 0 and all others NULL."""
+    assert block.grouping is not None
+    counts = {column_name(statistic) for statistic in block.grouping.statistics if statistic.function == "count"}
 
     def of(column: Column) -> Expression:
-        if column.source >= OUTER:
-            return column
-        return Constant(0 if column.name.startswith("count") else None, column.type)
+        return column if column.level else Constant(0 if column.name in counts else None, column.type)
 
     return _folded(map_columns(expression, of))
 

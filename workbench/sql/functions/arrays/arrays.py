@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_null, refuse_maps, unify
-from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Arguments, TypeRule, each, function
@@ -35,7 +35,7 @@ function. The third argument is how many places there are, where the array may h
 
 def variable(number: int, type_: DataType) -> Call:
     """The variable of a lambda, by its number among those of the lambdas around it, outer ones first."""
-    return Call("variable", (Constant(f"->{number}", STRING),), type_)
+    return Call("variable", (Constant(f"{VARIABLE}{number}", STRING),), type_)
 
 
 def element_of(array: Expression) -> DataType:

@@ -24,16 +24,17 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import Arguments, TypeRule, function
+from workbench.sql.functions.declaration import Arguments, TypeRule, function, variable_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 MAP_FROM_ENTRIES, MAP_OF, NO_MAP = "map_from_entries", "map_of", "no_map"
 """The map of an array of entries, NULL where they are none; the map of those that are one; whether they are none."""
-_KEYS = "transform({0}, `->k` -> `->k`.f0)"
-_NO_KEYS = "(exists({0}, `->k` -> `->k` is null) or size(array_distinct({0})) < size({0}))"
-_IS_NONE = f"transform(array({_KEYS}), `->n` -> {_NO_KEYS.format('`->n`')})[0]"
+_E, _K, _M, _N = map(variable_sql, "ekmn")
+_KEYS = f"transform({{0}}, {_K} -> {_K}.f0)"
+_NO_KEYS = f"(exists({{0}}, {_K} -> {_K} is null) or size(array_distinct({{0}})) < size({{0}}))"
+_IS_NONE = f"transform(array({_KEYS}), {_N} -> {_NO_KEYS.format(_N)})[0]"
 
 
 def _of_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -250,16 +251,16 @@ for _name in ("map_filter", "transform_keys", "transform_values"):
 DECLARED = [
     function(f"{MAP_OF}(entries)", "{0}", rule=_of_entries, inner=True),
     # An entry that is NULL is none, but the whole is NULL.
-    function(f"{NO_MAP}(entries)", f"(not exists({{0}}, `->m` -> `->m` is null) and {_IS_NONE})",
+    function(f"{NO_MAP}(entries)", f"(not exists({{0}}, {_M} -> {_M} is null) and {_IS_NONE})",
              rule=_tested_entries, inner=True),
     function(f"{MAP_FROM_ENTRIES}(entries)",
-             "transform(array({0}), `->m` -> if(exists(`->m`, `->e` -> `->e` is null) or "
-             f"{_IS_NONE.format('`->m`')}, null, `->m`))[0]", rule=_of_entries),
+             f"transform(array({{0}}), {_M} -> if(exists({_M}, {_E} -> {_E} is null) or "
+             f"{_IS_NONE.format(_M)}, null, {_M}))[0]", rule=_of_entries),
     function("map_entries(map)", "{0}", rule=_entries),
     function("map_keys(map)", _KEYS, rule=_of_map(lambda key, value: array_of(key))),
-    function("map_values(map)", "transform({0}, `->k` -> `->k`.f1)",
+    function("map_values(map)", f"transform({{0}}, {_K} -> {_K}.f1)",
              rule=_of_map(lambda key, value: array_of(value))),
-    function("map_value(map, key)", "(get(filter({0}, `->k` -> `->k`.f0 = {1}), 0)).f1",
+    function("map_value(map, key)", f"(get(filter({{0}}, {_K} -> {_K}.f0 = {{1}}), 0)).f1",
              rule=_of_map(lambda key, value: value, with_key=True), inner=True),
     function("map_contains_key(map, key)", f"array_contains({_KEYS}, {{1}})",
              rule=_of_map(lambda key, value: BOOLEAN, with_key=True)),
