@@ -18,20 +18,19 @@ from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
-from workbench.streams.live.reader import NOTE, Reader
+from workbench.streams.live.reader import OffsetMark, Reader, mark_of
 from workbench.streams.live.sources import open_live
-from workbench.streams.live.take_in import OWN_OFFSETS, log_fetched, take_in
+from workbench.streams.live.take_in import log_fetched, take_in
 from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
 
-SOURCE, SCHEMA, SIGNATURE = "@source", "@schema", "@signature"
+SOURCE, SCHEMA, SIGNATURE = (f"{OffsetMark.SETTING}{name}" for name in ("source", "schema", "signature"))
 """The offsets under which a tail has what to read, where that can be stored, what columns it has, and the signature of
 who gave it (``gate``)."""
 _FIRST_LOOK = 100
 """Rows that a source is asked for at first, when its rate is unknown."""
 _DAY = 86_400.0
-_HIDDEN = OWN_OFFSETS + NOTE
 _UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
 
 
@@ -184,7 +183,7 @@ class LiveSources:
         return {
             name: SourceStatus(
                 source=self._described(name, tail),
-                offsets={place: at for place, at in tail.offsets.items() if place[:1] not in _HIDDEN or not place},
+                offsets={place: at for place, at in tail.offsets.items() if mark_of(place) is None},
                 waiting=stream.waiting,
                 rate=self._arrivals_of(name, stream.rows).rate(),
                 lag=self._arrivals_of(name, stream.rows).lag(stream.position),

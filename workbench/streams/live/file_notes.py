@@ -16,7 +16,7 @@ from stat import S_ISDIR
 from workbench.errors import StreamError
 from workbench.files.writing import checksum_of
 from workbench.streams.files.json_lines import ENDINGS
-from workbench.streams.live.reader import NOTE
+from workbench.streams.live.reader import mark_of
 
 _FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
 _PLACE = "./"
@@ -133,7 +133,7 @@ def matching_files(pattern: str) -> dict[str, tuple[Path, str]]:
 
 
 def _place(name: str) -> str:
-    return _PLACE + name if name.startswith(("@", "#", NOTE)) else name
+    return _PLACE + name if mark_of(name) else name
 
 
 def _stat(file: Path) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
 from workbench.streams.live.file_notes import Note, changed_note, matching_files, note_of
-from workbench.streams.live.reader import NOTE, Fetched, Offsets, widened
+from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, widened
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -143,7 +143,7 @@ class _Taken:
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(NOTE)}
+        self.notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(OffsetMark.NOTE)}
         self._count = 0
 
     def full(self) -> bool:
@@ -171,7 +171,7 @@ class _Taken:
     def goes_on(self, place: str, at: str, note: Note) -> None:
         """The file goes on there."""
         self.after[place] = at
-        self.after[NOTE + place] = self.notes[place] = note.text
+        self.after[OffsetMark.NOTE + place] = self.notes[place] = note.text
 
     def cannot_read(self, place: str, name: str, stamp: str, reason: str) -> None:
         """The file cannot be read as it is now; it is quarantined, once for each reason."""

@@ -20,9 +20,9 @@ import pyarrow as pa
 from workbench.errors import StreamError, nearest, shown
 from workbench.errors.secrets import hide_secrets, without_secrets
 from workbench.streams.files.json_lines import JsonRecord, rows_of, schema_of, within_depth
-from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
+from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 
-_WHOLE, _MISPLACED = "", NOTE
+_WHOLE, _MISPLACED = "", OffsetMark.NOTE.value
 """The offsets: the largest value of the column, and checksums of the rows that have none."""
 _MOST_NULLS = 100
 """Rows without a value that are looked for in a poll."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar, Protocol
 
 import pyarrow as pa
@@ -19,9 +20,29 @@ from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.source import QuarantinedRow
 
 Offsets = Mapping[str, str]
-"""Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``. What begins with
-``NOTE`` is what the reader must remember of a partition besides."""
-NOTE = "/"
+"""Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``. Other entries
+begin with an ``OffsetMark``."""
+
+
+class OffsetMark(StrEnum):
+    """The first character of an entry of offsets that is no partition's."""
+
+    SETTING = "@"
+    """What the session knows of the source."""
+    LINES = "#"
+    """The number of records so far, by which quarantined ones have lines."""
+    NOTE = "/"
+    """What the reader must remember of a partition."""
+
+
+def mark_of(entry: str) -> OffsetMark | None:
+    """The mark of an entry of offsets; ``None``: it is a partition's.
+
+    Example:
+        >>> mark_of("#"), mark_of("part-1.csv")
+        (<OffsetMark.LINES: '#'>, None)
+    """
+    return next((mark for mark in OffsetMark if entry.startswith(mark)), None)
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,9 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes
 from workbench.streams.ingest import column_types, fit, quarantined_rows
-from workbench.streams.live.reader import Fetched, Reader
+from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
-
-OWN_OFFSETS = "@#"
-"""What offsets begin with that are none of the source."""
-_LINES = "#"
-"""The offset that counts the records of the source, for the lines of quarantined ones."""
 
 
 def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
@@ -55,14 +50,13 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     assert log.tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
     offsets = log.tail.offsets
-    fetched = reader.fetch(
-        {place: at for place, at in offsets.items() if place[:1] not in OWN_OFFSETS or not place}, most
-    )
+    of_source = {entry: at for entry, at in offsets.items() if mark_of(entry) in (None, OffsetMark.NOTE)}
+    fetched = reader.fetch(of_source, most)
     if not fetched.offsets:
         return fetched
-    before = int(offsets.get(_LINES, "0"))
+    before = int(offsets.get(OffsetMark.LINES, "0"))
     lines = np.arange(before + 1, before + 1 + fetched.rows.num_rows)
-    after = {**fetched.offsets, _LINES: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
+    after = {**fetched.offsets, OffsetMark.LINES.value: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
     rows, lines, quarantined = _fitting(log, Chunk(fetched.rows, lines))
     corrections = log.corrections
     with log.tail.transaction() as database:

@@ -18,7 +18,7 @@ from workbench.streams.files.json_lines import rows_of
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
-from workbench.streams.live.reader import NOTE, Fetched, Offsets, TypedReader
+from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
 METADATA_ANSWER = 3.0
@@ -71,15 +71,15 @@ class TopicReader(TypedReader):
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The messages that are there by now."""
         gone: list[QuarantinedRow] = []
-        starts = {int(place): int(at) for place, at in offsets.items() if not place.startswith(NOTE)}
-        notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(NOTE)}
+        starts = {int(place): int(at) for place, at in offsets.items() if not place.startswith(OffsetMark.NOTE)}
+        notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(OffsetMark.NOTE)}
         messages, after, problem = self._poll(starts, most, gone, notes)
         records = [(number, m.value, self._records.record(m, self._schema)) for number, m in enumerate(messages)]
         rows, numbers, poison = rows_of(records, self._schema)
         quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in poison)]
         places = tuple((str(messages[number].partition), messages[number].offset) for number in numbers)
         changed = {str(p): str(at) for p, at in after.items() if str(at) != offsets.get(str(p))}
-        changed |= {f"{NOTE}{p}": last.note for p, last in {m.partition: m for m in messages}.items()}
+        changed |= {f"{OffsetMark.NOTE}{p}": last.note for p, last in {m.partition: m for m in messages}.items()}
         return Fetched(rows, changed, tuple(quarantined), places=places, problem=problem)
 
     def close(self) -> None:
