@@ -29,11 +29,12 @@ test: $(STAMP) java ## run the whole test suite, then lint
 check: $(STAMP) ## what needs no Spark: the fast tests, in a minute
 	$(BIN)/python -m pytest -n 2 -m "not spark and not slow" $(ARGS)
 
-lint: $(STAMP) ## ruff, mypy and the layers
+lint: $(STAMP) ## ruff, mypy, the layers and the words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/words.py
 
 docs: $(STAMP) ## build the documentation site, build/site/index.html
 	@sh scripts/system-packages.sh dot

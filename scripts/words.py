@@ -1,4 +1,4 @@
-"""Find a public name that two modules define, a private type that a function gives, and phrases that hide a subject."""
+"""Find a public name that two modules define, a private type in a public signature, and phrases that hide a subject."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PROSE = ("workbench", "benchmarks", "docs", "scripts", "README.md", "CONTRIBUTING.md", "SECURITY.md")
+PROSE = ("workbench", "benchmarks", "docs", "README.md", "CONTRIBUTING.md", "SECURITY.md")
 PHRASES = re.compile(r"\b(so many|whoever|nobody|what comes)\b", re.IGNORECASE)
 ALLOWED = {
     "DECLARED": "a module of SQL functions lists its declarations under this name; the registry reads them",
@@ -23,23 +23,21 @@ REGISTERED = {"command", "reads", "reads_call", "reads_name"}
 
 
 def definitions(module: ast.Module) -> Iterator[str]:
-    """The classes, functions and constants of a module. Names of one letter are type variables."""
+    """The public classes, functions and constants of a module; names of one letter are type variables."""
     for node in module.body:
         match node:
-            case ast.ClassDef(name=name):
-                yield name
             case ast.FunctionDef(name=name, decorator_list=decorators):
                 called = {ast.unparse(each.func) for each in decorators if isinstance(each, ast.Call)}
-                yield from () if called & REGISTERED else (name,)
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                yield name if len(name) > 1 else "_"
+                yield from () if called & REGISTERED or name.startswith("_") else (name,)
+            case ast.ClassDef(name=name) | ast.Assign([ast.Name(name)]) | ast.AnnAssign(ast.Name(name)):
+                yield from (name,) if len(name) > 1 and not name.startswith("_") else ()
 
 
-def signatures(body: list[ast.stmt]) -> Iterator[str]:
+def private_types(body: list[ast.stmt]) -> Iterator[str]:
     """Public functions, and methods of public classes, that take or give what has a private type."""
     for node in body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield from signatures(node.body)
+            yield from private_types(node.body)
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             types = [node.returns, *(each.annotation for each in (*node.args.args, *node.args.kwonlyargs))]
             names = {each.id for part in types if part for each in ast.walk(part) if isinstance(each, ast.Name)}
@@ -48,15 +46,13 @@ def signatures(body: list[ast.stmt]) -> Iterator[str]:
 
 found, modules = [], defaultdict(list)
 for path in sorted(path for name in PROSE for path in [ROOT / name, *(ROOT / name).rglob("*.*")]):
-    if path.suffix in (".py", ".md") and path != Path(__file__).resolve():
+    if path.suffix in (".py", ".md"):
         text, at = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
         found += [f"{at}:{text.count(chr(10), 0, each.start()) + 1}: {each[0]}" for each in PHRASES.finditer(text)]
         if at.startswith("workbench/") and path.suffix == ".py":
             module = ast.parse(text)
-            found += [f"{at}: {each}" for each in signatures(module.body)]
+            found += [f"{at}: {each}" for each in private_types(module.body)]
             for name in definitions(module):
                 modules[name].append(at)
-again = (name for name in modules if len(modules[name]) > 1 and name not in ALLOWED and not name.startswith("_"))
-found += [f"{', '.join(modules[name])}: {name}" for name in again]
-print(*found, sep="\n")
-sys.exit(bool(found))
+found += [f"{', '.join(at)}: {name}" for name, at in modules.items() if len(at) > 1 and name not in ALLOWED]
+sys.exit("\n".join(found) or None)

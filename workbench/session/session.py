@@ -34,7 +34,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
-    network, shows what was committed last and waits for nobody.
+    network, shows what was committed last and waits for no change.
 
     Whatever changes it is committed to its folder, as a whole or not at all; ``Session.open`` goes on from there.
 
@@ -45,7 +45,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
         group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
-            other users. ``None``: nobody.
+            other users. ``None``: no other user.
 
     Attributes:
         dialect, options: as given.
@@ -100,7 +100,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             spark: the Spark to use; ``None`` starts a quiet local one.
             repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
                 what is damaged say so.
-            trust: what of the folder may act: Python functions, which run code of whoever added them, targets of
+            trust: what of the folder may act: Python functions, which run code of who added them, targets of
                 sinks, sources of streams. ``None``: what you added; ``True``: all; ``False``: nothing. With functions
                 of others the session is read-only, and queries that call them say so; the rest answers. Sinks and
                 sources of others stand still and say so, until ``add_sink`` and ``attach`` give them again. Once you

@@ -17,7 +17,7 @@ from typing import Any
 
 from pyspark import cloudpickle
 
-from workbench.engine.spark.user_functions.process import Limits
+from workbench.engine.spark.user_functions.process import FunctionLimits
 from workbench.engine.spark.user_functions.returned_values import short_repr
 from workbench.errors import SessionError
 from workbench.session.directory.gate import why_not_trusted
@@ -38,7 +38,7 @@ class StoredFunction:
         returns: the type of its values.
         python: the version of Python that wrote the bytes.
         pickled: the bytes.
-        seconds, memory: what its calls may take (``Limits``).
+        seconds, memory: what its calls may take (``FunctionLimits``).
         least, most: how many arguments it takes; ``None`` is any number.
         signature: of the user who added it, if that is known.
     """
@@ -55,7 +55,11 @@ class StoredFunction:
 
     @staticmethod
     def of(
-        function: Callable[..., Any], name: str, returns: DataType, limits: Limits, latest: StoredFunction | None
+        function: Callable[..., Any],
+        name: str,
+        returns: DataType,
+        limits: FunctionLimits,
+        latest: StoredFunction | None,
     ) -> StoredFunction:
         """A function as bytes, not signed yet.
 
@@ -91,9 +95,9 @@ class StoredFunction:
         return UserFunction.of(self.name, self.returns, (self.least, self.most))
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> FunctionLimits:
         """What its calls may take."""
-        return Limits(self.seconds, self.memory)
+        return FunctionLimits(self.seconds, self.memory)
 
     @property
     def is_signed(self) -> bool:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.engine.spark.user_functions.process import Limits
+from workbench.engine.spark.user_functions.process import FunctionLimits
 from workbench.session.changes import StateStore
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sql.algebra.types import parse_type
@@ -31,8 +31,8 @@ class SessionFunctions:
         name: str,
         function: Callable[..., Any],
         returns: str = "double",
-        seconds: float = Limits.seconds,
-        memory: int = Limits.memory,
+        seconds: float = FunctionLimits.seconds,
+        memory: int = FunctionLimits.memory,
     ) -> None:
         """Make a Python function callable in SQL; it must not depend on anything but its arguments.
 
@@ -55,7 +55,7 @@ class SessionFunctions:
             SessionError: it is no function, cannot be kept, or has an argument that must be named; or a limit is none.
             SqlError: there is no such type.
         """
-        key, returned, limits = name.lower(), parse_type(returns), Limits(seconds, memory)
+        key, returned, limits = name.lower(), parse_type(returns), FunctionLimits(seconds, memory)
         with self._store.exclusively():
             known = self._store.state.functions
             latest = self._store.state.schema.functions.get(key)

@@ -72,7 +72,7 @@ class SessionQueries:
             dialect: of the text; that of the session unless given.
             results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is applied when
                 the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
-            force: whether the query is computed also when it joins so many pairs of rows that it takes very long.
+            force: whether the query is computed also when it joins too many pairs of rows, which takes very long.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
@@ -101,7 +101,7 @@ class SessionQueries:
             return self._register(texts, state.named, force)
 
     def drop(self, name: str) -> None:
-        """Drop a query and exactly the nodes nobody else needs.
+        """Drop a query and exactly the nodes that no other query needs.
 
         Raises:
             QueryError: there is no such query.

@@ -25,7 +25,7 @@ class SessionSinks:
     def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> SinkStatus:
         """Send the changes of a query on, batch by batch, beginning with its answer as it was at registration.
 
-        A sink has its own pace: one that is slow or down stops nobody, and catches up later. A sink of the same name
+        A sink has its own pace: one that is slow or down stops no other, and catches up later. A sink of the same name
         goes on where it was, also in a session that is opened again. Where the session goes back, the target is taken
         along: it is sent what takes its rows to the answer as it is, under a number that counts on.
 

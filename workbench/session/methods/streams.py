@@ -178,7 +178,7 @@ class SessionStreams:
             rmtree(self._spooled(stream.name), ignore_errors=True)
 
     def set_batch(self, stream: str, batch: int | str | timedelta) -> Stream:
-        """Let so many rows of a stream, or so much event time, arrive with each batch from now on.
+        """Set the rows of a stream, or the event time, that arrive with each batch from now on.
 
         Raises:
             StreamError: there is no such stream, or its batches cannot be of that size.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.engine.spark.user_functions.process import Limits
+from workbench.engine.spark.user_functions.process import FunctionLimits
 from workbench.engine.spark.user_functions.returned_values import LENGTH, WrongValueError, converter_to
 from workbench.errors import SessionError, SqlError
 from workbench.session.directory.stored_functions import argument_counts
@@ -181,7 +181,7 @@ def test_a_call_with_another_number_of_arguments_is_refused(
 )
 def test_a_limit_that_is_none_is_refused(limits: tuple[float, int]) -> None:
     with pytest.raises(SessionError, match=r"(seconds|memory) cannot be .*\nhint: give a number above 0"):
-        Limits(*limits)
+        FunctionLimits(*limits)
 
 
 def test_a_type_that_is_none_is_refused() -> None:

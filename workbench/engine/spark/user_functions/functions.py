@@ -20,7 +20,7 @@ from pyspark.accumulators import AccumulatorParam
 from workbench.arrow.types import to_arrow
 from workbench.engine.spark.arrow_tasks import task_attempt
 from workbench.engine.spark.jobs import Accumulated, JobRunner
-from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionProcess, Limits
+from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionLimits, FunctionProcess
 from workbench.sql.algebra.types import DataType
 
 PROCESSES = 4
@@ -48,7 +48,9 @@ class UserFunctions:
         self._jobs = jobs
         self._problems = jobs.accumulator(_FirstByName(), {})
 
-    def add(self, name: str, function: Callable[..., Any], returns: DataType, limits: Limits | None = None) -> None:
+    def add(
+        self, name: str, function: Callable[..., Any], returns: DataType, limits: FunctionLimits | None = None
+    ) -> None:
         """Make a Python function callable in SQL, whatever it does.
 
         Args:
@@ -57,7 +59,7 @@ class UserFunctions:
             returns: the type of its values; what is not of that type counts as raised.
             limits: what it may take.
         """
-        called = CalledFunction(name, cloudpickle.dumps(function), returns, limits or Limits(), self._problems)
+        called = CalledFunction(name, cloudpickle.dumps(function), returns, limits or FunctionLimits(), self._problems)
         self.called[name] = called
         self.forget([name])
         self._register(name, called)
@@ -126,7 +128,7 @@ class CalledFunction:
         name: str,
         pickled: bytes,
         returns: DataType,
-        limits: Limits,
+        limits: FunctionLimits,
         problems: Accumulated[dict[str, str]],
     ) -> None:
         self.returns = returns

@@ -41,7 +41,7 @@ _NO_ANSWER = "disturbed its process: what came from it is no answer"
 
 
 @dataclass(frozen=True)
-class Limits:
+class FunctionLimits:
     """What a function may take.
 
     Attributes:
@@ -88,7 +88,7 @@ class FunctionProcess:
         FunctionEnded: the function cannot be loaded.
     """
 
-    def __init__(self, pickled: bytes, returns: DataType, limits: Limits) -> None:
+    def __init__(self, pickled: bytes, returns: DataType, limits: FunctionLimits) -> None:
         self._type = to_arrow(returns)
         self._limits = limits
         self._socket, theirs = socket.socketpair()
