@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import repeat
 
 import numpy as np
 import pyarrow as pa
@@ -71,12 +70,9 @@ class CurrentRows:
         before = {key: place if by_key else copies for place, (key, (_, copies)) in enumerate(found.items())}
         now, steps = dict(before), zip(keys.indices.to_pylist(), changes[WEIGHT].to_pylist(), strict=True)
         emitted = [*(self._replaced(steps, now, texts, len(old), reasons) if by_key else _counted(steps, now, reasons))]
-        changed = {key: state for key, state in now.items() if before.get(key) != state}
-        states = [*changed.values()]
-        fields, copies = (
-            (texts.take(pa.array(states, pa.int64())).to_pylist(), repeat(1)) if by_key else (repeat(None), states)
-        )
-        self._store([names[key] for key in before.keys() - now.keys()], [names[key] for key in changed], fields, copies)
+        changed = [(key, state) for key, state in now.items() if before.get(key) != state]
+        entries = ((names[key], *((texts[state].as_py(), 1) if by_key else (None, state))) for key, state in changed)
+        self._store((names[key] for key in before.keys() - now.keys()), entries)
         picked, weights, by = np.array(emitted, np.int64).reshape(-1, 3).T
         rows = pa.concat_tables([rows_of_texts(old, self._schema), values]).take(pa.array(picked))
         return rows.append_column(WEIGHT, pa.array(weights)).append_column(EVENT, changes[EVENT].take(by)), reasons
@@ -121,11 +117,8 @@ class CurrentRows:
         row = self._database.execute("SELECT fields, copies FROM current WHERE key = ?", [key]).fetchone()
         return None if row is None else (row[0], row[1])
 
-    def _store(
-        self, gone: Iterable[str], keys: Iterable[str], fields: Iterable[str | None], copies: Iterable[int]
-    ) -> None:
+    def _store(self, gone: Iterable[str], entries: Iterable[tuple[str, str | None, int]]) -> None:
         self._database.executemany("DELETE FROM current WHERE key = ?", ([key] for key in gone))
-        entries = zip(keys, fields, copies, strict=False)
         self._database.executemany("INSERT OR REPLACE INTO current VALUES (?, ?, ?)", entries)
 
     def _convert(self) -> None:
@@ -134,8 +127,8 @@ class CurrentRows:
         self._database.execute(CREATE)
         for rows, copies in json_rows(self._database, "earlier", self._schema):
             texts = texts_of_rows(_arrays(rows))
-            fields = texts.to_pylist() if self._corrections.key else repeat(None)
-            self._store([], self._keys(rows, texts).to_pylist(), fields, copies)
+            fields = texts.to_pylist() if self._corrections.key else [None] * len(copies)
+            self._store([], zip(self._keys(rows, texts).to_pylist(), fields, copies, strict=True))
         self._database.execute("DROP TABLE earlier")
 
 
