@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.catalog.schema import PLAN_ANEW
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError, SessionError
 from workbench.session.query import Query
 
@@ -112,3 +113,37 @@ def test_an_upgrade_that_was_cut_off_is_done_again(
     expected = json.loads((old / "answers.json").read_text())
     with Session.open(old, spark, trust=True) as session:
         assert answer(session.query("by_bank")) == expected["by_bank"]
+
+
+def orders(*later: dict[str, object]) -> Iterator[dict[str, object]]:
+    """What the source of the stream gave before, and then gives."""
+    yield from ({"id": n % 4, "s": f"\\{n}\t"} for n in range(5))
+    yield from later
+
+
+def votes(*later: dict[str, object]) -> Iterator[dict[str, object]]:
+    yield from ({"v": f"{n % 2}\t", "w": 1} for n in range(5))
+    yield from later
+
+
+def test_rows_that_version_0_2_kept_as_json_are_corrected(in_process: InProcess, tmp_path: Path) -> None:
+    """Values of all types are taken back as they were put there: the answers would keep rows that are not."""
+    with zipfile.ZipFile(FOLDERS / "corrected" / "version-0.2.0.zip") as kept:
+        kept.extractall(tmp_path)
+    with Session.open(tmp_path, in_process, trust=True) as session:
+        five = {"id": 5, "x": 1.5, "m": "2.5", "n": 5, "s": "five", "day": None, "at": None, "tags": ["b"], "raw": b"c"}
+        assert session.update_table("prices", [five]).arrived.get("prices", 0) == 0  # it is there
+        assert session.query("priced").result()["id"].tolist() == [1, 2, 3, 5]
+        session.update_table("prices", delete=[{"id": id_} for id_ in (1, 2, 3)])
+        assert session.query("priced").result()["s"].tolist() == ["five"]
+        session.attach("orders", orders({"id": 3, "s": "\\3\t"}, {"id": 0, "s": None}, {"id": 1, "s": "new"}))
+        session.attach("votes", votes({"v": "0\t", "w": -3}, {"v": "1\t", "w": -3}, {"v": "1\t", "w": -1}))
+        session.run(4)
+        assert answer(session.query("ordered")) == [[1, "new"], [2, "\\2\t"], [3, "\\3\t"]]
+        assert answer(session.query("voted")) == [["1\t", 1]]
+        assert [entry.reason for entry in session.streams["votes"].quarantined] == [
+            "it takes back 3 of a row that is there 2 times"
+        ]
+    with Session.open(tmp_path, in_process) as session:
+        session.update_table("prices", [five | {"id": 1}], delete=[{"id": 5}])
+        assert session.query("priced").result()["id"].tolist() == [1]
