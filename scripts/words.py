@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROSE = ("workbench", "benchmarks", "docs", "README.md", "CONTRIBUTING.md", "SECURITY.md")
-PHRASES = re.compile(r"\b(so many|whoever|nobody|what comes)\b", re.IGNORECASE)
+PHRASES = re.compile(r"\b(so many|whoever|nobody|somebody|anybody|what comes)\b", re.IGNORECASE)
 ALLOWED = {
     "DECLARED": "a module of SQL functions lists its declarations under this name; the registry reads them",
     "Session": "that of the notebook is that of Python, with the methods that show it",

@@ -64,7 +64,7 @@ def _distinct(items: Iterable[tuple[Subject, ValueSet]]) -> list[Range]:
 
 
 def _range(subject: Subject, values: ValueSet) -> Range:
-    """No value at all is a range that every range contains."""
+    """The range of an empty set of values, which every range contains."""
     low, high = (values.intervals[0][0], values.intervals[-1][1]) if values.intervals else (TOP, BOTTOM)
     return subject.identity, _ordered(low), _ordered(high)
 

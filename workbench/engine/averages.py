@@ -27,7 +27,7 @@ CERTAIN = 10
 
 @dataclass(frozen=True)
 class Averages:
-    """What a batch does, on average.
+    """Averages of rows and seconds over the latest batches.
 
     Attributes:
         node_rows: rows out of each node that ran.

@@ -211,7 +211,7 @@ def _changed_rows(answer: Answers, since: int | None) -> pa.RecordBatch | None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is read of a tree for some queries.
+    """The columns and rows of a tree that some queries read.
 
     Attributes:
         relation: the tree's rows.

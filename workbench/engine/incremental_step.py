@@ -121,7 +121,7 @@ class IncrementalStep:
             return deltas
 
     def _check_emitted(self, trees: Mapping[str, Tree], deltas: Mapping[str, Deltas], threads: Executor) -> None:
-        """No change takes back what was not emitted: else the rows that it leaves would be no bag."""
+        """Check that a change takes back emitted rows only: the rows that it leaves must be a bag."""
 
         def unknown_rows(name: str) -> int:
             with self._translated(name):

@@ -1,4 +1,4 @@
-"""What a batch did: rows and seconds of each operator, rows of each node, and their totals over several batches."""
+"""Reports of batches: rows and seconds of each operator, rows of each node, and their totals over several batches."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from workbench.network.nodes import NodeId
 
 @dataclass(frozen=True)
 class Tree:
-    """What an operator has stored. Immutable: a batch gives a grown tree, so a batch that fails changes nothing.
+    """The stored rows and state of an operator. Immutable: a batch gives a grown tree; a failed one changes nothing.
 
     Attributes:
         plan: what it computes.

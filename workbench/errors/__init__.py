@@ -1,4 +1,4 @@
-"""What can go wrong, one class per stage.
+"""Errors of the workbench, one class per stage.
 
 Errors carry fields, and the text is put together once, in ``__str__``: a short message, the place in the SQL with a
 caret where there is one, and a hint. A notebook shows exactly that, without a traceback.

@@ -1,6 +1,6 @@
-"""What the surroundings of the workbench did: a disk is full, a file is gone, a folder may not be written.
+"""Errors of the environment: a disk is full, a file is gone, a folder may not be written.
 
-Python's and SQLite's exceptions for these name no remedy, and are no defect of anybody's program.
+Python's and SQLite's exceptions for these name no remedy, and are no defect of a program.
 """
 
 from __future__ import annotations

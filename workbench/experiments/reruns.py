@@ -1,4 +1,4 @@
-"""What a user would do without the workbench: run every query again on all rows so far, with DuckDB or with Spark.
+"""The baseline of a user without the workbench: run every query again on all rows so far, with DuckDB or with Spark.
 
 That is slow for a whole set, so a sample is run, and its time is scaled to the set. A query that takes too long is
 stopped; it then counts as the time it was given, which is in the competitor's favour.

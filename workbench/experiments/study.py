@@ -1,4 +1,4 @@
-"""What all experiments and benchmarks are: a class whose fields are its options, and which reports what it measured."""
+"""The base of experiments and benchmarks: a class whose fields are its options, and which reports its measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an experiment runs on: a stream's rows, how they arrive, and queries. Every competitor is given the same."""
+"""Workloads of experiments: a stream's rows, how they arrive, and queries. Every competitor is given the same."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What an analyst is shown of the network and of sharing decisions: captions, drawings, texts."""
+"""Captions, drawings and texts that show an analyst the network and its sharing decisions."""

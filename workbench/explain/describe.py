@@ -31,7 +31,7 @@ JOIN_WEIGHTS = (16, 8, 4, 2)
 
 @public_api
 class NetworkView:
-    """What ``session.network`` gives: the network's nodes and edges, its weighted size and its drawing.
+    """``session.network``: the network's nodes and edges, its weighted size and its drawing.
 
     Args:
         network: the network as it is now.

@@ -161,7 +161,7 @@ class _Drawing:
     def _queries(self, only: str | None) -> None:
         """The boxes of results, or that of one query; queries that read from the same boxes are in one."""
         readers: dict[tuple[str, ...], list[str]] = {}
-        # In focus, what is only counted is not said to have anybody's answer.
+        # In focus, what is only counted has no answers in its box.
         there = self.boxes if not self.focus else {id_ for id_, box in self.boxes.items() if box == id_}
         for name, ids in self.network.results.items():
             if only in (None, name) and all(id_ in there for id_ in ids):

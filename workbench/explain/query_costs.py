@@ -1,4 +1,4 @@
-"""What each query costs: its part of the operators' time, and what would go if it were dropped.
+"""Costs of queries: each one's part of the operators' time, and the nodes that would go with it.
 
 An operator is timed as one, for all its readers. Its time is divided evenly among the queries that it works for, so the
 parts of all queries add up to the time of all operators. What goes with a query is less: an operator that works for
@@ -17,7 +17,7 @@ from workbench.network.nodes import NodeId
 
 @dataclass(frozen=True)
 class QueryCost:
-    """What one query costs in a batch, on average.
+    """The cost of one query in a batch, on average.
 
     Attributes:
         query: its name.

@@ -1,4 +1,4 @@
-"""What of a network a drawing shows and what it only counts: local trees are open or closed, and a query is in focus.
+"""The visible part of a network; a drawing counts the rest: local trees are open or closed, and a query is in focus.
 
 A network of hundreds of nodes drawn node by node hides what matters. An *open* tree shows its nodes; a *closed* one is
 a single box that says how many selections it has. With queries in focus their nodes are shown, the other nodes of their
@@ -23,7 +23,7 @@ OTHERS = "others"
 
 
 class DrawnNetwork(Protocol):
-    """What a drawing needs of a network; ``describe.NetworkView`` has it."""
+    """The parts of a network that a drawing needs; ``describe.NetworkView`` has them."""
 
     @property
     def nodes(self) -> tuple[NodeView, ...]:

@@ -1,6 +1,6 @@
 """Metrics of a session in Prometheus' text format, over an endpoint (``listening``).
 
-Metrics are read off the session whenever somebody asks, so a batch does no work for them. Names end in their units,
+Metrics are read off the session at each request, so a batch does no work for them. Names end in their units,
 and in ``_total`` where they only grow; going back to an earlier batch looks like a restart.
 """
 
@@ -60,7 +60,7 @@ class _SessionMetrics(Collector):
         return ()
 
     def collect(self) -> Iterator[Family]:
-        """Nothing of a session that was closed."""
+        """The metrics; a session that was closed has none."""
         if not self._session.closed:
             yield from _of_batches(self._session)
             yield from _of_streams(self._session)

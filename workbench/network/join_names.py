@@ -1,4 +1,4 @@
-"""What a join's columns are called: the stream's name and the number of the leaf, left to right."""
+"""Names of a join's columns: the stream's name and the number of the leaf, left to right."""
 
 from __future__ import annotations
 

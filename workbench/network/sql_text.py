@@ -69,7 +69,7 @@ def by_side(column: Column) -> str:
 
 
 class Words:
-    """What nodes and columns are called: by ids and stored names."""
+    """Names of nodes and columns: ids and stored names."""
 
     def node(self, id_: str) -> str:
         """A node, where another reads it."""

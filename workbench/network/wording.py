@@ -65,7 +65,7 @@ class _Origin:
 
 
 class Wording(Words):
-    """What an analyst calls the nodes and columns of a network.
+    """Names that an analyst reads for the nodes and columns of a network.
 
     Args:
         nodes: by id; with each node all that it is computed from.

@@ -1,4 +1,4 @@
-"""What cells show: always plain text, and HTML where there is more to see.
+"""Outputs of cells: always plain text, and HTML where there is more to see.
 
 The plain text is complete, as a terminal, a diff of a saved notebook and a screen reader show nothing else.
 """

@@ -37,7 +37,7 @@ class IdleGate:
         self._set(running=False)
 
     def close(self) -> None:
-        """Nothing is to be done any more: let those that wait go."""
+        """End the waiting: background work stops."""
         self._closed = True
         self._set(running=False)
 

@@ -38,7 +38,7 @@ class LeftSession:
         path: its folder.
         notebook: that made it; "" where none did.
         ended: when it was changed last, in seconds since 1970.
-        opened: whether somebody has gone on with it since, and so knows where it is.
+        opened: whether a user has gone on with it since, and so knows where it is.
     """
 
     path: Path
@@ -91,7 +91,7 @@ def _left(root: Path) -> Iterator[LeftSession]:
                 ended = max(file.stat().st_mtime for file in path.glob(f"{CATALOG}*"))
                 yield LeftSession(path, name, ended, (path / IDENTITY).exists())
         except OSError:
-            continue  # somebody removes it now
+            continue  # another process removes it now
 
 
 def _is_free(session: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What an analyst names as a source: a file, a variable of the notebook, or the address of what is live."""
+"""Sources as an analyst names them: a file, a variable of the notebook, or the address of a live source."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _ROWS = 3
 
 
 class Noticed:
-    """What was said last of a session's answers, for its panel."""
+    """The latest notifications of a session's answers, for its panel."""
 
     def __init__(self) -> None:
         self.lines: deque[str] = deque(maxlen=LINES)

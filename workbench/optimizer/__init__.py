@@ -1,1 +1,1 @@
-"""What is cheapest: inference, estimates, join order, conditional materialization (T5)."""
+"""The optimizer: inference, estimates, join order, conditional materialization (T5)."""

@@ -1,4 +1,4 @@
-"""What hydrating operators costs: the rows that they have to read, and the seconds that it takes, from earlier ones.
+"""The cost of hydrating operators: the rows that they have to read, and the seconds, predicted from earlier ones.
 
 Typical seconds follow from the number of operators, whose plans Spark makes and compiles, and from the rows. How many
 times as long the hydrations took that a session has seen corrects them, as what is observed corrects estimates of rows
@@ -26,7 +26,7 @@ _HALF_LIFE = 5
 
 @dataclass(frozen=True)
 class HydrationWork:
-    """What is to be hydrated.
+    """The operators to hydrate, and the rows that they read.
 
     Attributes:
         operators: how many.

@@ -22,7 +22,7 @@ _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 
 @dataclass(frozen=True)
 class JoinCost:
-    """What a join costs.
+    """The cost of a join.
 
     Attributes:
         sides: for each side the streams and tables that its rows come from.

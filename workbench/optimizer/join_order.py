@@ -52,7 +52,7 @@ JoinTree = JoinLeaf | JoinNode
 
 @dataclass(frozen=True)
 class JoinGraph:
-    """What is to be joined, and by what.
+    """The inputs of a join, and its predicates.
 
     Args:
         sizes: the rows of every input, by its position in FROM.

@@ -1,4 +1,4 @@
-"""What a batch of a whole network costs, predicted: a measure to compare networks of the same queries by.
+"""The predicted cost of a batch of a whole network: a measure to compare networks of the same queries by.
 
 Costs are in rows that are looked at. They rank networks and do not predict seconds.
 """

@@ -1,4 +1,4 @@
-"""What batches have shown of a network: the rows that they brought to its nodes, as learnt corrections of estimates.
+"""Observations of batches: the rows that they brought to a network's nodes, as learnt corrections of estimates.
 
 An observed join corrects the estimates of all joins of the same roots by the same keys, as the adjustment factors of
 LEO do (M. Stillger et al., *LEO: DB2's learning optimizer*, VLDB 2001). So what one query's nodes have shown helps to

@@ -1,4 +1,4 @@
-"""What the data seen so far look like: for each column its NULLs, distinct values, common values and quantiles.
+"""Statistics of the rows so far: for each column its NULLs, distinct values, common values and quantiles.
 
 The thesis estimates costs from the history, assuming that new rows will look like it (T5.5). It runs the plans
 to be compared on the history; here a sample is summed up once, and all plans are estimated from the summary.
@@ -111,7 +111,7 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class StreamStatistics:
-    """What a stream's rows look like: how many there are, and each column by name."""
+    """Statistics of a stream's rows: how many there are, and those of each column by name."""
 
     rows: int
     columns: Mapping[str, ColumnStatistics]

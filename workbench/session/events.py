@@ -1,6 +1,6 @@
-"""What happens in a session, as records of Python's logging: batches, and queries, sources and sinks with problems.
+"""Events of a session, as records of Python's logging: batches, and queries, sources and sinks with problems.
 
-Nothing is written unless somebody adds a handler to the logger ``workbench`` (``workbench.monitoring.batch_log``).
+They are written only where a program adds a handler to the logger ``workbench`` (``workbench.monitoring.batch_log``).
 """
 
 from __future__ import annotations

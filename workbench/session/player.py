@@ -38,7 +38,7 @@ CLOSING = 30.0
 
 
 class Playable(Protocol):
-    """What a player needs of a session."""
+    """The methods of a session that a player calls."""
 
     @property
     def batch(self) -> int:
@@ -70,7 +70,7 @@ class Playable(Protocol):
 
 
 class PlayerState(StrEnum):
-    """What a player is doing."""
+    """The state of a player."""
 
     PAUSED = "paused"
     PLAYING = "playing"

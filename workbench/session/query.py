@@ -333,7 +333,7 @@ class Query:
         return ExplanationView.of(self._record.explanation)
 
     def check_active(self) -> None:
-        """Nothing when the query runs.
+        """Check that the query runs.
 
         Raises:
             QueryError: it was dropped, replaced or disabled, or the session is closed; the message says why.

@@ -59,7 +59,7 @@ class QueryRecord:
 
 
 def check_active(query: QueryRecord, status: str) -> None:
-    """Nothing when a query runs.
+    """Check that a query runs.
 
     Raises:
         QueryError: it does not; the message has its status.

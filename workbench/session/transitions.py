@@ -51,7 +51,7 @@ class BoundText:
 
 @dataclass(frozen=True)
 class Runtime:
-    """What transitions work with: the planner with the catalog, the engine, and what was observed."""
+    """The services of transitions: the planner with the catalog, the engine, and the observations."""
 
     planner: Planner
     engine: Engine

@@ -1,1 +1,1 @@
-"""What a new query shares, and how the network takes it in: ordered passes over a draft of the network (T6, T7)."""
+"""Sharing: ordered passes fold a new query into a draft of the network (T6, T7)."""

@@ -1,4 +1,4 @@
-"""What the joins of the network test: new joins, and joins that come to test less or more as readers come and go."""
+"""Changes of joins: new ones, and those that come to test less or more as readers come and go."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class Preferred(Enum):
-    """What a bare name means that is a column of FROM and an alias of the select list."""
+    """The meaning of a bare name that is a column of FROM and an alias of the select list."""
 
     COLUMN = "column"
     ALIAS = "alias"
@@ -31,7 +31,7 @@ class Quotient(Enum):
 
 
 class Rounding(Enum):
-    """What CAST of a number with a fraction to an INTEGER does."""
+    """How CAST of a number with a fraction to an INTEGER rounds."""
 
     TOWARDS_ZERO = "towards zero"
     HALF_AWAY = "half away from zero"
@@ -54,7 +54,7 @@ class TruthTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """What is particular to a dialect; what is given by default is so in most.
+    """The record of a dialect; the defaults are those of most.
 
     Attributes:
         name: sqlglot's.

@@ -1,4 +1,4 @@
-"""What of a query can be estimated from a sample of its rows: COUNT, SUM and AVG of the rows of one stream.
+"""Queries that a sample of their rows estimates: COUNT, SUM and AVG of the rows of one stream.
 
 These are sums over rows, so a row that was drawn with a known chance stands for those that were not (Horvitz and
 Thompson, 1952). The largest of a sample says nothing of the largest of all; of a join, pairs are drawn and not rows.

@@ -1,4 +1,4 @@
-"""What is known of the built-in functions of each dialect: how they are called, what they do, an example.
+"""Help for the built-in functions of each dialect: how they are called, what they do, an example.
 
 A function that is one for one with a name says it in its declaration (``functions``). The table ``function_help.jsonl``
 has what names mean otherwise, in one dialect or in all; ``scripts/function_table.py`` makes it by trying all names.

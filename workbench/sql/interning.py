@@ -14,7 +14,7 @@ from weakref import KeyedRef
 
 
 class _Interning(type):
-    """Looks up a value before it makes one. A value is remembered as long as somebody else has it."""
+    """Looks up a value before it makes one. A value is remembered as long as another object refers to it."""
 
     __match_args__: tuple[str, ...]
     __dataclass_fields__: dict[str, Any]

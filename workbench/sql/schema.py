@@ -1,4 +1,4 @@
-"""What names mean: the streams, views, functions and aggregates a query may use.
+"""The schema of a query: the streams, views, functions and aggregates that it may use.
 
 ``bind`` reads a ``Schema`` and nothing else, so binding needs no session, no catalog and no Spark.
 """

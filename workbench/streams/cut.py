@@ -1,4 +1,4 @@
-"""What a batch takes of a stream's log, and the gaps of what it leaves out (load shedding, TelegraphCQ 4.3).
+"""Cuts of a stream's log: the rows that a batch takes, and the gaps that it leaves (load shedding, TelegraphCQ 4.3).
 
 A batch takes the next rows. Where rows come faster than they can be answered, and the analyst has said so, it passes
 over some of them: all, or all but a sample. What it passed over is a gap. Gaps are part of the stream's state, and what
@@ -25,7 +25,7 @@ _GOLDEN, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476
 
 @dataclass(frozen=True)
 class BatchCut:
-    """What one batch takes of one stream.
+    """The rows that one batch takes of one stream.
 
     Attributes:
         taken: rows that it takes whole, after those that it passes over.

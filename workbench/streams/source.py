@@ -1,4 +1,4 @@
-"""What every source of rows gives: columns, and rows in chunks, each row with its offset in the source.
+"""The output of a source of rows: columns, and rows in chunks, each row with its offset in the source.
 
 A new kind of source is a module that returns an ``OpenedSource``, and a case in ``readers.open_source``. Ingestion asks
 for nothing else, so a source may be a file, a DataFrame or anything that can number its rows.

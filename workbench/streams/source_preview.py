@@ -25,7 +25,7 @@ _ROWS = 5
 
 @dataclass(frozen=True)
 class SourcePreview:
-    """What a source seems to hold.
+    """A preview of a source's rows and columns.
 
     Attributes:
         columns: names and types, as ``add_stream`` would take them.

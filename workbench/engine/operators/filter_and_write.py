@@ -49,7 +49,7 @@ TOGETHER = 100_000
 
 @dataclass(frozen=True)
 class Answer:
-    """What a task of a tree's job did; as JSON it is the only row that the task gives.
+    """The report of a task of a tree's job; as JSON it is the only row that the task gives.
 
     Attributes:
         tree: the name of the tree.

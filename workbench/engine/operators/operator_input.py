@@ -106,7 +106,7 @@ class EmittedRows:
 
 @dataclass(frozen=True)
 class OperatorInput:
-    """What the operator of a tree evaluates in one batch.
+    """The input of a tree's operator in one batch.
 
     Attributes:
         plan: the tree's plan.

@@ -38,7 +38,7 @@ OVER_NOTHING = {"count": "0L", "total": "0L"}
 
 
 class Adds(StrEnum):
-    """What a changed row adds to a part: its weight, also only where a value is not NULL; a value by it; a value.
+    """How a changed row adds to a part: its weight, that where a value is not NULL, a value by its weight, a value.
 
     Of a wide sum the low part adds what is left of a value by a unit of the high part, and that how often the unit is
     in it; both by the weight.
@@ -54,7 +54,7 @@ class Adds(StrEnum):
 
 @dataclass(frozen=True)
 class StoredInput:
-    """What a changed row adds to a part where its weight and its stored columns tell it: Spark need not evaluate it.
+    """The addend of a changed row that follows from its weight and its stored columns, without Spark.
 
     Attributes:
         adds: what it adds.

@@ -1,4 +1,4 @@
-"""What is stored for each group of rows by aggregates, DISTINCT, and set operators except UNION ALL.
+"""Plans of operators that keep a state for each group: aggregates, DISTINCT, and set operators except UNION ALL.
 
 All are one scheme, for all fused roots at once. A set operator groups by all its columns and counts each branch's
 rows; how often a row comes out follows from the counts.
@@ -200,7 +200,7 @@ class GroupedPlan:
 
 
 def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, incremental: bool = True) -> GroupedPlan:
-    """The plan of an aggregate node for the statistics somebody reads.
+    """The plan of an aggregate node for the statistics that are read.
 
     Args:
         node: the aggregate.

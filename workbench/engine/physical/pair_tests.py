@@ -1,4 +1,4 @@
-"""What is left to test of a join's pairs that have equal keys, where their stored values decide it alone.
+"""Residual tests of a join's pairs with equal keys, where their stored values decide them alone.
 
 A comparison of two columns, or of the days from one to the other, needs no Spark: each pair would become a row for it,
 and Arrow's again afterwards, which takes longer than all else that a join does. The same goes for whatever the filter

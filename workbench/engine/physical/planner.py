@@ -106,7 +106,7 @@ class _PlanBuilder:
         self.query_reads: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {}
         for query in network.queries.values():
             self.query_reads.setdefault(query.read.root, {})[query.read] = query.nodes
-        # Columns come before groupings, which compute only the statistics that somebody reads.
+        # Columns come before groupings, which compute only the statistics that are read.
         self.carried = carried_columns(network)
         self.produced = {root: computed_columns(network, root, self.carried[root]) for root in network.trees}
         # Groupings come before tests: rows of fused operators are tested for their member as well.

@@ -29,7 +29,7 @@ LineageBits = frozenset[int]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BasePlan:
-    """What the plans of all operators have in common.
+    """The base of the plans of all operators.
 
     Attributes:
         name: of the operator and of its folder. It stays while any root of the operator runs.

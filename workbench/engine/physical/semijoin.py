@@ -59,7 +59,7 @@ def plan_lookups(
         network: what runs.
         root: the join.
         required: for each set of nodes of the join's tree that is read, what a pair must satisfy to belong to them all.
-        produced: the columns of all roots that somebody reads; ``None`` where rows of the join may be retracted.
+        produced: the columns of all roots with readers; ``None`` where rows of the join may be retracted.
 
     Returns:
         The access paths for readers that need all pairs, and for each node whose readers need some, the semijoins.
@@ -123,7 +123,7 @@ def semijoin_for(join: Join, required: PredSet, groups: Iterable[Column]) -> Sem
 
 @dataclass(frozen=True)
 class _KnownColumns:
-    """What a row of a side determines of all of its pairs: its own columns, and those that must be equal to one."""
+    """The columns that a row of a side determines in all of its pairs: its own, and those that must be equal to one."""
 
     path: AccessPath
     side: int

@@ -1,4 +1,4 @@
-"""What a cluster's workers need before the engine can use them: this package, and the session's folder.
+"""Checks of a cluster's workers: they must have this package, and reach the session's folder.
 
 A Spark in this process has both. The workers of a cluster are other processes, often on other machines: the package is
 sent to them, and the folder must lie where all of them can write it.

@@ -1,4 +1,4 @@
-"""What the workbench needs from the machine it runs on, checked one by one without starting Spark.
+"""Checks of the machine for what the workbench needs, one by one, without starting Spark.
 
 ``%argus doctor`` shows :func:`report`. A check that fails says what to do about it. Checks that are not ``required``
 are advice: the workbench runs without them.

@@ -1,6 +1,6 @@
-"""What is done when Spark fails: its exceptions become errors of the workbench, and a dead JVM is noticed and replaced.
+"""Failures of Spark: exceptions become errors of the workbench, and a dead JVM is noticed and replaced.
 
-A session keeps nothing in Spark: all its rows are in files that were complete before anybody read them. So a session
+A session keeps nothing in Spark: all its rows are in files that were complete before their first reader. So a session
 outlives the JVM, however that ends, and goes on with another one. PySpark does not: it keeps one JVM for a process and
 goes on calling it. ``forget_dead_spark`` therefore clears what PySpark keeps of a dead JVM before a new one is started.
 """
@@ -49,7 +49,7 @@ class SparkDied(EngineError):
 
 
 class OutOfMemory(EngineError):
-    """What was computed needs more memory than there is; nothing has changed."""
+    """A computation needs more memory than there is; nothing has changed."""
 
 
 @contextmanager

@@ -60,7 +60,7 @@ Job = PlanJob | StepJob
 
 @dataclass
 class _Part:
-    """What a task does, one after the other; a single plan may have several tasks."""
+    """The steps of a task, one after the other; a single plan may have several tasks."""
 
     steps: list[tuple[StepFile, int]] = field(default_factory=list)
     plans: list[PlanJob] = field(default_factory=list)
@@ -74,7 +74,7 @@ class _Part:
 
 
 class Accumulated(Protocol[T]):
-    """What tasks add to, as Spark's accumulator; it pickles."""
+    """A value that tasks add to, as Spark's accumulator; it pickles."""
 
     @property
     def value(self) -> T:
@@ -85,7 +85,7 @@ class Accumulated(Protocol[T]):
 
 
 class JobRunner(CancellableJobs, Protocol):
-    """What runs the jobs of a session's engines. Everything that needs it asks it for what is there now.
+    """Runs the jobs of a session's engines. Every caller asks it for the Spark that is there now.
 
     Attributes:
         given: whether an analyst gave it, who alone may start it again.

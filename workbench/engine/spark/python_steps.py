@@ -65,7 +65,7 @@ class StepFile:
         """
         data = Path(self.path).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.digest:
-            raise ValueError(f"{self.path} was changed by somebody else")
+            raise ValueError(f"{self.path} was changed by another program")
         step: Callable[[int], ArrowBatches] = cloudpickle.loads(data)
         return step
 

@@ -34,7 +34,7 @@ class InputRows:
 
 @dataclass(frozen=True)
 class TaskInput:
-    """What a task of a job gets.
+    """The input of one task of a job.
 
     Attributes:
         batch: the number of the batch.

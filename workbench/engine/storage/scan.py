@@ -38,7 +38,7 @@ def read_by(lineages: Bits, words: Sequence[int], readers: Readers) -> Mask:
 
 @dataclass(frozen=True)
 class Scan:
-    """What is read of one node.
+    """A scan of one node.
 
     Attributes:
         schema: the columns that the operator gets, without batch and weight.
@@ -107,7 +107,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class FusedScan:
-    """What fused operators look up of one tree: a row counts once for each of them that reads a node it belongs to.
+    """A scan of one tree for fused operators: a row counts once for each of them that reads a node it belongs to.
 
     Attributes:
         rows: what is read, and by what it is looked up; of all nodes (its ``bit`` is ``None``).
@@ -161,7 +161,7 @@ class FusedScan:
 
 @dataclass(frozen=True)
 class LineageScan:
-    """What fused operators group of one tree: a row once, however many read it, with the lineage that says who does.
+    """A scan of one tree for fused operators that group: a row once, with the lineage that says which of them read it.
 
     Where operators group differently, it comes once for each grouping, with the bits of those that group so.
 
@@ -192,7 +192,7 @@ class LineageScan:
         return ", ".join([self.rows.ddl, *(f"{name} bigint" for name in marks)])
 
     def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """The rows that somebody reads, with the columns of ``output``."""
+        """The rows that have readers, with the columns of ``output``."""
         lineage = np.stack([word_values(batch, word) for word in self.words], axis=1)
         rows = batch.select(self.rows.output.names)
         for number, readers in enumerate(self.readers):
@@ -203,7 +203,7 @@ class LineageScan:
             yield pa.RecordBatch.from_arrays([*chosen.columns, *word_arrays(own[read]), sets], schema=self.output)
 
     def _read(self, own: Bits, readers: Readers) -> Mask:
-        """Which rows somebody reads, by the bits of what is read."""
+        """Which rows have readers, by the bits of what is read."""
         if all(len(bits) == 1 for _, bits in readers):
             return np.asarray(own.any(axis=1))
         lineages, which, _ = patterns(own)

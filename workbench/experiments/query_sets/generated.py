@@ -1,4 +1,4 @@
-"""What a generated query is, and how the queries of several variants take turns."""
+"""Generated queries, and the order in which queries of several variants take turns."""
 
 from __future__ import annotations
 

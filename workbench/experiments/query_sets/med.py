@@ -84,7 +84,7 @@ SAME_DISEASE = """\
 WHERE  t2.adate > t1.adate
 AND    t1.dxs_01 = t2.dxs_01
 AND    {disease}"""
-"""A later stay for the same contagious disease, anybody's."""
+"""A later stay for the same contagious disease, of any patient."""
 
 
 def again(codes: Codes) -> str:

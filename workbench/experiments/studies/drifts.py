@@ -1,4 +1,4 @@
-"""What re-planning between batches brings where the distribution of the rows drifts, and costs where it does not.
+"""The gain of re-planning between batches where the distribution of the rows drifts, and its cost where it stays.
 
 A query joins clicks with orders, and these with refunds, and selects among clicks and refunds. To begin with few clicks
 and most refunds are selected. Where that turns, most clicks and few refunds are: the join that was good then makes most
@@ -60,7 +60,7 @@ DRIFTS: Mapping[str, Callable[[float], float]] = {
 
 @dataclass
 class Taken:
-    """What one session took.
+    """The times of one session.
 
     Attributes:
         batches: seconds of each batch.
@@ -80,7 +80,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the sessions took of one drift.
+    """The times of all sessions for one drift.
 
     Attributes:
         starts: the number of batches before each phase.

@@ -1,4 +1,4 @@
-"""What all nodes have in common, and what they are asked.
+"""The base of all nodes: their common fields, and what they say of themselves.
 
 A kind of node says itself what it reads, which columns it makes, what it computes and how it is said in words, in one
 module. Passes over the network ask it, and match kinds only where each needs a plan of its own
@@ -29,7 +29,7 @@ Checked = Iterable[tuple[Mapping[int, NodeId], Iterable[Column]]]
 
 @dataclass(frozen=True)
 class Read:
-    """What a query or an operator reads: the rows of a local tree's root that satisfy the required predicates.
+    """A read of a query or an operator: the rows of a local tree's root that satisfy the required predicates.
 
     ``required`` is over the root's columns and has everything that holds for the rows, also what the root has tested
     already. So it stays what it is when the root comes to test less (``Join.predicates``).
@@ -50,7 +50,7 @@ class Read:
 
 
 class BaseNode(ABC):
-    """What every node is asked. A node is a frozen dataclass; its fields are its very original and its direct form."""
+    """A node of the network. It is a frozen dataclass; its fields are its very original and its direct form."""
 
     kind: ClassVar[str]
     """The kind in a word; an aggregate without statistics is an ``aggregate`` too."""

@@ -33,7 +33,7 @@ class Selection(Unary):
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """Nothing but the tree that it is part of."""
+        """The tree that it is part of, alone."""
         return ()
 
     def computed(self, read: Container[str]) -> Iterable[Expression]:

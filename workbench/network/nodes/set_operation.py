@@ -14,7 +14,7 @@ from workbench.sql.algebra.types import DataType
 
 
 class SetOperator(StrEnum):
-    """What a set operator node does with the rows of its branches; ``*_ALL`` keep duplicates.
+    """The operators of set operation nodes; ``*_ALL`` keep duplicates.
 
     A row of a SEMIJOIN is a row of the first branch that some other branch has too, and a row of an ANTIJOIN is one
     that no other branch has; both come out as often as they are in the first branch. So ``l ⋉ r`` is the SEMIJOIN of

@@ -1,4 +1,4 @@
-"""What the names in the SQL of an ``%%argus`` cell mean: streams, queries, their aliases and columns, functions.
+"""Names in the SQL of an ``%%argus`` cell, resolved: streams, queries, their aliases and columns, functions.
 
 Nothing here makes a session or waits for Spark.
 """

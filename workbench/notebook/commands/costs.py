@@ -1,4 +1,4 @@
-"""What queries cost: the command that compares those there are, and what a query would cost that is not there yet."""
+"""Costs of queries: the command that compares them, and the forecast for a query that is not registered yet."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _GROUP = "argus_workbench.experiments"
 
 
 class StudyReport(Protocol):
-    """What an experiment found."""
+    """The result of an experiment."""
 
     text: str
     charts: Sequence[object]
@@ -38,7 +38,7 @@ class RunnableStudy(Protocol):
 
 
 class Experiment(Protocol):
-    """What can be run; see ``workbench.experiments.registry``."""
+    """An experiment that can be run; see ``workbench.experiments.registry``."""
 
     name: str
     summary: str

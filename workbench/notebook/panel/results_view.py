@@ -34,7 +34,7 @@ ANSWER, CHART, CHANGES = "whole answer", "chart", "new in the last batch"
 
 @dataclass(frozen=True)
 class ResultsRequest:
-    """What the analyst wants to see.
+    """The page of results that the analyst asks for.
 
     Attributes:
         query: of which query; another one of its name is not equal.

@@ -211,7 +211,7 @@ class SessionDirectory:
         self.leftovers.expire(commits)
 
     def check_open(self) -> None:
-        """Nothing while the session is open.
+        """Check that the session is open.
 
         Raises:
             SessionError: it is closed, or its folder is gone.
@@ -236,7 +236,7 @@ class SessionDirectory:
             return True
 
     def check_writable(self) -> None:
-        """Nothing when this session may write.
+        """Check that this session may write.
 
         Raises:
             SessionError: it may not; the message says why.
@@ -298,7 +298,7 @@ def decoding_catalog(path: Path) -> Iterator[None]:
 
 
 def _check_remains(folder: Path) -> None:
-    """Nothing when a folder has nothing of a session.
+    """Check that a folder has nothing of a session.
 
     Raises:
         SessionError: it has; the message names what is missing.
@@ -324,7 +324,7 @@ def _tops(folder: Path) -> Iterator[Path]:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """The lock of who writes; ``None`` when somebody else has it."""
+    """The writer's lock; ``None`` when another process has it."""
     ensure_file(folder / WRITER)
     file = (folder / WRITER).open("ab")
     try:

@@ -1,7 +1,7 @@
 """The gate: what a folder stores passes it before it acts, that is before it is loaded, connected to, read or sent to.
 
 Who wrote a folder is known by signatures (``signing``): of functions, of the targets of sinks, of the sources of
-streams. What this user gave acts. What somebody else wrote acts only where the analyst trusts the folder, and never
+streams. What this user gave acts. What another user wrote acts only where the analyst trusts the folder, and never
 with anything of this machine: a variable of the environment, a file with a key, a password that libpq finds. These are
 named by who gives an address here, so ``add_sink`` or ``attach`` is to give it again.
 """

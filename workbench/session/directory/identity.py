@@ -29,7 +29,7 @@ class Identity:
     Attributes:
         session: the identity.
         commits: the number of the last commit.
-        catalog: the checksum of the catalog's file; ``None`` while somebody writes it, and after a crash.
+        catalog: the checksum of the catalog's file; ``None`` while it has a writer, and after a crash.
     """
 
     session: str

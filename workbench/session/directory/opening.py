@@ -151,7 +151,7 @@ class Opening:
         left = [folder for folder in self._directory.streams.glob("*") if folder.name not in logs]
         with self._directory.collector.exclusive() as alone:
             if alone:
-                # Indexes were not forced to the disk. They are made again when somebody looks something up.
+                # Indexes were not forced to the disk. The next look-up makes them again.
                 files = (path for path in self._directory.state.rglob("*") if path.is_file())
                 left += [path for path in files if path.suffix != ".arrow" or str(path) not in named]
         self._directory.leftovers.collect(left, self._catalog.commits)

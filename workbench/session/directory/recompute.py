@@ -1,4 +1,4 @@
-"""What follows from the streams, computed anew: rows that are damaged, and sessions that an older workbench wrote.
+"""Recomputation from the streams: of damaged rows, and of sessions that an older workbench wrote.
 
 No answer is lost with stored rows, since the logs of the streams are all that answers follow from. Only what a
 changelog had of earlier batches does not follow: where a changelog is damaged, changes begin anew.

@@ -34,7 +34,7 @@ from workbench.streams.tail import TAIL
 
 @dataclass(frozen=True)
 class Damage:
-    """What of a session cannot be read, each with what is wrong with it.
+    """The unreadable parts of a session, each with its problem.
 
     Attributes:
         trees: trees with a file that is missing or has other bytes, by the nodes whose rows they have.

@@ -90,14 +90,14 @@ class StoredStream:
 
 @dataclass(frozen=True)
 class _View:
-    """What a name in FROM stands for, as it was bound when the view or query was registered."""
+    """The binding of a name in FROM, as it was when the view or query was registered."""
 
     name: str
     logical: LogicalQuery
 
 
 class StoredOperators(Sequence[OperatorReport]):
-    """The operators of an older batch, read from the catalog's file whenever somebody looks at them.
+    """The operators of an older batch, read from the catalog's file at each look.
 
     A session that runs for days would otherwise grow by them: some kilobytes a batch for each operator. Each look has a
     connection of its own, since any thread may look while another one commits.

@@ -1,1 +1,1 @@
-"""What a session learns from its batches: how good estimates are, and whether its network should be another one."""
+"""Learning from batches: how good estimates are, and whether another network would be cheaper."""

@@ -1,4 +1,4 @@
-"""What planning anew is predicted to cost once and to save in every batch, and for how many batches it will save that.
+"""The forecast of re-planning: its cost, what it saves in every batch, and for how many batches it will save that.
 
 Whether to pay now for what later batches will save depends on how many will come before rows turn again, which is
 unknown. One who pays as soon as the batches so far would have paid for it takes at most twice what the best choice
@@ -33,7 +33,7 @@ TURNS = 10
 
 @dataclass(frozen=True)
 class Forecast:
-    """What another network would cost and save.
+    """The costs and the savings of another network.
 
     Attributes:
         cost_before, cost_after: rows that a batch looks at, predicted, of the network before and of the other one.
@@ -77,7 +77,7 @@ class Forecast:
 
 
 def forecast(reports: Sequence[BatchReport], before: float, after: float, hydration: float) -> Forecast:
-    """What another network would cost and save.
+    """The costs and the savings of another network.
 
     The seconds of a batch are taken to be in proportion to its predicted cost.
 

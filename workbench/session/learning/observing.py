@@ -1,4 +1,4 @@
-"""What a session has observed of its network: what the planner learns from batches, and how good its estimates are."""
+"""Observations of a session's network: what the planner learns from batches, and how good its estimates are."""
 
 from __future__ import annotations
 

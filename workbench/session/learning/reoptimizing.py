@@ -29,7 +29,7 @@ _LISTED = 20
 
 @dataclass(frozen=True)
 class Reoptimization:
-    """What re-planning a network changes, or would change.
+    """The changes of re-planning a network, done or predicted.
 
     Attributes:
         batch: the last batch that was run.

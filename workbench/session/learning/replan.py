@@ -82,7 +82,7 @@ def replan(
 
 
 class _Undone(Exception):
-    """What was planned is not to be kept."""
+    """Raised to undo a plan that is not to be kept."""
 
 
 def _planned(

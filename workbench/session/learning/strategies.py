@@ -1,4 +1,4 @@
-"""What the strategies of sharing make of the queries that there are: planned each on its own, nothing is changed.
+"""Plans of the present queries under each strategy of sharing, for comparison; the network stays as it is.
 
 Sharing-selection and match-plan are compared as in T10.4, but on the analyst's own queries, in the order in which they
 were registered, with what is known of her streams; and with a network in which nothing is shared.

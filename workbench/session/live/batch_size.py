@@ -41,7 +41,7 @@ _SAME = 0.001
 
 @dataclass(frozen=True)
 class BatchCost:
-    """What a batch takes: a line by least squares through the last batches, later ones counting more.
+    """The seconds of a batch by its rows: a line by least squares through the last batches, later ones counting more.
 
     Attributes:
         batches, rows, seconds, rows_squared, rows_seconds, seconds_squared: decayed sums over the batches.

@@ -75,7 +75,7 @@ class FolderTarget(Target):
         return max(self._folder.glob("batch-*.parquet"), default=None)
 
     def _check_own(self, file: Path) -> None:
-        """Nothing where this sink has written a file, or an earlier version, which did not say who writes.
+        """Check that this sink has written a file, or an earlier version, which did not say who writes.
 
         Raises:
             SessionError: another sink has; its files would be replaced, and the answers be mixed.

@@ -85,7 +85,7 @@ class TopicTarget(Target):
         return self._numbers.get(sink)
 
     def claim(self, query: str) -> None:
-        """Nothing where no other sink has written to the topic, or this one was there before."""
+        """Check that no other sink has written to the topic, or that this one was there before."""
         topic = self._address.topic
         until = time.monotonic() + _MADE
         while (error := self._producer.list_topics(topic, BROKER_ANSWER).topics[topic].error) is not None:

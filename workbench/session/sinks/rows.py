@@ -37,7 +37,7 @@ def _stored(column: pa.ChunkedArray, type_: DataType) -> pa.Array | pa.ChunkedAr
 
 @dataclass(frozen=True)
 class Upserts:
-    """What a batch does to rows that are known by their keys.
+    """The effect of a batch on rows with keys: upserts and deletes.
 
     Attributes:
         removed: keys that have no row any more.

@@ -1,8 +1,8 @@
-"""What the target of a sink was given: the sum of all deliveries, and the last of them as it was sent.
+"""Deliveries to the target of a sink: their sum, and the last of them as it was sent.
 
 A delivery is written here, and forced to the disk, before the target gets it. So one of which it is unknown whether the
 target took it is sent again with the same rows, whatever the session has done since; and where the session has gone
-back, what the target has beyond the present answer is known without asking anybody. Files of like sizes are put
+back, what the target has beyond the present answer is known without asking it. Files of like sizes are put
 together, equal rows summed, so that there are few of them and no more rows than the answer has, twice over.
 Source: Bentley and Saxe 1980, the logarithmic method.
 """
@@ -31,7 +31,7 @@ _DELIVERY = b"argus.delivery"
 
 @dataclass(frozen=True)
 class Delivery:
-    """What is given to a target at once.
+    """A delivery: the changes that a target gets at once.
 
     Attributes:
         number: counts on, also where the session has gone back; the target knows the delivery by it.

@@ -1,4 +1,4 @@
-"""What a sink brings, and what takes it."""
+"""Deliveries of a sink, and the protocol of its target."""
 
 from __future__ import annotations
 

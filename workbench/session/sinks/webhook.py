@@ -45,7 +45,7 @@ class WebhookTarget(Target):
         return None
 
     def claim(self, query: str) -> None:
-        """Nothing where a server takes connections; several sinks may have one, since the body names the query."""
+        """Check that a server takes connections; several sinks may have one, since the body names the query."""
         parts = urlsplit(self._url)
         if parts.scheme not in urllib.request.getproxies():
             port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -76,7 +76,7 @@ class WebhookTarget(Target):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """One that follows no redirect: it would make a GET without rows of the POST, or give rows to somebody else."""
+    """One that refuses redirects: they would make a GET without rows of the POST, or give rows to another server."""
     opener = urllib.request.OpenerDirector()
     for handler in (urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler,
                     urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPErrorProcessor):  # fmt: skip

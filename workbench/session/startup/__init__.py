@@ -1,1 +1,1 @@
-"""What makes the first minute of a session short: Spark started early, and classes archived."""
+"""A fast start: Spark is started early, and its classes are archived."""

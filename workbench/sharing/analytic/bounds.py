@@ -1,4 +1,4 @@
-"""Analytic nodes are bounded to the first rows that somebody reads.
+"""Analytic nodes are bounded to the first rows that have readers.
 
 LIMIT, FETCH, DISTINCT ON and conditions on ranks require that a rank is at most some number. Every reader states that
 in what it requires of the node, and the node keeps the largest of these numbers: a top 10 is read from the top 100 of

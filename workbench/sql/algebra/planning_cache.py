@@ -81,7 +81,7 @@ class _Garbage:
             self._inside += 1
             if self._inside == 1:
                 self._before = gc.get_threshold()
-                if 0 < self._before[0] < self.RARELY:  # 0: somebody has switched it off
+                if 0 < self._before[0] < self.RARELY:  # 0: another program has switched it off
                     gc.set_threshold(self.RARELY, *self._before[1:])
         try:
             yield

@@ -25,7 +25,7 @@ MAX_PRECISION = 38
 
 
 class Kind(StrEnum):
-    """What a value is."""
+    """The kinds of values."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"

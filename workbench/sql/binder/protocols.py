@@ -1,4 +1,4 @@
-"""What the modules of the binder see of one another, so that none of them imports the one that calls it."""
+"""Protocols between the modules of the binder: a module that is called does not import its caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What column names mean inside one SELECT: its FROM items, in order, and the columns each offers."""
+"""The scope of column names inside one SELECT: its FROM items, in order, and the columns each offers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a function, once: its types, its NULL rule, the dialects that have it, its Spark SQL.
+"""The declaration of a function: its types, its NULL rule, the dialects that have it, its Spark SQL.
 
 A declaration is a line where the function is like most:
 

@@ -1,4 +1,4 @@
-"""What text is read as which function: the syntax nodes and names of all functions, and what binds them.
+"""Reading calls: the syntax nodes and names of all functions, and the handlers that bind them.
 
 A function that is one for one with a node or a name says so in its declaration. What else text means is a handler,
 beside the declaration: ``@reads(exp.Round, parts="this decimals")`` stands above what binds a call of ROUND, and
@@ -74,7 +74,7 @@ N = TypeVar("N", bound=BindNamed)
 
 @dataclass(frozen=True)
 class Handler:
-    """What binds a syntax node, and the parts of the node that it deals with; other parts are refused."""
+    """The binding of a syntax node, and the parts of the node that it reads; other parts are refused."""
 
     parts: tuple[str, ...]
     bind: Bind

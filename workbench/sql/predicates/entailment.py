@@ -1,4 +1,4 @@
-"""What a conjunction says of an expression that it does not test: linear arithmetic over exact numbers and dates.
+"""Bounds that a conjunction entails for an expression it does not test: linear arithmetic over exact numbers and dates.
 
 ``2 * b >= a`` and ``b > 0`` give ``5 * b >= a``, since ``5b − a`` is ``2b − a`` and three times ``b``; ``code = id``
 gives ``code <= id``; ``a <= b`` and ``b <= c`` give ``a <= c``. Each is a sum of multiples of what is tested, as in

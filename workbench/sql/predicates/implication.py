@@ -30,7 +30,7 @@ _STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a PredSet says of a row it is true for.
+    """The facts that hold for every row for which a PredSet is true.
 
     Attributes:
         sets: the values each expression can have, also those that follow from others not being NULL.

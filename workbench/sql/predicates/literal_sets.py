@@ -34,7 +34,7 @@ _EQUAL = ORDER.around(0)
 
 @dataclass(frozen=True, eq=False)
 class Subject(Interned):
-    """What a literal tests: an expression, or how ``left`` compares with ``right`` (less, equal or greater)."""
+    """The subject of a literal: an expression, or how ``left`` compares with ``right`` (less, equal or greater)."""
 
     left: Expression
     right: Expression | None = None

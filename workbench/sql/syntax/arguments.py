@@ -79,7 +79,7 @@ def _parser_class(dialect: str) -> type[Parser]:
 
 
 class _Refusing:
-    """What the parsers of all dialects get: calls with a parser of their own are compared with their tokens."""
+    """Arguments for the parsers of all dialects: calls with a parser of their own are compared with their tokens."""
 
     _tokens: list[Token]
     _index: int

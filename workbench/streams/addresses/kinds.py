@@ -1,4 +1,4 @@
-"""What the address of each kind may say: closed lists of options.
+"""The kinds of addresses, each with its closed list of options.
 
 An option that is on no list is refused, since it may load a library (``plugin.library.paths``, ``ssl.engine.location``)
 or run a program (``sasl.kerberos.kinit.cmd``). A value is kept with the session and shown only where its option is on

@@ -1,4 +1,4 @@
-"""What is remembered of a file of a folder that grows: which file it was, and how much of it was read.
+"""Notes on the files of a folder that grows: which file it was, and how much of it was read.
 
 A file is known by its size, its time and the checksum of its bytes. So it is known again by another name, and
 another file by the same name is told from it.
@@ -25,7 +25,7 @@ _PLACE = "./"
 
 @dataclass(frozen=True)
 class Note:
-    """What is remembered of a file.
+    """A note on a file.
 
     Attributes:
         stamp: its size and its time, as ``matching_files`` gives them.

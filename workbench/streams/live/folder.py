@@ -133,7 +133,7 @@ class FolderReader:
 
 @dataclass
 class _Taken:
-    """What a fetch takes of the files, one after the other."""
+    """The rows that a fetch takes of the files, one after the other."""
 
     offsets: Offsets
     most: int

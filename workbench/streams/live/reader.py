@@ -1,4 +1,4 @@
-"""What a live source gives: rows, and where it goes on after them.
+"""Readers of live sources: a fetch gives rows, and where the source goes on after them.
 
 A new kind of source is a module with a ``Reader``, and a case in ``sources.open_live``. A reader has no memory that
 counts: it is told where to go on, so after a crash it goes on where the stream's log ends. What a source repeats is
@@ -106,7 +106,7 @@ class Reader(Protocol):
 
 
 class TypedReader:
-    """What readers have in common whose values have types of their own, so that none is guessed from texts.
+    """The base of readers whose values have types of their own, so that none is guessed from texts.
 
     Args:
         schema: the columns.

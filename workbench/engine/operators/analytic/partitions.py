@@ -26,7 +26,7 @@ RANGES = 4
 
 @dataclass(frozen=True)
 class Prefix:
-    """What stands in a partition before the rows that are read of it.
+    """The rows of a partition before those that are read of it.
 
     Attributes:
         rows: how many rows.

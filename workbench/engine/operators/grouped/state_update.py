@@ -33,7 +33,7 @@ from workbench.network.nodes import Columns
 
 @dataclass(frozen=True)
 class StoredGroups:
-    """What is looked up for dirty groups, and where the job's input has it.
+    """The rows and state of dirty groups, and where the job's input has them.
 
     Attributes:
         position: of the first of both among the inputs.

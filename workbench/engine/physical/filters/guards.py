@@ -23,7 +23,7 @@ MOST_ALTERNATIVES = 32
 
 
 class CostClass(IntEnum):
-    """What a test costs, in order."""
+    """Classes of the cost of a test, the cheapest first."""
 
     COMPARISON = 0
     PATTERN = 1

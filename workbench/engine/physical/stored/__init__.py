@@ -1,1 +1,1 @@
-"""What is computed of the stored columns of rows without Spark."""
+"""Kernels over the stored columns of rows, evaluated without Spark."""

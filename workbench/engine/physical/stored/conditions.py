@@ -31,7 +31,7 @@ _MOST = 50
 
 
 class RowValue(Protocol):
-    """What has a value in each row."""
+    """An expression that has a value in each row."""
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """The value of each row."""

@@ -1,4 +1,4 @@
-"""What aggregates compute by themselves of stored columns: what they group by, and what they add up or compare."""
+"""Values that aggregates compute from stored columns without Spark: group keys, addends and compared values."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ StoredValue = Computed | StoredCall
 
 @dataclass(frozen=True)
 class Derived:
-    """What a filter computes of the columns that it reads."""
+    """A column that a filter computes from those that it reads."""
 
     value: Computed
     columns: tuple[str, ...]

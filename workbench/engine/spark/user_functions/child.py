@@ -1,4 +1,4 @@
-"""What runs inside the process of a user function, and the frames through which it talks to Spark's worker.
+"""The program of a user function's process, and the frames through which it talks to Spark's worker.
 
 A frame is its length (8 bytes) and its bytes. The worker sends rows as Arrow streams. The process answers with
 

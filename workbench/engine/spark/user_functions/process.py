@@ -42,7 +42,7 @@ _NO_ANSWER = "disturbed its process: what came from it is no answer"
 
 @dataclass(frozen=True)
 class FunctionLimits:
-    """What a function may take.
+    """The time and the memory that a function may take.
 
     Attributes:
         seconds: for 1,000 calls one after the other.

@@ -35,7 +35,7 @@ _DAYS = np.uint64((1 << 24) - 1)
 
 @dataclass(frozen=True)
 class Key:
-    """What rows are looked up by: the columns of a key and, within a key, the day in a column of dates if there is one.
+    """The key that rows are looked up by: its columns and, within a key, the day in a column of dates if any.
 
     With ``nulls`` NULL is a value like others, as in GROUP BY; without, a row with a NULL has no key, as in a join.
     """
@@ -47,7 +47,7 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyRanges:
-    """What is looked for: for each position the first and the last hash. They are equal unless days are looked for."""
+    """The ranges of a look-up: for each position the first and the last hash; they differ where it asks for days."""
 
     low: Hashes
     high: Hashes

@@ -33,7 +33,7 @@ Orders = npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class RankKey:
-    """What is ranked within what.
+    """The value that is ranked, and the groups within which it is.
 
     Attributes:
         columns: of a group.

@@ -1,6 +1,6 @@
 """Indexes of a segment: its rows in the order of a key, in a file beside it that is mapped like it.
 
-An index is written when somebody first looks for its key, by whatever process that is, and removed with its segment.
+The first process that looks for a key writes its index, which is removed with its segment.
 ``key_index`` has the keys that are hashes; the keys that are times are here. PSoup keeps its results sorted by time
 (PSoup 3.3, 4.3), so that finding the rows that a window lets in or out costs what their number costs, and not the
 number of all rows.

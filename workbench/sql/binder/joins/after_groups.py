@@ -42,7 +42,7 @@ class _Joined:
 
 @dataclass
 class AfterGroups:
-    """What subqueries beside aggregates are joined to.
+    """The rows, or groups, that subqueries of an aggregate query are joined to.
 
     Attributes:
         clause: the rows that are grouped.

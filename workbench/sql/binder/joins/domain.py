@@ -1,4 +1,4 @@
-"""What subqueries read of the rows around them: the distinct values of some columns of a FROM clause."""
+"""The domain of correlated subqueries: the distinct values of the columns of a FROM clause that they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name in FROM means: a query of WITH, a view, a stream, or a function of a stream's windows."""
+"""Names in FROM, resolved: a query of WITH, a view, a stream, or a function of a stream's windows."""
 
 from __future__ import annotations
 

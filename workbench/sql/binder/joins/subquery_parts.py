@@ -1,4 +1,4 @@
-"""What subqueries as conditions and subqueries as values have in common: they are bound, and compared with values."""
+"""Common parts of subqueries as conditions and as values: binding them, and comparing them with values."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ from workbench.sql.predicates.normal_form import normal_form, predicates_express
 
 
 class RowsAround(Protocol):
-    """What subqueries are joined to: the rows of a FROM clause, or groups of them (``after_groups``)."""
+    """The rows that subqueries are joined to: those of a FROM clause, or groups of them (``after_groups``)."""
 
     @property
     def scope(self) -> Scope:

@@ -1,1 +1,1 @@
-"""What puts the rows of a query in order: ORDER BY, LIMIT, and functions over ordered rows."""
+"""Ordered rows of a query: ORDER BY, LIMIT, and functions over ordered rows."""

@@ -1,4 +1,4 @@
-"""What Kafka's client says for itself: its exceptions often say no more than that the time is over."""
+"""Errors that Kafka's client logs: its exceptions often say no more than that the time is over."""
 
 from __future__ import annotations
 
