@@ -142,6 +142,15 @@ ITEMS: dict[str, tuple[object, str]] = {
     "names that are no texts": ({1: 2}, "no record had before: 1"),
     "deep in a frame": (pd.DataFrame({"id": [9], "s": [nested(100_000)]}), DEEP_REASON),
     "columns of several types": (pd.DataFrame({"id": [{}], "s": [1]}), "is no integer"),
+    "a time without a year in a table": (
+        pa.table({"id": pa.array([2**62]).view(pa.timestamp("us")), "s": ["a"]}),
+        "it cannot be read: ",
+    ),
+    "times without a year in lists": (
+        pa.table({"id": [9], "s": pa.array([[2**62]]).cast(pa.list_(pa.timestamp("us")))}),
+        "it cannot be read: ",
+    ),
+    "one name twice": (pa.table([[9], ["a"], ["b"]], ["id", "s", "s"]), "two columns of the table have one name"),
     "bytes in a table": (
         pa.table({"id": [9], "s": pa.array([b"\xff"]).view(pa.string())}),
         "it cannot be read: Unicode",

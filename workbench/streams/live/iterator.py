@@ -8,12 +8,11 @@ say, holds no other up.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import chain, groupby
 
 import pyarrow as pa
 
-from workbench.errors import StreamError, with_article
+from workbench.errors import StreamError, UnexpectedError, with_article
 from workbench.streams.files.json_lines import rows_of, schema_of
 from workbench.streams.live.puller import Piece, Puller
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
@@ -96,20 +95,29 @@ def _is_arrow(piece: Piece) -> bool:
 def _rows(piece: Piece, first: int, schema: pa.Schema) -> tuple[pa.RecordBatch, list[QuarantinedRow]]:
     """Rows with the types of a schema, and those that do not fit; the number of the first is ``first``."""
     if not isinstance(piece, list):
-        if set(piece.schema.names) == set(schema.names) and all(
-            map(_is_alike, piece.select(schema.names).schema, schema)
-        ):
-            with suppress(pa.ArrowInvalid):  # a decimal has more digits
-                return piece.select(schema.names).cast(schema), []
-        piece = [(row, row) for row in piece.to_pylist()]
+        if (rows := _cast(piece, schema)) is not None:
+            return rows, []
+        try:
+            piece = [(row, row) for row in piece.to_pylist()]
+        except Exception as problem:  # Python has not all that Arrow has
+            piece = [("", f"it cannot be read: {UnexpectedError.of(problem).message}")] * len(piece)
     numbered = [(number, source, record) for number, (source, record) in enumerate(piece, first)]
     batch, _, quarantined = rows_of(numbered, schema)
     return batch, quarantined
 
 
-def _is_alike(found: pa.Field, wanted: pa.Field) -> bool:
-    is_decimal = pa.types.is_decimal
-    return found.type == wanted.type or (is_decimal(found.type) and is_decimal(wanted.type))
+def _cast(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch | None:
+    """Rows with the columns of a schema; ``None`` where they have others, or a decimal has more digits."""
+    if set(rows.schema.names) != set(schema.names):
+        return None
+    rows, is_decimal = rows.select(schema.names), pa.types.is_decimal
+    pairs = zip(rows.schema, schema, strict=True)
+    if any(f.type != w.type and not (is_decimal(f.type) and is_decimal(w.type)) for f, w in pairs):
+        return None
+    try:
+        return rows.cast(schema)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _of_envelopes(schema: pa.Schema) -> pa.Schema:

@@ -162,6 +162,8 @@ def _pieces(item: object) -> list[Piece]:
 
 def _with_types_of_streams(rows: pa.RecordBatch) -> Piece:
     """Rows whose numbers, times and texts have one width; as others where a text is no UTF-8 or a time has no year."""
+    if len({*rows.schema.names}) < rows.num_columns:
+        return [(rows, "two columns of the table have one name")]
     try:
         rows.validate(full=True)
         return pa.RecordBatch.from_arrays([*map(_widened, rows.columns)], rows.schema.names)
