@@ -7,7 +7,7 @@ import io
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -92,13 +92,13 @@ def ingest(
             own = types if corrections is None else corrections.without_control(types)
             _check_time(time, own)
             allowed = None if lateness is None else lateness_of(lateness, time, own.get(stored_name(time or "")))
-            if corrections is None:
-                _copy(name, opened, types, partial, allowed)
-            elif allowed is None:
-                _copy_corrected(name, opened, types, partial, corrections, growing)
-            else:
+            if corrections is not None and allowed is not None:
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
                 raise StreamError("lateness does not go with corrections", hint=hint)
+            schema = log_schema(own.items(), corrections is not None)
+            log = LogWriter(name, partial, schema, allowed, corrections, _spelled(opened))
+            with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
+                _copy(log, opened, types, current, allowed)
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
             folder.rmdir()
@@ -181,39 +181,37 @@ def _listing(names: Iterable[str]) -> str:
 
 
 def _copy(
-    name: str, source: OpenedSource, types: Mapping[str, DataType], folder: Path, lateness: Lateness | None
+    log: LogWriter,
+    source: OpenedSource,
+    types: Mapping[str, DataType],
+    current: CurrentRows | None,
+    lateness: Lateness | None,
 ) -> None:
+    """Copies rows; of changes what they do to the current rows."""
     schema = log_schema(types.items())
     late_rows = None if lateness is None else LateRows(lateness)
-    with LogWriter(name, folder, schema, lateness, spelled=_spelled(source)) as log:
+    with log:
         for chunk in source.chunks:
-            rows, lines, misfits = fit(chunk, types, schema)
+            rows, lines, quarantined = fit(chunk, types, schema)
             late = {} if late_rows is None else late_rows.among(rows)
-            log.append(rows, misfits, [*quarantined_rows(rows, lines, late, log.rows)])
+            changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
+            quarantined += quarantined_rows(rows, lines, rejected)
+            log.append(changes, quarantined, [*quarantined_rows(rows, lines, late, log.rows)])
         log.finish()
 
 
-def _copy_corrected(
-    name: str,
-    source: OpenedSource,
-    types: Mapping[str, DataType],
-    folder: Path,
-    corrections: Corrections,
-    growing: bool,
-) -> None:
-    """Copies changes: what they do to the current rows."""
-    from_source, columns = log_schema(types.items()), corrections.without_control(types).items()
+@contextmanager
+def _current_rows(
+    folder: Path, schema: pa.Schema, corrections: Corrections | None, growing: bool
+) -> Iterator[CurrentRows | None]:
+    """The current rows of a stream with corrections; they stay where there will be more changes."""
+    if corrections is None:
+        yield None
+        return
     file = folder / (TAIL if growing else "current.sqlite")
     with closing(sqlite3.connect(file, isolation_level=None)) as database:
         database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
-        current = CurrentRows(database, log_schema(columns), corrections)
-        schema = log_schema(columns, corrected=True)
-        with LogWriter(name, folder, schema, None, corrections, _spelled(source)) as log:
-            for chunk in source.chunks:
-                rows, lines, quarantined = fit(chunk, types, from_source)
-                applied, rejected = current.apply(rows, lines)
-                log.append(applied, [*quarantined, *quarantined_rows(rows, lines, rejected)], ())
-            log.finish()
+        yield CurrentRows(database, schema, corrections)
         database.execute("COMMIT")
     if not growing:
         file.unlink()
