@@ -35,7 +35,7 @@ class Options:
 
     Raises:
         InputError: a value is of the wrong kind.
-        UnsupportedError: a strategy that does not exist, or a fraction that is none.
+        UnsupportedError: a strategy that does not exist, or a number that is no fraction.
     """
 
     sharing: bool = True

@@ -129,7 +129,7 @@ def _decoded(value: Any, annotation: Any) -> Any:
     """A value of a column; SQLite lets any stand in any column.
 
     Raises:
-        Exception: it is none of the annotation.
+        Exception: the text does not fit the annotation.
     """
     if annotation is DataType:
         return type_of(value)

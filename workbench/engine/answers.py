@@ -294,7 +294,7 @@ def save_rows(rows: DataFrame, columns: Sequence[tuple[str, DataType]], writer: 
 
 
 def _in_file(type_: DataType, as_text: bool) -> pa.DataType:
-    """The type of a column in a file, which may have no other than plain values for what has parts."""
+    """The type of a column in a file; ``as_text``: the file has plain values only, so values with parts are texts."""
     has_parts = type_.kind is Kind.INTERVAL or type_.is_text_when_stored
     return pa.string() if as_text and has_parts else to_shown(type_)
 

@@ -29,7 +29,7 @@ def find_experiment(name: str) -> type[Study]:
     """The experiment of this name.
 
     Raises:
-        WorkbenchError: there is none.
+        WorkbenchError: no experiment has that name.
     """
     if name not in EXPERIMENTS:
         hint = nearest(name, EXPERIMENTS) or f"experiments: {', '.join(EXPERIMENTS)}"

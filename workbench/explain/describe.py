@@ -79,7 +79,7 @@ class NetworkView:
         """One node by id.
 
         Raises:
-            QueryError: there is none.
+            QueryError: no query has that name.
         """
         if id_ not in self._by_id:
             raise QueryError(f"there is no node {id_}", hint=nearest(id_, self._by_id))

@@ -121,7 +121,7 @@ class _Guarded:
 
 
 def _name_of(host: str) -> str:
-    """The name in a request's header, without its port; "" where it is none."""
+    """The name in a request's header, without its port; "" where it is invalid."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

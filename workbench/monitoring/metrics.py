@@ -31,7 +31,7 @@ def serve_metrics(session: Session, port: int = 0, host: str = LOOPBACK, token: 
         token: what a request must have, as ``Authorization: Bearer TOKEN`` or ``?token=TOKEN``.
 
     Raises:
-        SessionError: the port is taken, or is none; or there is no token beyond the loopback interface.
+        SessionError: the port is taken or invalid; or there is no token beyond the loopback interface.
 
     Example:
         >>> with Session() as session:  # doctest: +SKIP

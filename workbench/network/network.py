@@ -102,7 +102,7 @@ def checked_query(name: str) -> str:
 
 
 def check_number(name: str) -> int:
-    """The number of a check, from its name; 0 of a query that is none."""
+    """The number of a check, from its name; 0 for any other query."""
     return int(name.partition(CHECK)[2] or 0)
 
 

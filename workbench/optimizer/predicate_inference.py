@@ -160,7 +160,7 @@ def _form(literal: Literal) -> LinearForm | None:
 
 @cached(50_000)
 def _links(predicate: ORPred) -> tuple[_Link, ...]:
-    """A predicate as a link, in both directions; nothing for one that is none."""
+    """A predicate as a link, in both directions; nothing for any other."""
     return tuple(_links_of(predicate.literals[0])) if len(predicate.literals) == 1 else ()
 
 

@@ -1,4 +1,4 @@
-"""The parts of a session, and how they are wired to each other: nothing but the session has all of them."""
+"""The parts of a session, and how they are wired to each other: the session alone has all of them."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class State:
         """The query of that name, in whatever case.
 
         Raises:
-            QueryError: there is none; the hint has the nearest.
+            QueryError: no query has that name; the hint has the nearest.
         """
         if known := [name] if name in self.queries else self.same_names([name]):
             return self.queries[known[0]]
@@ -133,7 +133,7 @@ class State:
         """The stream or table of that name, in whatever case.
 
         Raises:
-            StreamError: there is none; the hint has the nearest.
+            StreamError: no stream has that name; the hint has the nearest.
         """
         known = {other.lower(): stream for other, stream in self.streams.items()}
         if name.lower() in known:

@@ -92,7 +92,7 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
     """Forget a stream or table that no query and no view reads, and its rows.
 
     Raises:
-        StreamError: there is none, or something reads it.
+        StreamError: no stream has that name, or a query reads it.
     """
     stream = state.stream(name)
     texts = {**{name: query.logical for name, query in state.queries.items()}, **state.views}

@@ -97,7 +97,7 @@ def _input_columns(block: Block) -> frozenset[Column]:
 
 
 def _of_call(call: AnalyticCall) -> tuple[Expression, ...]:
-    """What a call reads; the order of peers, which SQL leaves open, is none of it."""
+    """The columns that a call reads, without those of the order of peers, which SQL leaves open."""
     return (*call.arguments, *call.over.partition, *(key.expression for key in call.over.order))
 
 

@@ -86,7 +86,7 @@ def preview_source(source: object, rows: int = _ROWS) -> SourcePreview:
 
 
 def _live(source: object, rows: int, stack: ExitStack) -> OpenedSource | None:
-    """What a live source has by now; ``None`` for one that is none."""
+    """The rows that a live source has so far; ``None`` for any other source."""
     if isinstance(source, Iterator) and not isinstance(source, pa.RecordBatchReader):
         what = f"{with_article(type(source).__name__)} cannot be looked at: it would not give its first rows again"
         raise StreamError(what, hint="add it as a stream; its first row says what columns there are")

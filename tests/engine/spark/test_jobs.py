@@ -130,5 +130,5 @@ def test_an_operator_runs_its_latest_step(jobs: Jobs, tmp_path: Path) -> None:
 def test_a_step_that_somebody_else_wrote_is_not_run(tmp_path: Path) -> None:
     step = StepFile.write(tmp_path / "rows.step", saying(1))
     StepFile.write(tmp_path / "rows.step", saying(2))
-    with pytest.raises(ValueError, match="changed by somebody else"):
+    with pytest.raises(ValueError, match="changed by another program"):
         step.load()

@@ -67,7 +67,7 @@ class BaseNode(ABC):
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """What it reads, in its very original form; a selection reads nothing but the tree that it is part of."""
+        """What it reads, in its very original form; a selection reads the tree that it is part of."""
         return ()
 
     @property

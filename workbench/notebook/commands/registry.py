@@ -35,7 +35,7 @@ def find_command(name: str) -> Command:
     """The command of this name.
 
     Raises:
-        MagicError: there is none.
+        MagicError: no command has that name.
     """
     if name in ("%%argus", "cell"):
         return define.cell_magic

@@ -120,7 +120,7 @@ class ResultsView(View):
         self._other_rows()
 
     def _other_rows(self) -> None:
-        """They have other columns, so the order is none of theirs; a condition is on an answer, not on its changes."""
+        """They have other columns, so the order does not apply; a condition is on an answer, not on its changes."""
         self.rows.asked = {}
         self.where_field.disabled = self.what_field.value == CHANGES
         self._turn(0)

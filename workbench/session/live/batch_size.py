@@ -144,7 +144,7 @@ def seconds_of(given: str | float | dt.timedelta, what: str) -> float:
     """A length of time in seconds.
 
     Raises:
-        QueryError: it is none, or not above 0.
+        QueryError: it is no number above 0.
 
     Example:
         >>> seconds_of("500ms", "latency"), seconds_of("2 minutes", "latency"), seconds_of(3, "latency")

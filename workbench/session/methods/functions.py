@@ -52,7 +52,7 @@ class SessionFunctions:
             memory: what its process may take, in megabytes (on Linux).
 
         Raises:
-            SessionError: it is no function, cannot be kept, or has an argument that must be named; or a limit is none.
+            SessionError: it is no function, cannot be kept, or has an argument that must be named; or a limit is bad.
             SqlError: there is no such type.
         """
         key, returned, limits = name.lower(), parse_type(returns), FunctionLimits(seconds, memory)

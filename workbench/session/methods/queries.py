@@ -113,7 +113,7 @@ class SessionQueries:
         """The query of that name.
 
         Raises:
-            QueryError: there is none; the hint has the nearest.
+            QueryError: no query has that name; the hint has the nearest.
         """
         return self._handles.of(self._store.state.query(name))
 

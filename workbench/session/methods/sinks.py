@@ -59,7 +59,7 @@ class SessionSinks:
         """Forget a sink, and how far it has come.
 
         Raises:
-            QueryError: there is none.
+            QueryError: no sink has that name.
         """
         self._store.directory.check_writable()
         self._sinks.drop(name)

@@ -193,7 +193,7 @@ class Sink:
             self._save(replace(self._place, batch=max(latest, self._place.batch)))
 
     def _is_elsewhere(self, place: SinkPosition, latest: int) -> bool:
-        """Whether a place is none of the line of history that the session has now."""
+        """Whether a place is outside of the line of history that the session has now."""
         return place.line not in (None, self._source.line()) or place.batch > latest
 
     def _begin(self, line: int) -> None:

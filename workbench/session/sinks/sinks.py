@@ -50,7 +50,7 @@ class Sinks:
             opening: whether the session is being opened, and does not wait for targets.
 
         Raises:
-            SessionError: the name is taken or no name of a file, the target is none or has another sink, or its file is
+            SessionError: the name is taken or no name of a file, the target is bad or has another sink, or its file is
                 of another query.
         """
         if name in self._sinks:
@@ -123,7 +123,7 @@ class Sinks:
         """Forget a sink and its place.
 
         Raises:
-            QueryError: there is none.
+            QueryError: no sink has that name.
         """
         path = self._folder / f"{name}.json"
         if name not in self._sinks and not path.exists():

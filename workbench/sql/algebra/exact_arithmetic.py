@@ -23,7 +23,7 @@ MAX_SHIFT = 4_000_000
 
 
 def exact_value(value: object) -> Fraction | None:
-    """The number that a constant of an exact type stands for; ``None`` when it is none.
+    """The number that a constant of an exact type stands for; ``None`` for any other constant.
 
     Example:
         >>> str(exact_value(Decimal("0.50"))), str(exact_value(dt.date(1970, 1, 3))), exact_value("1")

@@ -77,7 +77,7 @@ def start_of_window(
         lengths: what else the function takes.
 
     Raises:
-        SqlError: the time is none, or the lengths are wrong.
+        SqlError: the argument is no time, or the lengths are wrong.
     """
     time = coercion.as_time(time)
     if not time.type.temporal:

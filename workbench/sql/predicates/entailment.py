@@ -98,7 +98,7 @@ def entailed(sets: SetsBySubject, tested: Combinations, subject: Subject) -> Val
 
 @cached(2**14)
 def _form(subject: Subject) -> LinearForm | None:
-    """A subject as a combination, two sides as their difference; ``None`` where it is none of terms."""
+    """A subject as a combination of terms, two sides as their difference; ``None`` for any other subject."""
     form: LinearForm | None = None
     for side, sign in ((subject.left, 1), (subject.right, -1)):
         if side is None:

@@ -251,7 +251,7 @@ class _ClauseParser:
 
 
 def parse_tokens(source: SourceText, tokens: Sequence[Token]) -> exp.Expr | None:
-    """The expression of some tokens; ``None`` when they are none."""
+    """The expression of some tokens; ``None`` when they are no expression."""
     parser = parser_of(source.dialect)
     try:
         (tree,) = parser.parse(list(tokens), source.sql)

@@ -127,7 +127,7 @@ DURATION_UNITS = "seconds, minutes, hours, days or weeks"
 
 
 def duration_seconds(text: str) -> int | None:
-    """The seconds of a length of time; ``None`` when the text is none.
+    """The seconds of a length of time; ``None`` for any other text.
 
     Example:
         >>> duration_seconds("1 hour 30 minutes"), duration_seconds("soon")
@@ -147,7 +147,7 @@ _SHORT_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def short_duration(text: str) -> float | None:
-    """The seconds of a length of time, which may be written short; ``None`` when the text is none.
+    """The seconds of a length of time, which may be written short; ``None`` for any other text.
 
     SQL knows the long form alone: there, ``m`` could be months.
 

@@ -65,7 +65,7 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
 
 
 def _member(envelopes: pa.RecordBatch, name: str) -> pa.Array:
-    """A member of the envelopes; NULL where there is none, or a row is none."""
+    """A member of the envelopes; NULL where a row has no such member, or is no envelope."""
     member = envelopes.column(name) if name in envelopes.schema.names else pa.nulls(len(envelopes))
     return member if name == "op" or pa.types.is_struct(member.type) else pa.nulls(len(envelopes), pa.struct([]))
 

@@ -70,7 +70,7 @@ def open_json_lines(path: Path, stack: ExitStack, schema: pa.Schema | None = Non
 
 
 def as_record(line: bytes) -> JsonRecord | str:
-    """The object of a line, or why it is none."""
+    """The object of a line, or why it has no object."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -88,12 +88,12 @@ _TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
 
 
 def line_record(line: bytes) -> JsonRecord | str:
-    """The object of a line of a file or socket, or why it is none; of a line that is too long its beginning is here."""
+    """The object of a line of a file or socket, or why it has none; a line that is too long is cut here."""
     return as_record(line) if len(line) < LONGEST_JSON_LINE else f"its line has more than {LONGEST_JSON_LINE:,} bytes"
 
 
 def within_depth(record: JsonRecord) -> JsonRecord | str:
-    """A record, or why it is none: its values are nested too deep, as those of one that holds itself are.
+    """A record, or why it is rejected: its values are nested too deep, as those of one that holds itself are.
 
     Example:
         >>> loop: dict[str, object] = {"id": 1}
@@ -146,8 +146,8 @@ def rows_of(
     """Records as rows of a schema.
 
     Args:
-        records: the number of each, what it was read from, and the record, or why it is none.
-        schema: the columns; a member of a record that is none of them would be lost, so the record is quarantined.
+        records: the number of each, what it was read from, and the record, or why it is rejected.
+        schema: the columns; another member of a record would be lost, so the record is quarantined.
 
     Returns:
         The rows, the number of each, and the records that do not fit.
@@ -271,7 +271,7 @@ def _check_values(values: Sequence[object], type_: pa.DataType) -> None:
 
 
 def _is_whole(value: object) -> bool:
-    """Of a number; of others Arrow says that they are none."""
+    """Of a number; of other texts Arrow says that they are no numbers."""
     if isinstance(value, Decimal):
         return value.is_finite() and value == value.to_integral_value()
     return not isinstance(value, Real) or value == value // 1

@@ -22,7 +22,7 @@ from workbench.streams.convert import convert
 from workbench.streams.files.json_lines import JsonRecord, within_depth
 
 Given = tuple[object, JsonRecord | str]
-"""What an iterator gave for a row, and the row, or why it is none."""
+"""A value that an iterator gave, and its row, or why it is rejected."""
 Piece: TypeAlias = "pa.RecordBatch | list[Given]"
 """Rows that follow each other: Arrow's, which have their types, or others."""
 
@@ -139,7 +139,7 @@ class Puller:
 
 
 def _pieces(item: object) -> list[Piece]:
-    """The rows of what an iterator gave; what cannot be read counts as one that is none."""
+    """The rows of the values that an iterator gave; a value that cannot be read counts as one rejected row."""
     try:
         match item:
             case Mapping():

@@ -39,7 +39,7 @@ class SocketReader(TypedReader):
         schema: the columns, where the stream has been added before; ``None``: those of the first lines.
 
     Raises:
-        StreamError: the address is none, it cannot be reached, or no line comes that is a JSON object.
+        StreamError: the address is invalid, it cannot be reached, or no line comes that is a JSON object.
     """
 
     def __init__(self, given: str, schema: pa.Schema | None = None) -> None:

@@ -148,7 +148,7 @@ class FunctionProcess:
             answer = receive_frame(self._socket)
         except (OSError, EOFError) as problem:
             raise self._ended(problem, late) from problem
-        except (MemoryError, OverflowError) as problem:  # the length of a frame is none
+        except (MemoryError, OverflowError) as problem:  # the length of a frame is invalid
             self.end()
             raise FunctionEnded(_NO_ANSWER) from problem
         if answer == OUT_OF_MEMORY:

@@ -47,7 +47,7 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 _ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
-"""Conditions of a join that is none."""
+"""Conditions of a join that keeps all pairs."""
 
 
 def function_of(node: exp.Expr) -> exp.Explode | exp.Inline | exp.Unnest | exp.GenerateSeries | exp.Anonymous | None:

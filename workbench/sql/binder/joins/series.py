@@ -56,7 +56,7 @@ class ConstantSeries:
 
 
 def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | None:
-    """The series that a call is; ``None`` for what is none, or one of numbers that are no constants.
+    """The series that a call makes; ``None`` for another call, or a series of numbers that are no constants.
 
     Raises:
         UnsupportedError: it is one of times that are no constants, or by a step for which databases differ, or of too

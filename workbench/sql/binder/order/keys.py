@@ -95,7 +95,7 @@ def over_outputs(keys: Sequence[SortKey], outputs: Sequence[Output]) -> tuple[So
 
 
 def position_hint(count: int) -> str:
-    """What to try where a position in a select list of some columns is none.
+    """A hint for a position outside of a select list of some columns.
 
     Example:
         >>> position_hint(3)

@@ -88,7 +88,7 @@ def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expressio
 
 @reads(exp.ArrayContains, parts="this expression")
 def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
-    """ARRAY_CONTAINS(n, v); in duckdb NULLs among the elements are no other than values that are not looked for."""
+    """ARRAY_CONTAINS(n, v); in duckdb NULLs among the elements do not make the answer NULL."""
     if b.dialect != "duckdb":
         refuse_elsewhere(b, "array_contains", node)
     array, value = b.parts(node, "this", "expression")

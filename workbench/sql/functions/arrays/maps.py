@@ -30,7 +30,7 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 MAP_FROM_ENTRIES, MAP_OF, NO_MAP = "map_from_entries", "map_of", "no_map"
-"""The map of an array of entries, NULL where they are none; the map of those that are one; whether they are none."""
+"""The map of an array of entries, NULL where they are invalid; the map of valid entries; whether they are invalid."""
 _E, _K, _M, _N = map(variable_sql, "ekmn")
 _KEYS = f"transform({{0}}, {_K} -> {_K}.f0)"
 _NO_KEYS = f"(exists({{0}}, {_K} -> {_K} is null) or size(array_distinct({{0}})) < size({{0}}))"
@@ -250,7 +250,7 @@ for _name in ("map_filter", "transform_keys", "transform_values"):
     reads_call(_name)(partial(over_entries, _name))
 DECLARED = [
     function(f"{MAP_OF}(entries)", "{0}", rule=_of_entries, inner=True),
-    # An entry that is NULL is none, but the whole is NULL.
+    # An entry that is NULL is invalid; of a NULL array the answer is NULL.
     function(f"{NO_MAP}(entries)", f"(not exists({{0}}, {_M} -> {_M} is null) and {_IS_NONE})",
              rule=_tested_entries, inner=True),
     function(f"{MAP_FROM_ENTRIES}(entries)",

@@ -52,7 +52,7 @@ class IntervalPart:
 
 
 def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | None:
-    """The parts of an interval; ``None`` for what is none.
+    """The parts of an interval; ``None`` for any other expression.
 
     Raises:
         UnsupportedError: it is of a unit that is not supported, or its numbers are not whole.

@@ -46,7 +46,7 @@ class AvroFormat:
         framing: ``"confluent"``, or ``None`` for values alone.
 
     Raises:
-        StreamError: fastavro is not installed, or the schema is none or has a type that no column can have.
+        StreamError: fastavro is not installed, or the schema is invalid or has a type that no column can have.
     """
 
     def __init__(self, path: Path, framing: str | None) -> None:
@@ -65,7 +65,7 @@ class AvroFormat:
         self.schema = pa.schema(list(_arrow(written)))
 
     def record(self, value: bytes) -> JsonRecord | str:
-        """The record of a value, or why it is none."""
+        """The record of a value, or why it is rejected."""
         if self._framed and (len(value) < _FRAME or value[0] != 0):
             return "it does not begin with a zero and the number of a schema (framing=confluent)"
         read = io.BytesIO(value[_FRAME:] if self._framed else value)

@@ -1,6 +1,6 @@
 """Messages as records: JSON, CSV or Avro values, keys, and what Kafka itself says of a message.
 
-A message without a value is a tombstone. It is a record of nothing but its key, which ``changes="upsert"`` follows;
+A message without a value is a tombstone. It is a record of its key alone, which ``changes="upsert"`` follows;
 among Debezium's envelopes it is an empty envelope. Elsewhere it is no row.
 """
 
@@ -88,7 +88,7 @@ class KafkaRecords:
         return schema, {name: infer_type(column) for name, column in texts.items()}
 
     def record(self, message: Message, schema: pa.Schema | None) -> JsonRecord | str:
-        """The record of a message, or why it is none.
+        """The record of a message, or why it is rejected.
 
         Args:
             message: of the topic.
