@@ -113,7 +113,7 @@ class Catalog(Search):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What is done inside is kept as a whole, or undone when something is raised; may be nested.
+        """A transaction: the changes inside are kept as a whole, or undone when an error is raised; may be nested.
 
         Raises:
             CatalogError: SQLite cannot write.
@@ -123,7 +123,7 @@ class Catalog(Search):
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """What is done inside is always undone at the end."""
+        """A transaction whose changes are always undone at the end."""
         with self._undoable(keep=False):
             yield
 

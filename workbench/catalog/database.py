@@ -166,7 +166,7 @@ class Database:
 
     @contextmanager
     def savepoint(self, *, keep: bool = True) -> Iterator[None]:
-        """What is done inside is kept or undone as a whole; without ``keep`` it is always undone."""
+        """A savepoint: the changes inside are kept or undone as a whole; without ``keep`` they are always undone."""
         name = f"level_{self._depth}"
         self.run(f"SAVEPOINT {name}")
         self._depth += 1

@@ -247,7 +247,7 @@ class Engine:
         return self._meter.now
 
     def plans(self, network: Network, bits_before: Mapping[str, Mapping[NodeId, int]]) -> dict[str, TreePlan]:
-        """What every operator of a network must do; see ``plan_trees``."""
+        """The plans of all operators of a network; see ``plan_trees``."""
         return plan_trees(network, bits_before, self.incremental_aggregates)
 
     @contextmanager

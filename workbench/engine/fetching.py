@@ -231,7 +231,7 @@ class _Wanted:
 
     @staticmethod
     def of(answers: Sequence[Answers], marks: Sequence[str]) -> _Wanted:
-        """What is read for queries of one tree, and columns that are no values."""
+        """The columns that queries of one tree read, and columns that are no values."""
         plan = answers[0].tree.plan
         values = {key_column(e): e for answer in answers for e in answer.plan.expressions}
         expressions = {name: value for name, value in values.items() if name not in plan.stored}

@@ -168,6 +168,6 @@ class IncrementalStep:
 
 
 def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
-    """What an operator did in a batch."""
+    """The report of an operator in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
     return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)

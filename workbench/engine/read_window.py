@@ -37,7 +37,7 @@ def window_rows(relation: Relation, names: Sequence[str], where: TimeIntervals) 
 def changes_within(
     relation: Relation, names: Sequence[str], extents: Sequence[tuple[int, TimeIntervals]], since: int | None
 ) -> DataFrame:
-    """What a window on a relation changed, batch by batch: rows with ``_batch`` and ``_weight``.
+    """The changes of a window on a relation, batch by batch: rows with ``_batch`` and ``_weight``.
 
     Args:
         relation: rows that are never taken back.

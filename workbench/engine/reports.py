@@ -130,7 +130,7 @@ class BatchReport:
 
     @property
     def taken(self) -> Mapping[str, int | BatchCut]:
-        """What the batch took of each stream, so that it can be run again."""
+        """The rows that the batch took of each stream, so that it can be run again."""
         return {**self.arrived, **self.cuts}
 
     def operator_of(self, node: NodeId) -> OperatorReport | None:

@@ -12,7 +12,7 @@ from types import TracebackType
 
 
 def machine() -> dict[str, object]:
-    """What figures must be read with: cores, memory, versions of what is installed."""
+    """The machine of a figure: cores, memory, versions of what is installed."""
     packages = filter(find_spec, ("pyspark", "pyarrow", "numpy", "sqlglot", "duckdb"))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {

@@ -78,7 +78,7 @@ class Study(ABC):
 
     @property
     def stem(self) -> str:
-        """What the files of its report are called."""
+        """The stem of the names of its report's files."""
         return self.name
 
     def report(self, progress: StudyProgress = print) -> Report:

@@ -64,7 +64,7 @@ def rule_text(rule: str) -> str:
 
 
 def node_title(node: Decision | Candidate) -> str:
-    """What a node does; an explanation of an older version has its id alone."""
+    """A node in words; an explanation of an older version has its id alone."""
     return node.name or node.node
 
 
@@ -79,7 +79,7 @@ def is_shared(decision: Decision) -> bool:
 
 
 def status(decision: Decision) -> str:
-    """What the node is to the query, in a word."""
+    """The role of the node for the query, in a word."""
     if is_source(decision):
         return "stream"
     return "new" if decision.created else "shared"

@@ -73,7 +73,7 @@ class NodeView:
 
     @property
     def caption(self) -> list[str]:
-        """What the node does in a few short lines: its sign and the first parts of its operator set."""
+        """The caption of a node, a few short lines: its sign and the first parts of its operator set."""
         symbol = SYMBOLS[self.operator]
         if self.kind == "set operator":
             return [f"{symbol}  {self.operator.upper()}"]

@@ -38,7 +38,7 @@ class QueryCost:
 
 
 def query_costs(reports: Sequence[BatchReport], network: NetworkView) -> list[QueryCost]:
-    """What the queries of a network cost, those first that cost most.
+    """The costs of the queries of a network, the dearest first.
 
     Args:
         reports: of some batches, at least one.

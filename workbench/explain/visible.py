@@ -97,7 +97,7 @@ def is_crowded(network: DrawnNetwork) -> bool:
 def visible(
     network: DrawnNetwork, focus: Collection[str] = (), full: bool = False, toggled: Collection[NodeId] = ()
 ) -> Visible:
-    """What a drawing shows.
+    """The nodes and edges that a drawing shows.
 
     Args:
         network: what is drawn.

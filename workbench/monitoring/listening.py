@@ -44,7 +44,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """What a browser, or Prometheus, is to read; it never has the token."""
+        """The address for a browser, or Prometheus, without the token."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}{self.path}"
 

@@ -20,7 +20,7 @@ class JoinNames:
     right_leaves: int
 
     def output_name(self, side: int, name: str) -> str:
-        """What a column of the left (0) or right (1) parent is called in the join.
+        """The name that a column of the left (0) or right (1) parent has in the join.
 
         Example:
             >>> join_names(1, 1).output_name(1, "amount")

@@ -92,7 +92,7 @@ CHECK = "\n"
 
 
 def check_name(query: str, number: int) -> str:
-    """What a check of a query is called in the network: a query of its own, which must have no rows."""
+    """The name of a query's check in the network: a query of its own, which must have no rows."""
     return f"{query}{CHECK}{number}"
 
 
@@ -125,7 +125,7 @@ class QueryPlan:
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:
-        """What is computed of the rows: the outputs, and what they are ordered by."""
+        """The expressions over the rows: the outputs, and the keys of their order."""
         return (*(output.expression for output in self.outputs), *(key.expression for key in self.order))
 
     @cached_property

@@ -102,7 +102,7 @@ def function_sql(function: AnalyticCall, names: Names = bare) -> str:
 
 
 def over_sql(over: Over, names: Names = bare) -> str:
-    """What stands in the parentheses of OVER; the order of peers is left out."""
+    """The text in the parentheses of OVER, without the order of peers."""
     partition = f"PARTITION BY {', '.join(expression_sql(e, names) for e in over.partition)}" if over.partition else ""
     keys = [expression_sql(key.expression, names) + key.direction for key in over.order]
     order = f"ORDER BY {', '.join(keys)}" if keys else ""
@@ -279,6 +279,6 @@ def _interval(seconds: int) -> str:
 
 
 def as_columns(named: Iterable[tuple[Expression | AggregateCall, str]], names: Names) -> str:
-    """What a SELECT lists: expressions, each with the name of its column where it is another one."""
+    """The list of a SELECT: expressions, each with the name of its column where that differs."""
     parts = ((expression_sql(expression, names), name) for expression, name in named)
     return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)

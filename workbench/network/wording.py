@@ -98,7 +98,7 @@ class Wording(Words):
         return self.name(id_) if node is None or isinstance(node, Source) else f"the {self.name(id_)}"
 
     def name(self, id_: NodeId) -> str:
-        """What a node does, in a few words; a stream has a name."""
+        """A node in a few words; a stream has a name."""
         node = self._nodes.get(id_)
         return id_ if node is None else node.title(self)
 

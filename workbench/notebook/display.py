@@ -69,7 +69,7 @@ def show(output: Shown | str) -> None:
 
 
 def explained(explanation: ExplanationView) -> Shown:
-    """What a query shares, and why."""
+    """The sharing of a query, with its reasons."""
     return Shown(str(explanation), explanation._repr_html_())
 
 
@@ -216,7 +216,7 @@ SOURCE_COLUMNS = ("live stream", "source", "goes on at", "rows/s", "waiting", "f
 
 
 def source_rows(sources: Mapping[str, SourceStatus]) -> list[list[str]]:
-    """What live sources bring, where they go on, and what they said: a row for each, with ``SOURCE_COLUMNS``."""
+    """The rates, offsets and problems of live sources: a row for each, with ``SOURCE_COLUMNS``."""
     return [
         [name, s.source or "attach it again", goes_on_at(s.offsets),
          f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", source_problem(s)]
@@ -245,7 +245,7 @@ def goes_on_at(offsets: Mapping[str, str]) -> str:
 
 
 def source_problem(source: SourceStatus) -> str:
-    """What is wrong with a live source."""
+    """The problem of a live source."""
     ahead = (
         f"its event times are {source.ahead / 86_400:,.0f} days ahead of this machine's clock" if source.ahead else ""
     )

@@ -47,7 +47,7 @@ class LeftSession:
     opened: bool
 
     def described(self) -> str:
-        """What is in it: batch, streams, queries, size; "" where there is nothing to go on with, or it is damaged."""
+        """Its contents: batch, streams, queries, size; "" where there is nothing to go on with, or it is damaged."""
         try:
             with Catalog(self.path / CATALOG, copied=True) as catalog:
                 numbers = [

@@ -12,7 +12,7 @@ from workbench.streams.live.sources import is_pattern
 
 
 def find_source(word: str, variables: Mapping[str, Any]) -> Any:
-    """What a word names: a variable that holds data, a file, or a live source by its address or pattern.
+    """The source that a word names: a variable that holds data, a file, or a live source by its address or pattern.
 
     Args:
         word: as it was typed.

@@ -45,7 +45,7 @@ class Noticed:
 
 
 def noticed(player: Player) -> Noticed:
-    """What is noticed in the answers of the session that a player plays."""
+    """The notifications of a player's session."""
     return _noticed.setdefault(player, Noticed())
 
 
@@ -115,7 +115,7 @@ def newly(changes: pd.DataFrame, identity: Sequence[int] | None) -> pd.DataFrame
 
 
 def change_line(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
-    """What a batch changed, in one line.
+    """The changes of a batch, in one line.
 
     Example:
         >>> changes = pd.DataFrame({"weight": [1, -1, 1], "state": ["MA", "NY", "NY"], "fees": [6.5, 1.0, 2.0]})

@@ -42,12 +42,12 @@ def parse_speed(text: str) -> float | None:
 
 
 def status_line(session: Session, position: Position) -> str:
-    """What the player does, and how far the streams are, in one line."""
+    """The state of the player and the positions of the streams, in one line."""
     return " · ".join(filter(None, [activity(position), *progress_parts(session, position), running_batch(position)]))
 
 
 def activity(position: Position) -> str:
-    """What the player does, in a few words."""
+    """The state of the player, in a few words."""
     if position.problem is not None:
         return f"stopped: {str(position.problem).splitlines()[0]}"
     if position.state is PlayerState.PLAYING and position.latency is not None:

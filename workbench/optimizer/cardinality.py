@@ -190,7 +190,7 @@ class Estimates:
         return self.fractions[read]
 
     def column(self, root: NodeId, name: str) -> ColumnStatistics | None:
-        """What is known of a root's column: that of the stream it comes from.
+        """The statistics of a root's column: those of the stream it comes from.
 
         A group's column is taken to be like that of its rows: it has the same values, but frequent ones less often.
         """

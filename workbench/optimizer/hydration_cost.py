@@ -53,7 +53,7 @@ class PastHydration:
 def hydration_work(
     estimates: Estimates, nodes: Mapping[NodeId, Node], operators: Iterable[Collection[NodeId]]
 ) -> HydrationWork:
-    """What operators of a network have to do until they have all rows so far.
+    """The work of operators of a network until they have all rows so far.
 
     Args:
         estimates: of all rows so far.

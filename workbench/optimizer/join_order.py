@@ -168,7 +168,7 @@ class _Plan:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """What plans are compared by."""
+        """The key by which plans are compared."""
         return self.products, _rounded(self.cost), self.bushy, self.order
 
 

@@ -75,7 +75,7 @@ class AnswerReader:
         at: object | None = None,
         after: int | None = None,
     ) -> R:
-        """What is read of the answers of a query, which Spark may compute; errors and arguments as in ``answers``.
+        """Read the answers of a query, which Spark may compute; errors and arguments as in ``answers``.
 
         A query whose answer kills Spark's JVM when it is read, and again when it is read once more, is disabled.
 
@@ -96,7 +96,7 @@ class AnswerReader:
             raise
 
     def estimate(self, query: QueryRecord) -> pd.DataFrame:
-        """What the answer of a query would be with the rows that were left out; see ``Query.estimate``.
+        """The estimated answer of a query with the rows that were left out; see ``Query.estimate``.
 
         Raises:
             QueryError: the query does not run, or cannot be estimated.

@@ -112,7 +112,7 @@ class Query:
 
     @property
     def logical(self) -> LogicalQuery:
-        """What the text means, bound to the streams."""
+        """The logical query: the text, bound to the streams."""
         return self._record.logical
 
     @property
@@ -158,7 +158,7 @@ class Query:
         return self._read(doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan), at)
 
     def estimate(self) -> pd.DataFrame:
-        """What COUNT, SUM and AVG would be with the rows that were left out (``shed="sample"``), estimated.
+        """Estimates of COUNT, SUM and AVG with the rows that were left out (``shed="sample"``).
 
         A row of a sample counts for those that were left out (Horvitz and Thompson, 1952). Where nothing was left out,
         the values are those of the answer. A group of which no row was drawn is missing. The bounds are those of a
@@ -324,7 +324,7 @@ class Query:
         return rows.take(pc.sort_indices(rows.column("batch")))
 
     def explain(self) -> ExplanationView:
-        """What was shared at registration, with whom, and what was new.
+        """Explain the sharing at registration: the shared nodes, with their queries, and the new ones.
 
         Raises:
             SessionError: the session is closed.

@@ -86,7 +86,7 @@ def instants(
 def query_at_instant(
     query: LogicalQuery, windows: Sequence[StreamWindow], clock: EventTimeClock, at: object, schema: Schema, name: str
 ) -> tuple[LogicalQuery, EventTimeVector]:
-    """What a query asks at one instant, and the event times that it sees there.
+    """A query as of one instant, and the event times that it sees there.
 
     The set of an instant of a loop is told by its windows alone. At any other instant now is that instant, and the
     query is asked of the rows up to then: those whose event time is not later, or that have none.

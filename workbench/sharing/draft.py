@@ -64,7 +64,7 @@ class Draft:
 
     @property
     def wording(self) -> Wording:
-        """What the nodes and columns are called in what an analyst reads."""
+        """The names of nodes and columns in texts for an analyst."""
         return Wording(self.nodes)
 
     @staticmethod
@@ -140,7 +140,7 @@ class Draft:
         return sorted(self.dirty_roots, key=depths(self.nodes, self.dirty_roots).__getitem__)
 
     def guaranteed(self, root: NodeId) -> PredSet:
-        """What holds for every row of a root, over its columns; of joins and bounded analytic nodes."""
+        """The predicates that hold for every row of a root, over its columns; of joins and bounded analytic nodes."""
         node = self.nodes[root]
         if isinstance(node, Analytic):
             return node.bound

@@ -23,7 +23,7 @@ CHAIN = 20
 
 
 def explain_decisions(draft: Draft, name: str) -> Explanation:
-    """What serves a query that was just registered; it is kept in the catalog."""
+    """The nodes that serve a query that was just registered, explained; the catalog keeps it."""
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
     wording = Wording({**draft.before.nodes, **draft.nodes})
     decisions = tuple(_decision(draft, id_, wording) for id_ in _without_long_chains(draft, needed))

@@ -35,7 +35,7 @@ class JoinInput:
 
 
 def restricted(draft: Draft, read: Read, predicates: PredSet) -> Read:
-    """What is read, with more predicates required."""
+    """The read with more predicates required."""
     return Read(read.root, draft.stored(conjunction(read.required, predicates))) if predicates else read
 
 

@@ -18,7 +18,7 @@ from workbench.sql.predicates.implication import difference, implies, normalized
 
 
 def residual(required: PredSet, guaranteed: PredSet) -> PredSet:
-    """What is still to be tested of rows that satisfy ``guaranteed``."""
+    """The residual predicates: those still to be tested of rows that satisfy ``guaranteed``."""
     return difference(essential(required), guaranteed)
 
 
@@ -65,7 +65,7 @@ def node_of(draft: Draft, read: Read) -> NodeId:
 
 
 def predicates_of(draft: Draft, id_: NodeId) -> PredSet:
-    """What holds for all rows of a node, over its root's columns."""
+    """The predicates that hold for all rows of a node, over its root's columns."""
     node = draft.nodes[id_]
     if isinstance(node, Selection):
         return conjunction(node.read.required, draft.guaranteed(node.read.root))

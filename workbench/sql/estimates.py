@@ -56,7 +56,7 @@ class Estimable:
 
 
 def estimable(query: LogicalQuery) -> Estimable:
-    """What can be estimated of a query.
+    """The outputs of a query that can be estimated.
 
     Raises:
         QueryError: something cannot; the message says what.

@@ -52,7 +52,7 @@ class Lateness:
 
 
 def lateness_of(given: object, time: str | None, type_: DataType | None) -> Lateness:
-    """What an analyst declared.
+    """The lateness that an analyst declared.
 
     Args:
         given: a length of time as text (``"2 days"``) or a ``timedelta``; a number where event times are numbers.

@@ -91,5 +91,5 @@ def _is_time_of_day(text: str) -> bool:
 
 
 def since_text(since: str | dt.date) -> str:
-    """What was given, as text."""
+    """The given time, as text."""
     return str(since).strip()

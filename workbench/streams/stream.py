@@ -79,7 +79,7 @@ class Stream:
 
     @property
     def batch_text(self) -> str:
-        """What a batch brings, as a number of rows or a length of event time; "" for a table."""
+        """The size of a batch, as a number of rows or a length of event time; "" for a table."""
         if self.table:
             return ""
         return f"{self.batch:,}" if isinstance(self.batch, int) else span_text(self.batch)

@@ -192,7 +192,7 @@ class _Lookup:
 
     @property
     def key(self) -> Key:
-        """What the other side's rows are looked up by."""
+        """The key by which the other side's rows are looked up."""
         side = 1 - self.changed
         return Key(self.path.key_columns(side), None if self.path.band is None else self.path.band.day(side))
 

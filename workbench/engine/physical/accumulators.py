@@ -172,7 +172,7 @@ def is_wide(type_: DataType) -> bool:
 
 
 def high_unit(type_: DataType) -> int:
-    """What the high part of a wide sum counts: numbers of ``LOW_DIGITS`` digits are below it."""
+    """The unit of the high part of a wide sum: numbers of ``LOW_DIGITS`` digits are below it."""
     return int(10 ** (LOW_DIGITS - type_.scale))
 
 

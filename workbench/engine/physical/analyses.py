@@ -32,7 +32,7 @@ def mergeable_aggregates(network: Network) -> frozenset[NodeId]:
 
 
 def tree_tests(network: Network, root: NodeId, fused: bool) -> dict[NodeId, PredSet]:
-    """What is tested on a root's rows for each node of its tree, parents before children.
+    """The tests on a root's rows for each node of its tree, parents before children.
 
     Args:
         network: what runs.

@@ -80,7 +80,7 @@ class _DayDifference:
 
     @property
     def days(self) -> tuple[float, float]:
-        """What the difference must be between, both included. Days are whole: more than 3 is 4 or more."""
+        """The bounds of the difference, both included. Days are whole: more than 3 is 4 or more."""
         match self.operator:
             case Operator.EQ:
                 return ceil(self.bound), floor(self.bound)

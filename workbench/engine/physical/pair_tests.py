@@ -75,7 +75,7 @@ class PairFilter:
 
 
 def left_to_test(tested: PredSet, paths: Iterable[AccessPath]) -> tuple[PairTest | PairFilter, ...] | None:
-    """What is left to test of pairs with the equal keys of any of these paths; ``None`` where Spark must test it."""
+    """The residual test of pairs with the equal keys of any of these paths; ``None`` where Spark must test it."""
     keys = [set(path.keys) for path in paths]
     equal = set.intersection(*keys) if keys else set()
     left = [predicate for predicate in tested if not _is_key(predicate, equal)]

@@ -103,7 +103,7 @@ class BasePlan:
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on: plans for which this is equal can run each other's jobs.
+        """The fields that its jobs depend on: plans for which these are equal can run each other's jobs.
 
         Another query that reads the same rows changes the plan, and not this.
         """
@@ -166,7 +166,7 @@ class SourcePlan(BasePlan):
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on."""
+        """The fields that its jobs depend on."""
         return (*super().computes, self.stream)
 
     @property
@@ -192,7 +192,7 @@ class JoinPlan(BasePlan):
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on."""
+        """The fields that its jobs depend on."""
         return (*super().computes, self.join, self.access_paths, self.semijoins)
 
     @cached_property
@@ -219,7 +219,7 @@ class AggregatePlan(BasePlan):
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on."""
+        """The fields that its jobs depend on."""
         return (*super().computes, self.grouped, self.outputs)
 
     @property
@@ -265,7 +265,7 @@ class WindowPlan(BasePlan):
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on."""
+        """The fields that its jobs depend on."""
         return (*super().computes, self.window)
 
 
@@ -277,7 +277,7 @@ class UnionPlan(BasePlan):
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on."""
+        """The fields that its jobs depend on."""
         return (*super().computes, self.union)
 
 
@@ -289,7 +289,7 @@ class AnalyticPlan(BasePlan):
 
     @property
     def computes(self) -> tuple[object, ...]:
-        """What its jobs depend on."""
+        """The fields that its jobs depend on."""
         return (*super().computes, self.node)
 
     @property

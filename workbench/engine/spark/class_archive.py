@@ -62,7 +62,7 @@ class ClassArchive:
         return ClassArchive(cache_folder(), hashlib.sha256(repr(seen).encode()).hexdigest()[:24])
 
     def options(self) -> tuple[str, ...]:
-        """What makes a JVM use the archive; nothing where there is none that is whole and the user's own."""
+        """Options by which a JVM uses the archive, if it is whole and the user's own; else empty."""
         for file in sorted(self.folder.glob(f"{self.key}-*{SUFFIX}")):
             try:
                 if _is_own(self.folder) and _is_own(file) and file.name == self._name(checksum_of(file)):
@@ -104,7 +104,7 @@ class ClassArchive:
 
 
 def archive_options(java: Java) -> tuple[str, ...]:
-    """What makes a JVM of this Java use its archive, if there is one."""
+    """Options by which a JVM of this Java uses its archive, if there is one."""
     try:
         return ClassArchive.of(java).options()
     except OSError:
@@ -112,7 +112,7 @@ def archive_options(java: Java) -> tuple[str, ...]:
 
 
 def recording(file: Path) -> tuple[str, ...]:
-    """What makes a JVM write the classes that it has loaded to a file, as it ends."""
+    """Options by which a JVM writes the classes that it has loaded to a file, as it ends."""
     return (*QUIET, f"-XX:ArchiveClassesAtExit={file}")
 
 

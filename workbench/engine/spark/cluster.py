@@ -49,7 +49,7 @@ def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True) -> 
 
 
 def unready(context: SparkContext, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES) -> list[str]:
-    """What keeps workers from working: a module that is not installed there, a folder they cannot write (or read)."""
+    """The problems of workers: modules that are not installed there, a folder they cannot write (or read)."""
     tasks = PROBES_A_CORE * max(1, context.defaultParallelism)
     where, needed, done = str(folder), (os.W_OK if writing else os.R_OK), "written" if writing else "read"
 

@@ -78,7 +78,7 @@ class Accumulated(Protocol[T]):
 
     @property
     def value(self) -> T:
-        """What was added so far."""
+        """The sum so far."""
 
     def add(self, term: T) -> None:
         """Add something."""

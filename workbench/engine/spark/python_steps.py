@@ -71,7 +71,7 @@ class StepFile:
 
 
 def steps_rdd(context: SparkContext, first: int, tasks: int) -> RDD[Row]:
-    """What runs the steps that ``naming`` says for some tasks, by their numbers; it can be run again and again."""
+    """An RDD that runs the steps that ``naming`` says for some tasks, by their numbers, as often as it is asked."""
     answers = context.range(first, first + tasks, 1, tasks).mapPartitions(_run)
     # As the rows of plans are serialized: a union would else take all of those through Python once more.
     return answers._reserialize(BatchedSerializer(CPickleSerializer()))

@@ -84,7 +84,7 @@ class JobInput:
         return run_tasks(spark, tasks, lambda task: step(self.read(task, tasks)), schema)
 
     def task_mark(self) -> str:
-        """What the names of the running task's own files begin with: no other task, and no other attempt, has the same.
+        """The prefix of the names of the running task's own files, unique among tasks and attempts.
 
         The steps of a task run in different Python processes, and find each other's files by this mark.
         """

@@ -110,7 +110,7 @@ def sample_schema() -> Schema:
 
 
 def sample_statistics() -> dict[str, StreamStatistics]:
-    """What the sample streams look like, as if they had the thesis's sizes."""
+    """Statistics of the sample streams, as if they had the thesis's sizes."""
     return {db.stream.lower(): collect(db.rows(SAMPLE), db.history) for db in (FED_DATABASE, MED_DATABASE)}
 
 

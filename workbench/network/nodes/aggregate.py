@@ -121,7 +121,7 @@ class Aggregate(BaseNode):
         return f"SELECT {as_columns([*groups, *statistics], names)} FROM {parent}{grouped}"
 
     def title(self, words: Words) -> str:
-        """What it groups by."""
+        """The node in a few words: its groups."""
         groups = self._groups(words)
         return f"groups by {groups}" if groups else "total"
 

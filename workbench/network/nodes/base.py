@@ -67,7 +67,7 @@ class BaseNode(ABC):
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """What it reads, in its very original form; a selection reads the tree that it is part of."""
+        """Its reads, in its very original form; a selection reads the tree that it is part of."""
         return ()
 
     @property
@@ -106,7 +106,7 @@ class BaseNode(ABC):
 
     @abstractmethod
     def title(self, words: Words) -> str:
-        """What it does, in a few words; a stream has a name."""
+        """The node in a few words; a stream has a name."""
 
     @abstractmethod
     def label(self, words: Words) -> Iterable[str]:

@@ -62,7 +62,7 @@ class Join(BaseNode):
 
     @property
     def names(self) -> JoinNames:
-        """What the columns of its sides are called in it."""
+        """The names of its sides' columns in it."""
         return join_names(self.left_leaves, self.right_leaves)
 
     def _computation(self) -> str:
@@ -70,7 +70,7 @@ class Join(BaseNode):
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """What it requires of each side."""
+        """Its reads of each side."""
         return tuple(Read(self.roots[side], side_of(self.predicates, side)) for side in SIDES)
 
     def carried(self, name: str) -> tuple[NodeId, str] | None:
@@ -83,7 +83,7 @@ class Join(BaseNode):
         return self.roots[side], inner
 
     def computed(self, read: Container[str]) -> Iterable[Expression]:
-        """What the tested predicates compare."""
+        """The expressions that the tested predicates compare."""
         return predicate_expressions(self.tested)
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:

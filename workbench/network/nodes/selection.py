@@ -37,7 +37,7 @@ class Selection(Unary):
         return ()
 
     def computed(self, read: Container[str]) -> Iterable[Expression]:
-        """What the tested predicates compare."""
+        """The expressions that the tested predicates compare."""
         return predicate_expressions(self.predicates)
 
     def checked_columns(self) -> Checked:

@@ -95,7 +95,7 @@ class SetOperation(BaseNode):
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """What its branches read."""
+        """The reads of its branches."""
         return tuple(branch.read for branch in self.branches)
 
     @property
@@ -119,7 +119,7 @@ class SetOperation(BaseNode):
         return columns_of(value for column, value in zip(self.columns, values, strict=True) if column.name in columns)
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
-        """What each branch reads."""
+        """The columns that each branch reads."""
         for parent, values in self.direct:
             yield from ((parent, column) for column in self.direct_columns(values, columns))
 

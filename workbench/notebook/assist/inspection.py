@@ -56,7 +56,7 @@ def answer_inspections(kernel: Any, context: NotebookContext) -> None:
 
 
 def hint(session: Session | None, cell: str, place: int) -> str:
-    """What is known of the name at a place of a cell, or else of the function in whose brackets it is.
+    """Help on the name at a place of a cell, or else on the function in whose brackets it is.
 
     Args:
         session: whose streams and queries the cell may read.

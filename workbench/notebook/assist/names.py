@@ -47,12 +47,12 @@ def current_session(context: NotebookContext) -> Session | None:
 
 
 def sources_of(session: Session | None) -> dict[str, Any]:
-    """What may stand in FROM, by name: the streams and tables, then the queries."""
+    """The sources for FROM, by name: the streams and tables, then the queries."""
     return {**session.streams, **session.queries} if session else {}
 
 
 def kinds_of(session: Session | None) -> dict[str, str]:
-    """What may stand in FROM, by name: whether it is a stream, a table or a query."""
+    """The kinds of the sources for FROM, by name: a stream, a table or a query."""
     if session is None:
         return {}
     kinds = {name: "table" if stream.table else "stream" for name, stream in session.streams.items()}

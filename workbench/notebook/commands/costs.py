@@ -104,7 +104,7 @@ def kept_rows(session: Session, cost: QueryCost) -> int:
 
 
 def what_if(session: Session, preview: NetworkView, name: str) -> str:
-    """What a query would change, predicted: nodes, the cost of a batch, and what sharing saves of it.
+    """The predicted effect of a query: new nodes, the cost of a batch, and the savings of sharing.
 
     Args:
         session: as it is.

@@ -129,7 +129,7 @@ def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[
 
 
 def with_doubts(action: Callable[[], T]) -> tuple[T, list[str]]:
-    """What an action gives, and what a query was accepted with, but is hardly meant.
+    """The result of an action, with the warnings under which a query was accepted.
 
     Other warnings go where warnings go.
     """
@@ -146,7 +146,7 @@ def with_doubts(action: Callable[[], T]) -> tuple[T, list[str]]:
 
 
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
-    """What a registration did to the network, in a few words."""
+    """The effect of a registration on the network, in a few words."""
     old, new = ({node.id for node in network.nodes} for network in (before, after))
     if name not in after.results:
         return f"it is computed when it is asked; the network has {len(after.nodes):,} nodes"

@@ -78,7 +78,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def profile_forecast(session: Session) -> str:
-    """What a profile will take, by the last batch: each node is computed alone, twice, after the batch."""
+    """The time of a profile, by the last batch: each node is computed alone, twice, after the batch."""
     network = session.network
     nodes = {node.id for node in network.nodes if node.kind != "source"}
     each = f"a profile computes each of {counted(len(nodes), 'node')} alone, after the batch"

@@ -116,13 +116,13 @@ def would_lose(context: NotebookContext, session: Session) -> bool:
 
 
 def contents(session: Session) -> object:
-    """What differs when there is something to save."""
+    """A value that differs when there is something to save."""
     queries = [(name, query.sql) for name, query in session.queries.items()]
     return session.path, session.batch, list(session.streams), queries
 
 
 def described(session: Session) -> str:
-    """What a session has, in a few words."""
+    """The contents of a session, in a few words."""
     batch = "before the first batch" if not session.batch else f"after batch {session.batch:,}"
     tables = sum(stream.table for stream in session.streams.values())
     numbers = [

@@ -73,7 +73,7 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def find_target(word: str, variables: Mapping[str, Any]) -> Any:
-    """What a word names as a target: a function of the notebook, an address, or a folder with its whole path.
+    """The target that a word names: a function of the notebook, an address, or a folder with its whole path.
 
     Raises:
         MagicError: a variable of that name is no function, or there is a file.

@@ -100,7 +100,7 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
 
 
 def longest_chain(report: BatchReport, network: NetworkView) -> str:
-    """What a batch waited for: its critical path, and that the operators' times add up to more."""
+    """The critical path of a batch, and that the operators' times add up to more."""
     path = critical_path(report, network.nodes)
     chain = " → ".join(_caption(operator.root, network) for operator in path)
     work, waited = (milliseconds(sum(o.seconds for o in some)) for some in (report.operators, path))

@@ -117,7 +117,7 @@ class PlanView(View):
 
 
 def details(network: NetworkView, registered: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-    """What is known of each node, as plain data for the browser.
+    """The details of each node, as plain data for the browser.
 
     Args:
         network: its nodes.

@@ -75,7 +75,7 @@ def why_not_trusted(trust: bool | None, is_own: bool) -> str:
 
 
 def of_this_machine(text: str) -> str:
-    """What a target or source takes of this machine, in words; "" for nothing, as it is of paths."""
+    """The secrets or files of this machine that a target or source takes, in words; "" for a path."""
     try:
         return kept_address(text).of_this_machine if "://" in text else ""
     except StreamError:

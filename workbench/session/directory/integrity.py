@@ -32,7 +32,7 @@ class StoredFile:
     checksum: int | None
 
     def problem(self, read: bool = True) -> str:
-        """What is wrong with it; "" when it is whole. Without ``read`` only its size is looked at."""
+        """Its problem; "" when it is whole. Without ``read`` only its size is looked at."""
         try:
             size = os.path.getsize(self.path)
             if self.bytes is not None and size != self.bytes:

@@ -69,7 +69,7 @@ class Damage:
 
     @property
     def remedy(self) -> str:
-        """What to do."""
+        """The hint for the analyst."""
         if self.repairable:
             return "restore the file, or open with repair=True to compute it anew from the streams"
         if self.distrusted and not (self.streams or self.functions or self.altered):
@@ -127,7 +127,7 @@ class StoredFiles:
 
 
 def damage_of(directory: SessionDirectory, stored: StoredSession, verifier: FileVerifier, trust: bool | None) -> Damage:
-    """What of a session is not there, not whole, or not to be loaded.
+    """The parts of a session that are missing, damaged, or not to be loaded.
 
     Args:
         directory, stored: the session.

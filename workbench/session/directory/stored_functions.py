@@ -91,12 +91,12 @@ class StoredFunction:
 
     @property
     def function(self) -> UserFunction:
-        """What SQL knows of it."""
+        """Its declaration for SQL."""
         return UserFunction.of(self.name, self.returns, (self.least, self.most))
 
     @property
     def limits(self) -> FunctionLimits:
-        """What its calls may take."""
+        """The limits of its calls."""
         return FunctionLimits(self.seconds, self.memory)
 
     @property

@@ -173,7 +173,7 @@ class StoredSession:
             self.settings.put("hydrations", [(p.work.operators, p.work.rows, p.seconds) for p in after.hydrations])
 
     def views(self) -> dict[str, LogicalQuery]:
-        """What can stand in FROM, by name."""
+        """The sources for FROM, by name."""
         return {view.name: view.logical for view in self._views.all()}
 
     def queries(self) -> dict[str, QueryRecord]:
@@ -181,7 +181,7 @@ class StoredSession:
         return {query.name: query for query in self._queries.all(self._explanation)}
 
     def hydrations(self) -> tuple[PastHydration, ...]:
-        """What the last hydrations took."""
+        """The times of the last hydrations."""
         stored = self.settings.get("hydrations", [])
         return tuple(PastHydration(HydrationWork(int(ops), float(rows)), float(took)) for ops, rows, took in stored)
 

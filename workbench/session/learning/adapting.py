@@ -62,7 +62,7 @@ class Hysteresis:
         return forecast.cheaper(MARGIN) and forecast.pays_within(self.persistence.horizon)
 
     def spent(self, seconds: float) -> None:
-        """What a look took, with what it led to."""
+        """Take the seconds of a look, and of its re-planning, off the allowance."""
         self.allowed -= seconds
 
 
@@ -80,7 +80,7 @@ class Reoptimizer:
         self._hysteresis = Hysteresis()
 
     def look(self) -> Reoptimization:
-        """What would be done now."""
+        """The outcome of planning anew now; the network stays as it is."""
         with self._store.exclusively():
             return transitions.reoptimize(self._runtime, self._store.state, lambda forecast: False)[1]
 
@@ -93,7 +93,7 @@ class Reoptimizer:
         return outcome
 
     def after_batch(self, seconds: float) -> Reoptimization | None:
-        """What was changed after a batch that took so long, if anything was; ``Options.adaptive`` says whether to.
+        """Re-plan after a batch, where that pays and ``Options.adaptive`` allows it; the change, if any.
 
         The batch is committed. So what goes wrong now is a warning, and the network stays as it is.
         """

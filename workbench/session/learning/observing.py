@@ -27,7 +27,7 @@ class Observer:
     _observed: Observed = NOTHING
 
     def observed(self, state: State) -> Observed:
-        """What the last batches showed."""
+        """The observations of the last batches."""
         last = state.reports[-1] if state.reports else None
         if last is not self._report:
             self._report, self._observed = last, observed(state)
@@ -35,7 +35,7 @@ class Observer:
 
 
 def observed(state: State, before: int | None = None) -> Observed:
-    """What batches showed of a session's network.
+    """The observations of a session's network.
 
     Args:
         state: of the session.

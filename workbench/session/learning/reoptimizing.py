@@ -113,7 +113,7 @@ def reoptimized(
 
 
 def asked(state: State) -> dict[str, Asked]:
-    """What is asked by the queries of a network and by their checks, in the order of registration."""
+    """The logical queries of a network and of their checks, in the order of registration."""
     queries = state.network.queries
     return {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in queries}
 

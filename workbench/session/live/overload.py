@@ -32,7 +32,7 @@ class Overload:
     def cuts(
         self, sizes: Mapping[str, int], streams: Mapping[str, Stream], sources: Mapping[str, SourceStatus]
     ) -> dict[str, int | BatchCut]:
-        """What the next batch takes, where it may have to leave rows out.
+        """The cuts of the next batch, where it may have to leave rows out.
 
         Args:
             sizes: rows that it takes of each stream otherwise.

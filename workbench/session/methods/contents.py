@@ -89,7 +89,7 @@ class SessionContents:
         return list(self._store.state.reports)
 
     def observed(self) -> pd.DataFrame:
-        """What the last batch was expected to bring to the nodes of the network, and what it brought.
+        """The expected and the real rows of the last batch at the nodes of the network.
 
         Returns:
             One row for each source's selection and each join and its selections: ``node, kind, inputs, predicted,

@@ -209,7 +209,7 @@ class SessionQueries:
         return self._reoptimizer.look() if dry_run else self._reoptimizer.act(Forecast.cheaper)
 
     def compare_strategies(self) -> list[StrategyPlan]:
-        """What each strategy of sharing would make of the queries, and what they would be without sharing.
+        """The network that each strategy of sharing would make of the queries, and that without sharing.
 
         Queries are planned in the order in which they were registered; nothing changes.
 

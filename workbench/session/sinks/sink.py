@@ -118,7 +118,7 @@ class Sink:
 
     @property
     def where(self) -> str | None:
-        """What its target writes to; see ``Target.where``."""
+        """The place that its target writes to; see ``Target.where``."""
         return self._target.where(self._place.query)
 
     @property

@@ -43,10 +43,10 @@ class Target(Protocol):
 
     @property
     def description(self) -> str:
-        """What it is, to show."""
+        """The target in words, to show."""
 
     def where(self, query: str) -> str | None:
-        """What it writes to, which no second sink may write to; ``None``: others may, too."""
+        """The place that it writes to, which no second sink may write to; ``None``: others may, too."""
         return None
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:

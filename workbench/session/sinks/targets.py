@@ -52,7 +52,7 @@ def target_of(given: object) -> Target:
 
 
 def absolute_target(given: object) -> object:
-    """What was given, a folder by its whole path: the session may be opened from another one.
+    """The target as given, a folder by its whole path: the session may be opened from another one.
 
     Example:
         >>> absolute_target("/out/./fees"), absolute_target("kafka://host:1/t")

@@ -37,7 +37,7 @@ def choose_bounds(draft: Draft) -> None:
 
 
 def weakest_bound(node: Analytic, required: Iterable[PredSet]) -> PredSet:
-    """What the ranks of all rows that are read have in common: the largest of the numbers that they are at most.
+    """The common bound of the ranks of all rows that are read: the largest of the readers' bounds.
 
     A row number is at least the rank, and a rank at least the dense rank: what bounds one bounds those after it.
     """

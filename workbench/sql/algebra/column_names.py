@@ -17,7 +17,7 @@ _BARE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def stored_name(name: str) -> str:
-    """What a column is called inside; upper and lower case are one.
+    """The internal name of a column; upper and lower case are one.
 
     Example:
         >>> stored_name("Tran_Date"), stored_name("a.b"), stored_name("_batch")
@@ -27,7 +27,7 @@ def stored_name(name: str) -> str:
 
 
 def display_name(stored: str) -> str:
-    """What the analyst calls a column: the inverse of ``stored_name``, also within a longer name made of it.
+    """The analyst's name of a column: the inverse of ``stored_name``, also within a longer name made of it.
 
     Example:
         >>> display_name("a$2e$b"), display_name("a$2e$b_2")

@@ -49,7 +49,7 @@ class Bound:
     windows: tuple[StreamWindow, ...] = ()
 
     def named(self, name: str) -> dict[str, LogicalQuery]:
-        """What the text adds to the names of FROM: its views, and its query (or else its last view) under ``name``.
+        """The names that the text adds for FROM: its views, and its query (or else its last view) under ``name``.
 
         Raises:
             SqlError: there is neither.
@@ -248,7 +248,7 @@ class QueryBinder:
         return replace(self, outer=OuterNames(scope), local=local).query(node)
 
     def now_at(self, node: exp.Expr) -> Call:
-        """What now means where ``node`` asks for it.
+        """The value of now where ``node`` asks for it.
 
         Raises:
             SqlError: no stream of the statement has event times, or they are of types that do not compare.

@@ -68,7 +68,7 @@ class SubqueryBinder(Protocol):
     """Binds subqueries (implemented by ``joins.subqueries.Subqueries``)."""
 
     def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
-        """What a subquery gives for each row around it."""
+        """The value of a subquery for each row around it."""
 
 
 class QueryContext(Protocol):
@@ -88,7 +88,7 @@ class QueryContext(Protocol):
 
     @property
     def now(self) -> Call | None:
-        """What ``now()`` means in the statement; ``None`` where none of its streams has event times."""
+        """The value of ``now()`` in the statement; ``None`` where none of its streams has event times."""
 
     @property
     def clashing_times(self) -> str:
@@ -109,4 +109,4 @@ class QueryContext(Protocol):
         """The logical query of a subquery."""
 
     def now_at(self, node: exp.Expr) -> Call:
-        """What now means where ``node`` asks for it; raises SqlError where there is none."""
+        """The value of now where ``node`` asks for it; raises SqlError where there is no event time."""

@@ -152,7 +152,7 @@ class ScalarBinder:
         return [self.bind(part) for parts in listed for part in parts]
 
     def column(self, node: exp.Column) -> Expression:
-        """What a column name means."""
+        """The meaning of a column name."""
         if (
             not node.table
             and not node.this.args.get("quoted")
@@ -208,7 +208,7 @@ class ScalarBinder:
         return Call("lambda", (*variables.values(), body), body.type)
 
     def variable(self, node: exp.Identifier) -> Expression:
-        """What the name of a variable of a lambda means."""
+        """The meaning of the name of a variable of a lambda."""
         if node.name.lower() not in self._variables:
             raise self.source.error(f"unknown name {node.name}", node)
         return self._variables[node.name.lower()]

@@ -41,7 +41,7 @@ class Outer(Protocol):
         """Whether a name means something there."""
 
     def resolve(self, column: exp.Column) -> Expression:
-        """What it means, as the subquery sees it."""
+        """The meaning of a name, as the subquery sees it."""
 
 
 @dataclass
@@ -132,7 +132,7 @@ class Scope:
         raise self.source.error(f"unknown column {column.name}", column, hint)
 
     def alias(self, column: exp.Column, prefer: bool) -> Expression | None:
-        """What a name means, if it is an alias here.
+        """The meaning of a name, if it is an alias here.
 
         Args:
             column: the name.

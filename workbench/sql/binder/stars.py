@@ -50,7 +50,7 @@ def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression
 
 @reads(exp.Dot, parts="this expression")
 def after_dot(b: ExpressionBinder, node: exp.Dot) -> Expression:
-    """What stands after a dot: a field, or the start or end of a window."""
+    """The part after a dot: a field, or the start or end of a window."""
     if is_window_call(node.this) or not isinstance(node.expression, exp.Identifier):
         return bind_part(b, node)
     return field(b, b.bind(node.this), node.expression.name, node)

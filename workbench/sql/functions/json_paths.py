@@ -53,7 +53,7 @@ class _Place:
     before: Expression | None = None
 
     def then(self, *steps: Sequence[_Step]) -> _Place:
-        """What is at one of some steps in it."""
+        """The value at one of some steps in it."""
         paths = tuple((*path, *more) for path in self.paths for more in itertools.product(*steps))
         return replace(self, paths=paths)
 

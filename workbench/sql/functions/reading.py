@@ -57,10 +57,10 @@ class ExpressionBinder(Protocol):
         """A lambda whose variables are of these types."""
 
     def variable(self, node: exp.Identifier) -> Expression:
-        """What the name of a variable of a lambda means."""
+        """The meaning of the name of a variable of a lambda."""
 
     def column(self, node: exp.Column) -> Expression:
-        """What a column name means."""
+        """The meaning of a column name."""
 
     def bind_text(self, sql: str, names: Mapping[str, Expression], aggregates: bool) -> Expression:
         """The expression of another text, in Spark's dialect, over ``names`` alone."""

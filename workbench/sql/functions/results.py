@@ -25,7 +25,7 @@ _SHIFTED = 32
 
 
 def computed(b: ExpressionBinder, result: Expression, *operands: Operand) -> Expression:
-    """What an operator gives of integers: NULL where the type that the dialect gives it has no such number."""
+    """The result of an operator of integers: NULL where the type that the dialect gives it has no such number."""
     kinds = {result.type.kind, *(value.type.kind for _, value in operands)}
     if not b.rules.integer_widths or kinds != {Kind.INTEGER}:
         return result

@@ -50,7 +50,7 @@ class Span:
         return Span(_sum(self.low, other.low), _sum(self.high, other.high))
 
     def within(self, other: Span) -> Span:
-        """What is in both."""
+        """The intersection of both."""
         lows = [end for end in (self.low, other.low) if end is not None]
         highs = [end for end in (self.high, other.high) if end is not None]
         return Span(max(lows, default=None), min(highs, default=None))

@@ -205,7 +205,7 @@ def union(p: PredSet, q: PredSet) -> PredSet:
 
 @cached(_CACHED)
 def difference(p: PredSet, q: PredSet) -> PredSet:
-    """What p says beyond q: ``a >= 5 and a <= 9`` beyond ``a >= 5`` is ``a <= 9`` (Algorithm 6.5).
+    """The predicates of p beyond q: ``a >= 5 and a <= 9`` beyond ``a >= 5`` is ``a <= 9`` (Algorithm 6.5).
 
     When p implies q, the difference and q together are equivalent to p.
     """

@@ -67,7 +67,7 @@ def value_set(literal: Literal) -> ValueSet | None:
 
 
 def subject_and_values(literal: Literal) -> tuple[Subject, ValueSet]:
-    """What a literal tests, and the values that make it true.
+    """The subject of a literal, and the values that make it true.
 
     A boolean expression that must hold is tested for true, one under NOT for false. A comparison of two expressions is
     a set of {less, equal, greater}, since one of the three is the case when neither side is NULL.

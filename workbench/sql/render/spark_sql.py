@@ -89,7 +89,7 @@ def value_to_spark(expression: Expression, column: Naming, wanted: str | None = 
 
 
 def user_function(name: str) -> str:
-    """What Spark calls a function of the analyst, by its id; no name reaches one of Spark's own, which run Java code.
+    """Spark's name of a function of the analyst, by its id; no name reaches one of Spark's own, which run Java code.
 
     Raises:
         SqlError: it is no id of a function, but some other text.
@@ -104,7 +104,7 @@ def user_function(name: str) -> str:
 
 
 def guarded_function(name: str) -> str:
-    """What Spark calls it where its first argument says whether it is called at all.
+    """Spark's name of it where its first argument says whether it is called at all.
 
     Example:
         >>> guarded_function("halved@1")

@@ -83,7 +83,7 @@ class SourceText:
 
     @property
     def rules(self) -> Dialect:
-        """What is particular to the dialect."""
+        """The record of the dialect."""
         return DIALECTS[self.dialect]
 
     @cached_property

@@ -48,7 +48,7 @@ _TRAILING_COMMAS = {"bigquery", "clickhouse", "duckdb", "snowflake"}
 
 
 def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseError) -> SqlError:
-    """What the parser says about a statement, as an error with a place and a hint.
+    """The parser's error about a statement, with a place and a hint.
 
     Example:
         >>> import sqlglot

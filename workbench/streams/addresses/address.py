@@ -49,12 +49,12 @@ class Address:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What of it is a secret that should be a variable of the environment."""
+        """Its secrets that should be variables of the environment."""
         return tuple(part.name for part in self._parts() if part.is_secret and part.value and not part.is_variable)
 
     @property
     def of_this_machine(self) -> str:
-        """What it takes of the machine where it is followed, in words; "" for nothing."""
+        """The secrets or files that it takes of the machine where it is followed, in words; "" without any."""
         taken = [f"{part.name}={part.value}" if part.is_local else part.value for part in self._parts()
                  if part.is_local or part.is_variable]  # fmt: skip
         return ", ".join(filter(None, [*taken, self.kind.implied]))

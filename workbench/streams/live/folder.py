@@ -55,7 +55,7 @@ class FolderReader:
 
     @property
     def description(self) -> str:
-        """What it reads."""
+        """The files that it reads."""
         return self._pattern
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:

@@ -79,7 +79,7 @@ class Reader(Protocol):
 
     @property
     def description(self) -> str:
-        """What it reads, to show."""
+        """The source in words, to show."""
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
         """Read fractions and digits, too, where the columns of the stream have them (``widened``).
@@ -125,7 +125,7 @@ class TypedReader:
 
     @property
     def description(self) -> str:
-        """What it reads."""
+        """The source in words."""
         return self._description
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:

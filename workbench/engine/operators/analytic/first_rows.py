@@ -38,7 +38,7 @@ class FirstRows:
         return np.asarray(self._numbers(side) <= self.most)
 
     def known(self, pool: OrderedRows) -> tuple[OrderedRows, Positions]:
-        """What is known of the rows after the batch.
+        """The known rows after the batch.
 
         Args:
             pool: the rows that were kept, and those that changed.

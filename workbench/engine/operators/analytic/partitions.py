@@ -155,7 +155,7 @@ class _Runs:
         return True
 
     def prefix(self, partition: Partition, range_: KeyRange, sums: Sequence[Sequence[PrefixSums | None]]) -> Prefix:
-        """What stands before a range."""
+        """The rows before a range."""
         low = np.array([range_[0]], dtype=self.change.orders.dtype)
         parts = [
             (run, first, first + int(np.searchsorted(run.orders[first:after], low)[0]))

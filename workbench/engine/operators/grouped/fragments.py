@@ -87,7 +87,7 @@ class Fragments:
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """What identifies a row of the state."""
+        """The key of a row of the state."""
         return (MEMBER, *self.groups)
 
     def _of_grouping(self, number: int, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -92,7 +92,7 @@ def in_range(functions: Collection[AnalyticCall]) -> bool:
 
 
 def sums_of(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
-    """What sums are needed of, by column, where ranges are read and these start behind the first row."""
+    """The columns whose sums are needed, where ranges are read and these start behind the first row."""
     if not in_range(functions):
         return {}
     found = (summed_expression(function) for function in functions if running(function) and function.arguments)

@@ -31,7 +31,7 @@ class CostClass(IntEnum):
 
 
 def cost_class(literal: Literal) -> CostClass:
-    """What evaluating a literal costs: that of the most expensive function in it."""
+    """The cost of evaluating a literal: that of the most expensive function in it."""
     if any(map(calls_functions, literal.expressions)):
         return CostClass.USER_FUNCTION
     called = (FUNCTIONS[name] for side in literal.expressions for name in calls(side))

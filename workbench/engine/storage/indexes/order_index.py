@@ -134,19 +134,19 @@ class OrderIndex:
         return HASH + sum(1 + _size(self.schema.field(name).type) for name, _ in self._columns)
 
     def begin(self, hash_: np.uint64) -> bytes:
-        """What no key of a partition is less than."""
+        """A lower bound of the keys of a partition."""
         return self.padded(int(hash_).to_bytes(HASH, "big"))
 
     def end(self, hash_: np.uint64) -> bytes:
-        """What no key of a partition is greater than."""
+        """An upper bound of the keys of a partition."""
         return int(hash_).to_bytes(HASH, "big").ljust(self.width, b"\xff")
 
     def first_peer(self, key: bytes) -> bytes:
-        """What no key of a row's peers is less than."""
+        """A lower bound of the keys of a row's peers."""
         return self.padded(key[: self._of_peers])
 
     def last_peer(self, key: bytes) -> bytes:
-        """What no key of a row's peers is greater than."""
+        """An upper bound of the keys of a row's peers."""
         return key[: self._of_peers].ljust(self.width, b"\xff")
 
     def padded(self, key: bytes) -> bytes:

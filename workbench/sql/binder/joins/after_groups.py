@@ -91,7 +91,7 @@ class AfterGroups:
 
     @property
     def compared(self) -> list[Expression]:
-        """What subqueries are compared with, over rows and statistics."""
+        """The expressions that subqueries are compared with, over rows and statistics."""
         return [
             map_columns(e, lambda c: replace(c, source=GROUPED) if c.source == STATISTIC else c)
             for joined in self.joined

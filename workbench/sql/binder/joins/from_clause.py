@@ -120,7 +120,7 @@ class FromClause:
         self.scope = Scope(self.source, outer=self.context.outer)
 
     def mark(self) -> ClausePosition:
-        """What is there now."""
+        """The present position in the clause."""
         scope, conditions, windows = self.scope, self.conditions, self.windows
         return ClausePosition(
             inputs=len(self.inputs),

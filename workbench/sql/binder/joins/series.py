@@ -81,7 +81,7 @@ def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | Non
 
 
 def name_of_series(node: exp.GenerateSeries) -> str:
-    """What postgres and duckdb call an item of FROM, and its column, that have no other name."""
+    """The name in postgres and duckdb of an item of FROM, and of its column, that have no other name."""
     return "range" if node.args.get("is_end_exclusive") else "generate_series"
 
 

@@ -44,7 +44,7 @@ def bound_subquery(node: exp.Expr, around: QueryContext, scope: Scope, in_order:
 
 
 def compared_values(node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) -> list[Expression]:
-    """What is compared with the columns of a subquery.
+    """The values that are compared with the columns of a subquery.
 
     Raises:
         SqlError: numbers or types of values and columns do not go together.

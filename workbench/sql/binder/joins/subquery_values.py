@@ -129,7 +129,7 @@ class SubqueryValues:
     context: QueryContext
 
     def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
-        """What a subquery gives for each row, or group, around it."""
+        """The value of a subquery for each row, or group, around it."""
         try:
             return self._value(node, b)
         except ComparesStatistic:

@@ -86,7 +86,7 @@ class OuterNames:
         return self.scope.has(column)
 
     def resolve(self, column: exp.Column) -> Expression:
-        """What it means, as the subquery sees it.
+        """The meaning of a name, as the subquery sees it.
 
         Raises:
             UnsupportedError: it is an alias of an aggregate or a value of OVER.
@@ -371,7 +371,7 @@ def _analyzed_for_each(block: Block, keys: Sequence[Expression]) -> Block:
 
 
 def over_nothing(expression: Expression, block: Block) -> Expression:
-    """What an expression over statistics of a block is where there are no rows: counts are 0 and all others NULL."""
+    """The value over no rows of an expression over a block's statistics: counts are 0 and all others NULL."""
     assert block.grouping is not None
     counts = {column_name(statistic) for statistic in block.grouping.statistics if statistic.function == "count"}
 

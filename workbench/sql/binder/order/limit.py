@@ -22,7 +22,7 @@ class Limit:
 
 
 def limit_of(node: exp.Expr, source: SourceText) -> Limit:
-    """What LIMIT, FETCH and OFFSET of a query say.
+    """The limit and the offset of a query, of LIMIT, FETCH and OFFSET.
 
     Raises:
         SqlError: a number of rows is no constant, or WITH TIES stands without ORDER BY.

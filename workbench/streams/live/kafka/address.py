@@ -36,7 +36,7 @@ class TopicAddress:
 
     @cached_property
     def options(self) -> Mapping[str, str]:
-        """What the address says besides, without the client's settings."""
+        """The other options of the address, without the client's settings."""
         return {name: value for name, value in self.address.options.items() if "." not in name}
 
     def client(self) -> dict[str, object]:

@@ -20,7 +20,7 @@ class ClientErrors:
         self._said, self._rejected = "", False
 
     def remember(self, error: Any) -> None:
-        """What the client calls back with."""
+        """Keep an error that the client calls back with."""
         rejected = error.name() == "_AUTHENTICATION"
         if error.name() != "_ALL_BROKERS_DOWN" and (rejected or not self._rejected):
             self._said, self._rejected = error.str(), rejected
