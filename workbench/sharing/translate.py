@@ -235,7 +235,7 @@ class _Translator:
 
 
 def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expression, ...]:
-    """The outputs beyond the keys of the order, each once, and their columns: with all as keys, peers are equal rows."""
+    """The outputs beyond the keys of the order, each once, and their columns: with all as keys, peers are equal."""
     known = {key.expression for key in keys}
     return tuple(e for e in with_their_columns(output.expression for output in shown) if e not in known)
 
