@@ -260,7 +260,7 @@ class FakeSession(SessionViews):
     def reoptimize(self, dry_run: bool = False) -> str:
         return f"dry_run={dry_run}"
 
-    def batch_cost(self, network: Network) -> float:
+    def batch_cost(self, network: NetworkView) -> float:
         return 1000.0 * len(network.nodes)
 
     def kept(self, root: str) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from workbench.engine.answers import Answers
 from workbench.engine.limits import Limits
 from workbench.engine.storage.segments import open_segment
 from workbench.errors import SessionError, WorkbenchError
+from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.session.query import Query
 from workbench.session.session import Session
@@ -63,7 +64,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "batch": lambda s: s.batch,
     "now": lambda s: s.now,
     "clocks": lambda s: s.clocks,
-    "batch_cost": lambda s: s.batch_cost(Network()),
+    "batch_cost": lambda s: s.batch_cost(NetworkView(Network())),
     "keep": lambda s: s.keep(),
     "kept": lambda s: s.kept("x"),
     "catalog": lambda s: s.catalog("SELECT * FROM queries"),

@@ -70,13 +70,15 @@ def parts(tmp_path: Path) -> Iterator[Any]:
     directory, jobs = SessionDirectory.new(tmp_path / "s"), Jobs()
     runtime = Runtime(Planner(Options(), Catalog()), Engine())  # type: ignore[arg-type]
     store = StateStore(directory, runtime, jobs)  # type: ignore[arg-type]
-    functions = SimpleNamespace(problems={}, forget=lambda names: None)
+    problems = dict[str, str]()
+    functions = SimpleNamespace(problems=problems, forget=lambda names: [problems.pop(name) for name in list(names)])
     failures = FunctionFailures(store, runtime, functions)  # type: ignore[arg-type]
     with store.changing() as change:
         texts = {f"q{at}": f"SELECT a FROM t WHERE b > {at // 2} AND a < {at}" for at in range(QUERIES)}
         bound = {name: BoundText(sql, "spark", bind(sql, "spark", SCHEMA), LAZY) for name, sql in texts.items()}
         change.state = register(runtime, change.state, bound)
-    yield SimpleNamespace(store=store, jobs=jobs, batches=Batches(store, runtime, failures))
+    batches = Batches(store, runtime, failures)
+    yield SimpleNamespace(store=store, jobs=jobs, batches=batches, failures=failures, functions=functions)
     directory.close()
 
 
@@ -102,6 +104,17 @@ def test_the_guilty_are_disabled_and_no_other(parts: Any, seed: int, dies: bool)
     assert all(statuses[name].startswith(begun) for name in guilty)
     # Halving takes four looks at most of nine queries, after the batch itself and a look without all of them.
     assert len(computed) <= 1 + len(guilty) * 6 + 1
+
+
+def test_a_function_that_failed_before_a_change_disables_nothing_in_it(parts: Any) -> None:
+    """As in a registration that was refused: the next one may call the function, which may not fail for it."""
+    parts.functions.problems["f"] = "raised ValueError"
+    with parts.failures.changing():
+        assert not parts.functions.problems
+        parts.functions.problems["g"] = "raised ValueError"
+    assert [*parts.functions.problems] == ["g"]
+    parts.failures.disable()
+    assert not parts.functions.problems
 
 
 @pytest.mark.parametrize("problem", [OutOfMemory("too large"), SparkDied("died")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from workbench.explain.describe import NetworkView
 from workbench.explain.query_costs import QueryCost, query_costs
 from workbench.explain.text import counted
 from workbench.network.network import Network
@@ -13,7 +14,6 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import milliseconds, plain, show, table, together
 
 if TYPE_CHECKING:
-    from workbench.explain.describe import NetworkView
     from workbench.session.session import Session
 
 _BAR = 20
@@ -115,8 +115,8 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
     own = preview.ancestors(name) if name in preview.results else frozenset()
     lines = [f"nodes: {len(before.nodes):,} before, {len(after.nodes):,} after"]
     if own:
-        alone = Network({id_: node for id_, node in after.nodes.items() if id_ in own})
-        networks = (_of_others(session.network, name), after, alone)
+        alone = NetworkView(Network({id_: node for id_, node in after.nodes.items() if id_ in own}))
+        networks = (_of_others(session.network, name), preview, alone)
         others, whole, costs = (session.batch_cost(network) for network in networks)
         # What the query adds may cost less than nothing: others may read what it has computed.
         more = min(costs, max(0.0, whole - others))
@@ -129,17 +129,17 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
     return "\n".join(lines)
 
 
-def _of_others(view: NetworkView, name: str) -> Network:
+def _of_others(view: NetworkView, name: str) -> NetworkView:
     """A network without what only one query needs."""
     if name not in view.results:
-        return view.network
+        return view
     needed = frozenset(id_ for other in view.results if other != name for id_ in view.ancestors(other))
-    return Network({id_: node for id_, node in view.network.nodes.items() if id_ in needed})
+    return NetworkView(Network({id_: node for id_, node in view.network.nodes.items() if id_ in needed}))
 
 
 def _time(session: Session, cost: float) -> str:
     """A predicted cost as the time that the last batch took for as much, or in rows where none was run."""
-    whole = session.batch_cost(session.network.network)
+    whole = session.batch_cost(session.network)
     if not session.reports or not whole:
         return f"{counted(round(cost), 'row')} to look at"
     return f"about {milliseconds(session.reports[-1].seconds * cost / whole)}"

@@ -15,7 +15,6 @@ from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.jobs import JobRunner
 from workbench.explain.describe import NetworkView
-from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.optimizer.network_cost import batch_cost
 from workbench.session.changes import StateStore
@@ -132,15 +131,18 @@ class SessionContents:
                 return 0, 0
             return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
 
-    def batch_cost(self, network: Network) -> float:
+    def batch_cost(self, network: NetworkView) -> float:
         """The rows that a batch of a network would look at, predicted from the batches so far.
 
+        Args:
+            network: that of the session, or of ``preview``.
+
         Example:
-            >>> session.batch_cost(session.network.network)  # doctest: +SKIP
+            >>> session.batch_cost(session.network)  # doctest: +SKIP
             41200.0
         """
         self._store.directory.check_open()
-        return batch_cost(self._runtime.planner.estimates, network)
+        return batch_cost(self._runtime.planner.estimates, network.network)
 
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).
