@@ -35,7 +35,7 @@ ENDLESS = re.compile("repeat|space|generate_series|unnest|explode", re.IGNORECAS
 APPROXIMATE = re.compile(r"(exp|ln|log|log10|pow|power|sqrt|std\w*|var\w*|corr|covar\w*|regr\w*|avg|mean)\b|.*\^", re.I)
 """What PostgreSQL computes of NUMERIC with digits of its own, and the workbench as DOUBLE."""
 OTHERWISE = {
-    "spark": re.compile(r"(?!)"),
+    "spark": re.compile(r"(d1 -|try_subtract\(d1,|float\(|from_unixtime\(|unbase64\(|a1 DIV m)", re.I),
     "duckdb": re.compile(r"(upper|ucase|atan2)\("),
     "postgres": re.compile(
         r"(upper|ucase|atan2|to_date|to_timestamp|sum)\(|pow(er)?\(m|m1 \^|CAST\(x\d AS DEC"
@@ -44,8 +44,9 @@ OTHERWISE = {
     ),
 }
 """Calls whose differences are said in the reference: letters without a capital, the sign of zero in ATAN2, texts as
-dates, NaN as NUMERIC, sums of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and quotients of NUMERIC,
-which disable the query where they need more digits."""
+dates, days between dates, FLOAT, years beyond 9999, DIV that Spark wraps round, UNBASE64 of a part, NaN as NUMERIC, sums
+of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and quotients of NUMERIC, which disable the query where
+they need more digits."""
 NAMES = {"a": "BIGINT", "m": "DECIMAL(15,2)", "x": "DOUBLE PRECISION", "s": "TEXT", "d": "DATE", "ts": "TIMESTAMP",
          "p": "BOOLEAN"}  # fmt: skip
 _SPARK = {**NAMES, "x": "DOUBLE", "s": "STRING", "ts": "TIMESTAMP_NTZ"}
@@ -210,6 +211,8 @@ def _equal(ours: Any, theirs: Any) -> bool:
         return True
     if ours is None or theirs is None or isinstance(ours, bool) is not isinstance(theirs, bool):
         return False
+    if isinstance(theirs, bytes):
+        return bool(ours == theirs.hex().upper())
     if isinstance(theirs, dt.datetime):
         return bool(ours == theirs.replace(tzinfo=None))
     if isinstance(ours, str) and _BEYOND.match(ours):

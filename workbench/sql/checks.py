@@ -10,6 +10,8 @@
   (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
 - Entries of a map are one: no key stands twice, and none is NULL (``functions/maps.py``). Its check has the
   rows, or groups, for which they are none.
+- An end of a frame of RANGE, a number plus or minus a distance, has at most 38 digits. Its check has the rows, or
+  groups, for which there are more.
 - What is read of JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
@@ -24,8 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TypeGuard
 
+from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -86,6 +90,7 @@ def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
         yield from _of_value(part, read[id(part)])
         yield from _of_arrays(part)
         yield from _of_guarded(part, read[id(part)])
+        yield from _of_frames(part)
     elif isinstance(part, SetQuery) and part.beyond is not None:
         rows = Block((part.beyond,), TRUE, _VIOLATED)
         steps = len(part.branches)
@@ -131,6 +136,25 @@ def _of_guarded(block: Block, read: Block) -> Iterator[Check]:
         else:
             bare = replace(bare, having=conjunction(_without(block.having, part), inexact))
         yield _inexact(bare, part, part in needed)
+
+
+def _of_frames(block: Block) -> Iterator[Check]:
+    """That numbers around which a frame has its ends leave room for these in 38 digits."""
+    for frame, key in {(a.call.frame, key.expression): None for a in block.analytics for key in a.call.over.order}:
+        distances = None if frame is None else frame.distances(key.type)
+        if distances is None or distances.farthest is None:
+            continue
+        farthest = number(Decimal(distances.farthest))
+        beyond = normal_form(call(">", call("abs", key), farthest))
+        if block.grouping is None:
+            rows = Block(block.inputs, conjunction(block.where, beyond), _VIOLATED, window=block.window)
+        else:
+            having = conjunction(block.having, beyond)
+            rows = replace(
+                block, outputs=_VIOLATED, distinct=False, single=False, analytics=(), qualify=TRUE, having=having
+            )
+        hint = f"CAST what rows are ordered by AS DECIMAL(36,{distances.key.scale})"
+        yield Check(rows, "a number is too large for the ends of a frame of RANGE around it", hint)
 
 
 def _early_and_late(block: Block) -> tuple[dict[Guarded, None], dict[Guarded, None]]:

@@ -11,12 +11,14 @@ that is known of a row where functions are evaluated (``logical.analytic_steps``
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from workbench.sql.algebra.expressions import Expression, digest, identity, text
 from workbench.sql.algebra.ordering import SortKey, without_repetition
-from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
 
 ROW_NUMBER, RANK, DENSE_RANK = "row_number", "rank", "dense_rank"
 
@@ -67,10 +69,56 @@ class Frame:
         starts, ends = self.start is None or float(self.start.by) <= 0, self.end is None or float(self.end.by) >= 0
         return None if starts and ends else NO_ROWS
 
+    def distances(self, key: DataType) -> Distances | None:
+        """How ends at a distance are computed from an exact number; ``None`` for ends, and for keys, of another kind.
+
+        Example:
+            >>> frame = Frame("range", FrameEnd("-0.005"), FrameEnd("9000000"))
+            >>> distances = frame.distances(decimal(4, 2))
+            >>> str(distances.key), distances.frame.text, distances.farthest
+            ('decimal(6,3)', 'RANGE BETWEEN 0.005 PRECEDING AND 200 FOLLOWING', None)
+            >>> frame.distances(decimal(38, 0)).farthest
+            99999999999999999999999999990999999
+        """
+        ends = [Decimal(end.by) for end in (self.start, self.end) if end is not None]
+        if self.unit != "range" or not any(ends) or key.kind not in (Kind.INTEGER, Kind.DECIMAL):
+            return None
+        precision, scale = (19, 0) if key.kind is Kind.INTEGER else (key.precision, key.scale)
+        digits = max(scale, *(len(end.by.partition(".")[2]) for end in (self.start, self.end) if end is not None))
+        whole = precision - scale
+        near = [_near(end, 2 * 10**whole) for end in (self.start, self.end)]  # no two numbers are farther apart
+        room, farthest = MAX_PRECISION - digits, None
+        if room <= whole:
+            largest = max(math.ceil(Decimal(end.by).copy_abs()) for end in near if end is not None)
+            farthest = max(10 ** max(room, 0) - 1 - largest, 0)
+        type_ = decimal(min(precision + digits - scale + 1, MAX_PRECISION), digits)
+        return Distances(type_, Frame(self.unit, *near), farthest)
+
     @property
     def text(self) -> str:
         """The frame as SQL writes it."""
         return f"{self.unit.upper()} BETWEEN {_end(self.start, 'PRECEDING')} AND {_end(self.end, 'FOLLOWING')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """A frame of ``range`` around an exact number, so that its ends have room.
+
+    Attributes:
+        key: the type in which rows are ordered: it has the digits of the ends.
+        frame: with distances that are not farther than two numbers can be apart.
+        farthest: the largest number, of either sign, whose ends have room; ``None``: all have.
+    """
+
+    key: DataType
+    frame: Frame
+    farthest: int | None
+
+
+def _near(end: FrameEnd | None, span: int) -> FrameEnd | None:
+    if end is None or Decimal(end.by).copy_abs() <= span:
+        return end
+    return FrameEnd(f"{'-' if end.by.startswith('-') else ''}{span}")
 
 
 NO_ROWS = Frame("rows", FrameEnd(str(2**31 - 2)), FrameEnd(str(2**31 - 1)))

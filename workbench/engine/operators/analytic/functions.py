@@ -15,7 +15,7 @@ from workbench.engine.physical.analytic.reach import running, summed_expression
 from workbench.engine.physical.join_keys import key_column
 from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
-from workbench.sql.algebra.types import MAX_PRECISION, Kind, decimal
+from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.aggregates import HOLISTIC
 from workbench.sql.functions.holistic import HOLISTIC_CALLS
 
@@ -110,16 +110,12 @@ def _frame(function: AnalyticCall, frame: Frame | None) -> str:
     if by_peers:
         return f"{_BY_GROUP} {Frame('range', frame.start, frame.end).text}"
     (key,) = function.over.order
-    return f"PARTITION BY _part ORDER BY {_distant(key.expression, frame)}{key.direction} {frame.text}"
-
-
-def _distant(value: Expression, frame: Frame) -> str:
-    """What rows are ordered by, so that the ends of the frame keep their digits and do not overflow at the largest."""
-    if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
-        return over_rows(value)
-    precision, scale = (19, 0) if value.type.kind is Kind.INTEGER else (value.type.precision, value.type.scale)
-    more = max(0, *(len(end.by.partition(".")[2]) - scale for end in (frame.start, frame.end) if end is not None))
-    return f"cast({over_rows(value)} AS {decimal(min(precision + more, MAX_PRECISION), scale + more).spark})"
+    value = over_rows(key.expression)
+    if (distances := frame.distances(key.expression.type)) is not None:
+        if distances.farthest is not None:  # others disable the query (``sql/checks.py``)
+            value = f"if({value} BETWEEN -{distances.farthest}BD AND {distances.farthest}BD, {value}, NULL)"
+        value, frame = f"try_cast({value} AS {distances.key.spark})", distances.frame
+    return f"PARTITION BY _part ORDER BY {value}{key.direction} {frame.text}"
 
 
 def _whole_number(constant: Constant) -> int:

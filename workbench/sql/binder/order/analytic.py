@@ -49,6 +49,8 @@ _COUNTING = ("row_number", "ntile", *NEIGHBOURS, *POSITIONS)
 _SHARES = ("percent_rank", "cume_dist")
 SortKeys = tuple[SortKey, ...]
 
+_DIGITS = 34
+"""Digits of a distance at most: Spark rounds what it changes the sign of."""
 _UNITS = {"DAY": ("DAY", 1), "HOUR": ("SECOND", 3_600), "MINUTE": ("SECOND", 60), "SECOND": ("SECOND", 1)}
 
 
@@ -221,7 +223,12 @@ class Analytics:
         key = self._range_key(keys, value, b)
         if not key.type.numeric or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", digits):
             raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
-        return FrameEnd(sign + digits)
+        end = FrameEnd(sign + digits)
+        distances = Frame(unit, end, None).distances(key.type)
+        if len(digits.replace(".", "").strip("0")) > _DIGITS or (distances is not None and distances.farthest == 0):
+            hint = "write a distance of fewer digits, or CAST what rows are ordered by AS a DECIMAL of fewer"
+            raise b.source.error(f"RANGE cannot count with this distance around a {key.type}", value, hint)
+        return end
 
     def _interval(self, value: exp.Interval, sign: str, unit: str, keys: SortKeys, b: ExpressionBinder) -> FrameEnd:
         key = self._range_key(keys, value, b) if unit == "range" else None

@@ -295,7 +295,7 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
 
 @reads(exp.StrToUnix, parts="this format")
 def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
-    """UNIX_TIMESTAMP of a time, or of a text under a format: whole seconds since 1970."""
+    """UNIX_TIMESTAMP of a time, or of a text under a format: seconds since 1970 without their fraction."""
     _refuse_elsewhere(b, node)
     value, format_ = b.bind(unwrapped(node.this)), node.args.get("format")
     if format_ is not None:
@@ -304,7 +304,7 @@ def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
         if format_ is None:
             b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
         value = _parse(b, node, "to_timestamp", value, format_)
-    return call("unix_seconds", coercion.coerce(value, TIMESTAMP))
+    return call("div", call("unix_micros", coercion.coerce(value, TIMESTAMP)), Constant(1_000_000, INTEGER))
 
 
 @reads(exp.UnixToStr, parts="this format")

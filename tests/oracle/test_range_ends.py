@@ -1,0 +1,60 @@
+"""Frames of RANGE whose ends are beyond what a number has: far distances, and numbers near the largest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench import Session
+from workbench.errors import SqlError
+
+LARGEST = 10**38 - 1
+NEAR = [Decimal(sign * (10**36 - by)) for sign in (1, -1) for by in (1, 2, 5, 9)]
+WHOLE = [2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 3, 0, 7, None, 7]
+DISTANCES = [(3, 0), (0, 4), (2**63, 5), (10**30, 10**30), (2**64, 0)]
+
+
+def counted(values: Sequence[int | Decimal | None], before: int, after: int) -> list[int]:
+    """How many values are in the frame of each; NULLs have a frame of their own."""
+    whole = [None if value is None else int(value) for value in values]
+    near = [sum(v is not None and x - before <= v <= x + after for v in whole) if x is not None else 0 for x in whole]
+    return [whole.count(None) if x is None else n for x, n in zip(whole, near, strict=True)]
+
+
+@pytest.mark.parametrize("direction", ["ASC", "DESC"])
+@pytest.mark.parametrize(("values", "type_"), [(WHOLE, pa.int64()), (NEAR, pa.decimal128(36, 0))])
+def test_far_distances_reach_all_numbers(
+    spark: SparkSession, values: list[int | Decimal | None], type_: pa.DataType, direction: str
+) -> None:
+    with Session(spark=spark) as session:
+        table = pa.table({"id": pa.array(range(len(values)), pa.int64()), "v": pa.array(values, type_)})
+        session.add_stream("t", table, history=3, batch=3)
+        queries = {}
+        for before, after in DISTANCES:
+            over = f"ORDER BY v {direction} RANGE BETWEEN {before} PRECEDING AND {after} FOLLOWING"
+            queries[before, after] = session.register(f"SELECT id, COUNT(*) OVER ({over}) AS n FROM t")
+        for there in range(3, len(values) + 3, 3):
+            for (before, after), query in queries.items():
+                low, high = (before, after) if direction == "ASC" else (after, before)
+                found = query.result().sort_values("id")["n"].tolist()
+                assert found == counted(values[:there], low, high), (before, after)
+            session.run(1)
+
+
+def test_a_number_that_leaves_no_room_disables_its_query_alone(spark: SparkSession) -> None:
+    values = [Decimal(1), Decimal(LARGEST - 9), Decimal(LARGEST - 1)]
+    with Session(spark=spark) as session:
+        table = pa.table({"id": pa.array(range(3), pa.int64()), "v": pa.array(values, pa.decimal128(38, 0))})
+        session.add_stream("t", table, history=2, batch=1)
+        around = session.register("SELECT id, COUNT(*) OVER (ORDER BY v RANGE 3 PRECEDING) AS n FROM t")
+        behind = session.register("SELECT id, COUNT(*) OVER (ORDER BY v) AS n FROM t")
+        assert around.result()["n"].tolist() == [1, 1]
+        session.run(1)
+        assert behind.result().sort_values("id")["n"].tolist() == [1, 2, 3]
+        assert "too large for the ends of a frame" in around.status
+        with pytest.raises(SqlError, match="RANGE cannot count with this distance"):
+            session.register(f"SELECT id, COUNT(*) OVER (ORDER BY v RANGE {LARGEST} PRECEDING) AS n FROM t")
