@@ -44,9 +44,9 @@ OTHERWISE = {
     ),
 }
 """Calls whose differences are said in the reference: letters without a capital, the sign of zero in ATAN2, texts as
-dates, days between dates, FLOAT, years beyond 9999, DIV that Spark wraps round, UNBASE64 of a part, NaN as NUMERIC, sums
-of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and quotients of NUMERIC, which disable the query where
-they need more digits."""
+dates, days between dates, FLOAT, years beyond 9999, DIV that Spark wraps round, UNBASE64 of a part, NaN as NUMERIC,
+sums of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and quotients of NUMERIC, which disable the query
+where they need more digits."""
 NAMES = {"a": "BIGINT", "m": "DECIMAL(15,2)", "x": "DOUBLE PRECISION", "s": "TEXT", "d": "DATE", "ts": "TIMESTAMP",
          "p": "BOOLEAN"}  # fmt: skip
 _SPARK = {**NAMES, "x": "DOUBLE", "s": "STRING", "ts": "TIMESTAMP_NTZ"}
