@@ -15,7 +15,7 @@ from long import rare
 from pyspark.sql import SparkSession
 
 from benchmarks.processes import DRIVER, KINDS, WORKERS, Usage, session_processes, usage
-from workbench.engine.spark.arrow_tasks import settle_worker
+from workbench.engine.spark.arrow_tasks import prepare_worker
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.indexes.sorted_index import rows_within
 from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
@@ -96,7 +96,7 @@ def test_a_worker_without_a_task_lets_go_of_files_that_are_gone(spark: SparkSess
     rows = [segment(tmp_path, first) for first in range(20)]
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle_worker()
+        prepare_worker()
         for path in rows:
             open_segment(path)
         yield from batches

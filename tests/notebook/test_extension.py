@@ -27,14 +27,14 @@ class Line:
         self.updated.set()
 
 
-def started(start, settle=lambda spark: None):
+def started(start, on_ready=lambda spark: None):
     lines: list[Line] = []
 
     def line(text: str) -> Line:
         lines.append(Line(text))
         return lines[0]
 
-    return SparkStart(start, line, settle), lines[0]
+    return SparkStart(start, line, on_ready), lines[0]
 
 
 def test_spark_starts_without_anybody_waiting():
@@ -104,7 +104,7 @@ def loaded(shell, settling, monkeypatch):
 
     monkeypatch.setattr(extension, "current_context", None)
     monkeypatch.setattr(extension, "start_spark", lambda: None)
-    monkeypatch.setattr(extension, "settle", lambda idle, spark: settling.put(idle))
+    monkeypatch.setattr(extension, "warm_up_when_idle", lambda idle, spark: settling.put(idle))
     monkeypatch.setattr(extension, "make_session", make)
     shell.run_cell("%load_ext workbench.notebook.extension")
     return made

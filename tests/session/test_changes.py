@@ -43,7 +43,7 @@ class Engine:
 
     undo = replace_state
 
-    def settle(self, before: EngineState) -> None:
+    def release(self, before: EngineState) -> None:
         pass
 
     def adopt(self, network: object, batch: int, suspended: object = ()) -> None:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.errors import QueryError
 from workbench.session.live.overload import OVERLOAD_PATIENCE
-from workbench.session.live.priorities import CALM, Priorities
+from workbench.session.live.priorities import RECOVERED, Priorities
 from workbench.session.live.sources import SourceStatus
 from workbench.session.state import QueryRecord
 
@@ -49,10 +49,10 @@ def test_the_least_important_are_suspended_first_and_go_on_last() -> None:
     for _ in range(2 * OVERLOAD_PATIENCE):
         assert priorities.to_suspend(queries, behind(9.0)) == []  # 0 is never suspended
     assert priorities.to_resume(queries, behind(0.2)) == []
-    now = CALM
-    assert priorities.to_resume(queries, behind(2.0)) == []  # it is not calm any more
+    now = RECOVERED
+    assert priorities.to_resume(queries, behind(2.0)) == []  # it is behind again
     assert priorities.to_resume(queries, behind(0.2)) == []
-    now = 2 * CALM
+    now = 2 * RECOVERED
     assert priorities.to_resume(queries, behind(0.2)) == ["b"]
     assert priorities.to_resume(queries, {}, ended=True) == ["b", "c", "d"]  # and not what the analyst suspended
 
@@ -68,7 +68,7 @@ def test_those_that_must_be_suspended_again_wait_longer() -> None:
         begun = now
         while not priorities.to_resume([standing], behind(0.0)):
             now += 1.0
-        waited.append((now - begun) / CALM)
+        waited.append((now - begun) / RECOVERED)
     assert waited == [1, 2, 4, 8]
 
 

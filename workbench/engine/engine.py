@@ -144,7 +144,7 @@ class Engine:
         #    a file that a loss of power could take away.
         self._replace_durably(EngineState(trees, arrived, clock))
         # 5. Remove, last, what the batch wrote and merged with older rows at once: no commit will ever name it. What
-        #    only the old state needs is removed when the session has committed (``settle``).
+        #    only the old state needs is removed when the session has committed (``release``).
         self._remove_merged(deltas, logged)
         rows = {name: table.num_rows for name, table in arriving.items()}
         changes = self._changed_rows(network, deltas)
@@ -174,7 +174,7 @@ class Engine:
         # 3. Make the files durable, then replace the state (as in a batch).
         self._replace_durably(EngineState(trees, before.arrived, before.clock))
         # 4. Remember what the same commit wrote before and needs no more, such as rows of a query whose function
-        #    failed: no commit names it, so ``settle`` would not find it.
+        #    failed: no commit names it, so ``release`` would not find it.
         self._freed |= before.files_beyond(self.state)
         return hydration.operators
 
@@ -234,7 +234,7 @@ class Engine:
         self.runner.forget()
         self._room_for = None
 
-    def settle(self, before: EngineState) -> None:
+    def release(self, before: EngineState) -> None:
         """The state is committed now: remove the files that only ``before`` needed, and those whose rows were freed."""
         self._collector.collect(before.files_beyond(self.state) | self._freed)
         self._freed.clear()

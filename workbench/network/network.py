@@ -74,7 +74,7 @@ def depths(nodes: NodesById, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
 
 def monotone_roots(nodes: NodesById, roots: Iterable[NodeId]) -> Mapping[NodeId, bool]:
     """For these roots and all they read whether their rows are never retracted: append-only streams, and joins and
-    UNION ALL of such (monotone queries, CALM)."""
+    UNION ALL of such (monotone queries, RECOVERED)."""
     monotone: dict[NodeId, bool] = {}
     for root in roots_read(nodes, roots):
         monotone[root] = nodes[root].is_monotone(all(monotone[read.root] for read in nodes[root].reads))

@@ -23,17 +23,17 @@ class SparkStart:
     Args:
         start: makes the Spark session; takes seconds.
         line: makes the line that shows the state of the start, from its first text.
-        settle: is called with Spark once it is ready, while cells may run already.
+        on_ready: is called with Spark once it is ready, while cells may run already.
     """
 
     def __init__(
         self,
         start: Callable[[], SparkSession],
         line: Callable[[str], ProgressLine] = ProgressLine,
-        settle: Callable[[SparkSession], None] = lambda spark: None,
+        on_ready: Callable[[SparkSession], None] = lambda spark: None,
     ) -> None:
         self._start = start
-        self._settle = settle
+        self._on_ready = on_ready
         self._ready: Future[SparkSession] = Future()
         self._line = line("starting Spark …")
         self._thread = threading.Thread(target=self._run, name="start Spark", daemon=True)
@@ -58,7 +58,7 @@ class SparkStart:
             self._ready.set_result(spark)
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
             with suppress(Exception):  # a query that meets the same problem tells it
-                self._settle(spark)
+                self._on_ready(spark)
 
 
 def _open_folder(path: str, trust: bool | None = None) -> Session:

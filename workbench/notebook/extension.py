@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from workbench.session.session import Session as PlainSession
 
 _STEP = 3.0
-"""Seconds that a step of ``settle`` may take."""
+"""Seconds that a step of ``warm_up_when_idle`` may take."""
 
 current_context: NotebookContext | None = None
 """The context of this process: a kernel serves one notebook."""
@@ -87,14 +87,14 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         idle = IdleGate()
         shell.events.register("pre_run_cell", lambda info: idle.begin())
         shell.events.register("post_run_cell", lambda result: idle.end())
-        spark = SparkStart(start_spark, settle=partial(settle, idle))
+        spark = SparkStart(start_spark, on_ready=partial(warm_up_when_idle, idle))
         notebook = notebook_of(shell.user_ns)
         make = partial(make_session, spark, notebook)
         current_context = NotebookContext(shell.user_ns, make, partial(open_session, spark))
         atexit.register(leave, current_context, notebook)
         if said := what_is_left(notebook):
             show(said)
-        atexit.register(stop_settling, idle, spark)
+        atexit.register(stop_warm_up, idle, spark)
     install(shell, current_context)
     if getattr(shell, "kernel", None) is not None:
         from workbench.notebook.assist.colours import SqlColours  # widgets take a moment to import
@@ -166,7 +166,7 @@ def start_spark() -> SparkSession:
     return local_spark()
 
 
-def settle(idle: IdleGate, spark: SparkSession) -> None:
+def warm_up_when_idle(idle: IdleGate, spark: SparkSession) -> None:
     """Prepare a Spark that has just started for the first queries, and the machine for later starts."""
     from workbench.session.startup.class_training import train_in_background
     from workbench.session.startup.warm_up import warm_up
@@ -175,8 +175,8 @@ def settle(idle: IdleGate, spark: SparkSession) -> None:
     train_in_background()
 
 
-def stop_settling(idle: IdleGate, spark: SparkStart) -> None:
-    """Let what ``settle`` does end, so that it leaves nothing behind."""
+def stop_warm_up(idle: IdleGate, spark: SparkStart) -> None:
+    """Let what ``warm_up_when_idle`` does end, so that it leaves nothing behind."""
     idle.close()
     spark.join(_STEP)
 

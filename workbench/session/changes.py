@@ -112,12 +112,12 @@ class StateStore:
                 # An interrupt can come when everything is done.
                 with interrupts.kept_back():
                     if self._has_committed(number):
-                        self._settle(before, change.state)
+                        self._finish(before, change.state)
                     else:
                         self._undo(before)
                 raise
             with interrupts.kept_back():
-                self._settle(before, change.state)
+                self._finish(before, change.state)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -126,11 +126,11 @@ class StateStore:
             self.directory.check_writable()
             yield
 
-    def _settle(self, before: State, after: State) -> None:
+    def _finish(self, before: State, after: State) -> None:
         # Adopt: in one assignment, so that a reader sees the state before or the one after.
         self.last = replace(after, reports=self._stored.without_older_operators(after.reports))
         # Remove: what only the state before named, once it has no readers any more.
-        self._runtime.engine.settle(before.engine)
+        self._runtime.engine.release(before.engine)
         self.directory.committed(self._runtime.planner.catalog.commits)
         self.on_commit()
 

@@ -1,7 +1,7 @@
 """Python steps of Spark jobs over Arrow batches: every ``mapInArrow`` of the engine is made here.
 
 A step is a function from Arrow batches, or from the number of a task, to Arrow batches. It runs in Spark's Python
-workers, which are long-lived processes; ``settle_worker`` runs before each step.
+workers, which are long-lived processes; ``prepare_worker`` runs before each step.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def map_rows(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], sche
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> ArrowBatches:
-        settle_worker()
+        prepare_worker()
         yield from step(iter(batches))
 
     return rows.mapInArrow(run, schema)
@@ -85,7 +85,7 @@ def attempt_here(number: int) -> Iterator[None]:
         del _HERE.attempt
 
 
-def settle_worker() -> None:
+def prepare_worker() -> None:
     """Bound the memory, exclude what is loaded by now from garbage collection, start to unmap files that were removed.
 
     PySpark collects garbage after every task, which visits every object there is: numpy and pyarrow alone take 25 ms.

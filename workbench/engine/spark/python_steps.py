@@ -21,7 +21,7 @@ from pyspark import RDD, SparkContext, TaskContext, cloudpickle
 from pyspark.serializers import BatchedSerializer, CPickleSerializer
 from pyspark.sql import Row
 
-from workbench.engine.spark.arrow_tasks import ArrowBatches, settle_worker
+from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
 from workbench.files.writing import replacing
 
 ANSWER = "answer string"
@@ -95,7 +95,7 @@ def naming(context: SparkContext, lists: Sequence[Sequence[tuple[StepFile, int]]
 
 def _run(numbers: Iterable[int]) -> Iterator[Row]:
     """The answers of all steps of a task, one after the other."""
-    settle_worker()
+    prepare_worker()
     context = TaskContext.get()
     assert context is not None
     named: list[Any] = json.loads(context.getLocalProperty(_PROPERTY) or "[]")

@@ -15,7 +15,7 @@ from workbench.session.live.overload import BEHIND, OVERLOAD_PATIENCE
 from workbench.session.live.sources import SourceStatus
 from workbench.session.state import ACTIVE, QueryRecord
 
-CALM = 5.0
+RECOVERED = 5.0
 """Queries go on when no row has waited longer than the latency for this factor times the latency."""
 _LONGEST = 64
 """The while grows by at most this factor."""
@@ -32,7 +32,7 @@ class Priorities:
     def __init__(self, latency: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._latency, self._clock = latency, clock
         self._behind = 0
-        self._calm_since: float | None = None
+        self._recovered_since: float | None = None
         self._times, self._resumed = 1, False
 
     def to_suspend(self, queries: Iterable[QueryRecord], sources: Mapping[str, SourceStatus]) -> list[str]:
@@ -60,13 +60,13 @@ class Priorities:
         if ended:
             return [query.name for query in suspended]
         if not suspended or _lag(sources) > self._latency:
-            self._calm_since = None
+            self._recovered_since = None
             return []
         now = self._clock()
-        self._calm_since = now if self._calm_since is None else self._calm_since
-        if now - self._calm_since < self._times * CALM * self._latency:
+        self._recovered_since = now if self._recovered_since is None else self._recovered_since
+        if now - self._recovered_since < self._times * RECOVERED * self._latency:
             return []
-        self._calm_since, self._resumed = None, True
+        self._recovered_since, self._resumed = None, True
         highest = max(query.priority for query in suspended)
         return [query.name for query in suspended if query.priority == highest]
 

@@ -92,10 +92,10 @@ class Sent:
         self._read_last()
 
     def changes(self) -> pa.Table:
-        """The last delivery, as it was given; it belongs before ``settle``."""
+        """The last delivery, as it was given; it belongs before ``compact``."""
         return self._shown(_read(self._files[-1].path))
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """The target has got all of it: put files together if there are many."""
         if len(self._files) < MOST:
             return

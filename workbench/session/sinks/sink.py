@@ -251,7 +251,7 @@ class Sink:
     def _arrived(self, delivery: Delivery) -> None:
         self._problem = ""
         self._save(self._place.after(delivery))
-        self._sent.settle()
+        self._sent.compact()
 
     def _save(self, place: SinkPosition) -> None:
         write_place(self._path, place)

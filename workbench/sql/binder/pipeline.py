@@ -16,7 +16,7 @@ from sqlglot import exp
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
-from workbench.sql.binder.joins.unnesting import OuterNames, lifted_query
+from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, steps_of
 from workbench.sql.binder.scope import Outer, Scope
@@ -244,7 +244,7 @@ class QueryBinder:
 
         What a CTE around it reads of queries around that one is a level farther away there.
         """
-        local = {name: lifted_query(query) for name, query in self.local.items()}
+        local = {name: outward_query(query) for name, query in self.local.items()}
         return replace(self, outer=OuterNames(scope), local=local).query(node)
 
     def now_at(self, node: exp.Expr) -> Call:

@@ -29,7 +29,7 @@ from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import TRUE
 
 STATISTIC = AFTER_GROUPS - 1
-"""Source of columns of statistics, as subqueries compare them: sources below 0 cannot be lifted."""
+"""Source of columns of statistics, as subqueries compare them: sources below 0 have no level."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression, columns, map_columns
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.semijoins import JoinClause
-from workbench.sql.binder.joins.unnesting import by_domain, free_columns, lowered_query
+from workbench.sql.binder.joins.unnesting import by_domain, free_columns, inward_query
 from workbench.sql.logical import Block, LogicalQuery, output_columns
 from workbench.sql.predicates.cnf import map_predicates, predicate_columns
 
@@ -28,7 +28,7 @@ def add_lateral(clause: JoinClause, query: LogicalQuery) -> list[Expression]:
     if _can_be_merged(query):
         return _merged(clause, query)
     if not any(column.level == 1 for column in free_columns(query)):
-        position = clause.add_input(lowered_query(query))
+        position = clause.add_input(inward_query(query))
     else:
         correlated = by_domain(query, domain_of(clause))
         position = clause.add_input(correlated.query)

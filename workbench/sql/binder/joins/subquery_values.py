@@ -50,8 +50,8 @@ from workbench.sql.binder.joins.unnesting import (
     by_domain,
     by_equalities,
     free_columns,
-    lifted,
-    lowered,
+    inward,
+    outward,
     over_nothing,
 )
 from workbench.sql.binder.protocols import QueryContext
@@ -211,7 +211,7 @@ class SubqueryValues:
         if len(compared) < len(values):
             hint = "let a subquery in FROM select it"
             b.source.refuse("a value of OVER that is compared with a subquery", node, hint)
-        pairs = [(y.name, lifted(x)) for x, y in zip(compared, input_columns(query), strict=True)]
+        pairs = [(y.name, outward(x)) for x, y in zip(compared, input_columns(query), strict=True)]
         equal = self._count(query, lambda row: (call("=", row[y], x) for y, x in pairs))
         if len(pairs) == 1:
             (x,), (y,) = values, input_columns(query)
@@ -268,7 +268,7 @@ class SubqueryValues:
             position = self.rows.add_input(correlated.query)
             return [replace(column, source=position) for column in names]
         position = self.rows.add_value(correlated, _found)
-        nothing = [lowered(over_nothing(output.expression, query)) for output in query.outputs]
+        nothing = [inward(over_nothing(output.expression, query)) for output in query.outputs]
         return [
             own if isinstance(n, Constant) and n.value is None else call("case", _found(position), own, n)
             for own, n in zip((replace(column, source=position) for column in names), nothing, strict=True)

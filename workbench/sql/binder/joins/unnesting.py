@@ -70,7 +70,7 @@ from workbench.sql.predicates.null_safe import equal
 ColumnChange = Callable[[Column], Expression]
 
 
-def lifted(expression: Expression) -> Expression:
+def outward(expression: Expression) -> Expression:
     """An expression of a query as its subqueries see it."""
     return map_columns(expression, Column.outward)
 
@@ -95,10 +95,10 @@ class OuterNames:
         if any(part.source < 0 for part in columns(meaning)):
             source = self.scope.source
             source.refuse(f"the alias {column.name} in a subquery", column, "let a subquery in FROM select it")
-        return lifted(meaning)
+        return outward(meaning)
 
 
-def lowered(expression: Expression) -> Expression:
+def inward(expression: Expression) -> Expression:
     """The inverse: what a subquery sees of the query around it, in that query."""
     return map_columns(expression, Column.inward)
 
@@ -138,16 +138,16 @@ def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
     return with_results_over(mapped(block, read), lambda column: read.get(column, column))
 
 
-def lifted_query(query: LogicalQuery) -> LogicalQuery:
+def outward_query(query: LogicalQuery) -> LogicalQuery:
     """A query that reads queries around it, as a subquery beside it sees it."""
     if not free_columns(query):
         return query
-    lifted_ = with_free(query, Column.outward)
-    assert not isinstance(lifted_, StreamInput)
-    return lifted_
+    seen = with_free(query, Column.outward)
+    assert not isinstance(seen, StreamInput)
+    return seen
 
 
-def lowered_query(query: Input) -> Input:
+def inward_query(query: Input) -> Input:
     """A subquery as an input of the query around it, of which it reads nothing."""
     return with_free(query, Column.inward)
 
@@ -176,7 +176,7 @@ class Correlated:
     Attributes:
         query: its own outputs, and these columns.
         names: what they are called.
-        outer: for each what it equals in the query around, a column of which is not lifted here.
+        outer: for each what it equals in the query around, a column of which is as that query sees it.
         null_safe: whether NULL is equal to NULL there.
     """
 
@@ -206,7 +206,7 @@ def by_equalities(block: Block) -> Correlated | None:
         return None
     names = _free_names(block, len(keys))
     query = _with_keys(inner, names, [own for own, _ in keys])
-    return Correlated(lowered_query(query), names, tuple(lowered(outer) for _, outer in keys), False)
+    return Correlated(inward_query(query), names, tuple(inward(outer) for _, outer in keys), False)
 
 
 def _key(predicate: ORPred) -> tuple[Expression, Expression] | None:
@@ -250,12 +250,12 @@ def by_domain(query: Input, domain_of: Domain, for_nothing: bool = True) -> Corr
     """
     read = sorted((c for c in free_columns(query) if c.level == 1), key=lambda c: (c.source, c.name))
     if not read:  # it reads queries further around alone, so it has one answer for all rows of this one
-        return Correlated(lowered_query(query), (), (), True)
+        return Correlated(inward_query(query), (), (), True)
     outer = [column.inward() for column in read]
     names = _free_names(query, len(read))
     # The domain may itself read queries around, as an earlier subquery does: the subquery sees them one level further.
     domain = with_free(domain_of(outer, names), Column.outward)
-    return Correlated(lowered_query(_ForEach(read, names, domain).of(query, for_nothing)), names, tuple(outer), True)
+    return Correlated(inward_query(_ForEach(read, names, domain).of(query, for_nothing)), names, tuple(outer), True)
 
 
 @dataclass
