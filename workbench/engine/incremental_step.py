@@ -45,9 +45,9 @@ def log_rows(stream: Relation, table: pa.Table, batch: int, rows_before: int) ->
     """
     rows = table.num_rows
     table = table.append_column(ROW.name, pa.array(np.arange(rows_before + 1, rows_before + rows + 1)))
-    table = table.append_column(BATCH, pa.array([batch] * rows, type=pa.int32()))
+    table = table.append_column(BATCH, pa.repeat(pa.scalar(batch, pa.int32()), rows))
     if WEIGHT not in table.column_names:
-        table = table.append_column(WEIGHT, pa.array([1] * rows, type=pa.int64()))
+        table = table.append_column(WEIGHT, pa.repeat(pa.scalar(1, pa.int64()), rows))
     schema = stream.layout.arrow
     return Delta(write_segments(table.select(schema.names).cast(schema), stream.folder))
 

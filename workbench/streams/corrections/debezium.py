@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.corrections.declared import Corrections
+from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, Corrections
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-CHANGE = "_debezium_change"
 _TEXT = "op {}, before {}, after {}"
 
 
@@ -38,7 +37,7 @@ def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSo
     if row is None or "op" not in schema.names:
         message = f"the source has no Debezium envelopes: its columns are {', '.join(source.schema.names)}"
         raise StreamError(message, hint="an envelope has op, before and after; rows alone are changes='upsert'")
-    fields = [*row, pa.field(CHANGE, pa.int64())]
+    fields = [*row, pa.field(DEBEZIUM_CHANGE, pa.int64())]
     return OpenedSource(pa.schema(fields), _unfolded(source.chunks, pa.schema(list(row)), corrections))
 
 
@@ -59,7 +58,7 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
         at, is_put = places // 2, places % 2
         both = zip(_columns(before, row), _columns(after, row), strict=True)
         columns = [pa.concat_arrays(two).take(pa.array(at + is_put * len(op))) for two in both]
-        schema = row.append(pa.field(CHANGE, pa.int64()))
+        schema = row.append(pa.field(DEBEZIUM_CHANGE, pa.int64()))
         unfolded = pa.RecordBatch.from_arrays([*columns, pa.array(2 * is_put - 1)], schema=schema)
         yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined))
 

@@ -46,7 +46,7 @@ class Changes(StrEnum):
 CHANGE_TYPE = stored_name("_change_type")
 COMMIT_COLUMNS = tuple(map(stored_name, ("_commit_version", "_commit_timestamp")))
 """They say when a change was made, and differ between a row and the change that takes it back."""
-OPERATION = stored_name("_debezium_change")
+DEBEZIUM_CHANGE = "_debezium_change"
 """Column that ``debezium`` gives to unfolded envelopes: 1 or -1."""
 
 _CDF = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
@@ -75,7 +75,7 @@ class Corrections:
             case Changes.CDF:
                 return (CHANGE_TYPE, *COMMIT_COLUMNS)
             case Changes.DEBEZIUM:
-                return (OPERATION,)
+                return (stored_name(DEBEZIUM_CHANGE),)
             case Changes.UPSERT:
                 return ()
 
