@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import textwrap
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from workbench.session.query import Query
     from workbench.session.session import Session
     from workbench.streams.stream import Stream
-
-T = TypeVar("T")
 
 QUARANTINED_SHOWN = 3
 """Quarantined rows that are shown when a stream is added."""
@@ -116,33 +115,32 @@ def register_and_describe(
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before = session.network
-    query, doubts = with_doubts(lambda: session.register(sql, name=name, dialect=dialect, results=results, force=force))
+    with doubts() as found:
+        query = session.register(sql, name=name, dialect=dialect, results=results, force=force)
     change = describe_change(query.name, before, session.network)
     sentence = f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
-    return query, "\n".join([sentence, *doubts])
+    return query, "\n".join([sentence, *found])
 
 
 def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[NetworkView, ExplanationView, str]:
     """The network with a query that is not registered, what it would share, and a sentence on what it would change."""
-    (preview, explanation), doubts = with_doubts(lambda: session.preview(sql, name=name, dialect=dialect))
-    return preview, explanation, "\n".join([describe_change(name, session.network, preview), *doubts])
+    with doubts() as found:
+        preview, explanation = session.preview(sql, name=name, dialect=dialect)
+    return preview, explanation, "\n".join([describe_change(name, session.network, preview), *found])
 
 
-def with_doubts(action: Callable[[], T]) -> tuple[T, list[str]]:
-    """The result of an action, with the warnings under which a query was accepted.
-
-    Other warnings go where warnings go.
-    """
+@contextmanager
+def doubts() -> Iterator[list[str]]:
+    """The warnings under which a query is accepted within the context; other warnings go where warnings go."""
+    found: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SqlWarning)
-        result = action()
-    found = []
+        yield found
     for warning in caught:
         if issubclass(warning.category, SqlWarning):
             found.append(f"warning: {warning.message}")
         else:
             warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
-    return result, found
 
 
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
