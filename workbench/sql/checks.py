@@ -8,8 +8,8 @@
   Its check has the rows, or groups, for which there are more, or too many before the point.
 - A recursive query whose steps the text does not bound has no rows beyond those that are evaluated
   (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
-- Entries of a map are one: no key stands twice, and none is NULL (``functions/maps.py``). Its check has the
-  rows, or groups, for which they are none.
+- Entries of a map are valid: each key is there once, and is not NULL (``functions/maps.py``). Its check has the
+  rows, or groups, whose entries are invalid.
 - An end of a frame of RANGE, a number plus or minus a distance, has at most 38 digits. Its check has the rows, or
   groups, for which there are more.
 - What is read of JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has

@@ -130,7 +130,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
     """A cast to DATE or TIMESTAMP; a constant must be one.
 
     Raises:
-        SqlError: the constant is none.
+        SqlError: the constant is no time.
         UnsupportedError: Oracle would keep the time of day, or read the text by a setting of the session.
     """
     if b.rules.date_has_time and type_ == DATE and value.type == TIMESTAMP:
