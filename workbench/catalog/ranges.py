@@ -16,7 +16,7 @@ from workbench.sql.predicates.value_sets import BOTTOM, EMPTY, TOP, Cut, ValueSe
 
 SqlValue = float | str | bytes
 Range = tuple[str, SqlValue, SqlValue]
-"""What is tested, and the lower and upper bound."""
+"""The tested subject, and the lower and upper bound."""
 
 LOWEST: SqlValue = float("-inf")
 _HIGHEST: SqlValue = b""

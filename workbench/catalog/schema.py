@@ -221,7 +221,7 @@ CREATE TABLE standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT RO
 """
 
 _PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST
-"""What follows from the streams, the queries and the batches: it can be planned and computed anew."""
+"""The relations that follow from the streams, the queries and the batches: they can be planned and computed anew."""
 DDL = _PLANNED + _RULES + _SESSION
 
 PLAN_ANEW = "plan anew"
@@ -277,7 +277,7 @@ MIGRATIONS = {
     # States that had lost a statistic of counted values may count these as rows of their groups.
     14: _planned_anew(),
 }
-"""What makes a catalog of an older version one of the next; one of any other version is refused.
+"""SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 
 ``present_json`` is a function of Python (``codec``)."""
 

@@ -250,7 +250,7 @@ _AS_INTERVAL = (
 Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]
 
 WRITERS: dict[str, Writer] = {".parquet": parquet.ParquetWriter, ".csv": csv.CSVWriter}
-"""What writes a file, by the end of its name."""
+"""The writer of a file, by the end of its name."""
 
 
 @contextmanager

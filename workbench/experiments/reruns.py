@@ -26,7 +26,7 @@ from workbench.experiments.workload import Workload
 
 THREADS = 2
 MEMORY = "6GB"
-"""What DuckDB may use before it writes to disk: as much as our own engine may, driver and workers together."""
+"""The memory of DuckDB before it writes to disk: as much as our own engine may use, driver and workers together."""
 RERUN_PATIENCE = 60.0
 """Seconds for one query."""
 

@@ -31,7 +31,7 @@ from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.stream_time import TUMBLING, duration_text
 
 SIDE_NAMES = ("l", "r")
-"""What a join's statement calls its left and its right parent."""
+"""The aliases of a join's left and right parent in its statement."""
 
 INFIX = {
     "or": 1,
@@ -55,7 +55,7 @@ NOT, TEST, NEGATIVE = 3, 4, 8
 
 
 Names = Callable[[Column], str]
-"""What columns are called in a text."""
+"""The names of columns in a text."""
 
 
 def bare(column: Column) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.session.session import Session
 
 LATENCY = "1s"
-"""What a batch of rows as they come may take."""
+"""The latency of batches of rows as they come."""
 FULL_SPEED = "max"
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 SPEEDS = ("1s", "1m", "1h", "1d", "7d")

@@ -28,7 +28,7 @@ _EPOCH = dt.datetime(1970, 1, 1)
 
 
 ValueOrder = tuple[bool, Any]
-"""What values are compared by."""
+"""The key by which values are compared."""
 
 
 def sort_key(value: Value) -> ValueOrder:

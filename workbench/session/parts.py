@@ -31,7 +31,7 @@ from workbench.session.transitions import Runtime
 from workbench.sharing.planner import Planner
 
 AnySpark = SparkSession | InProcess
-"""What a session may be given to run its jobs."""
+"""Runners that a session may be given for its jobs."""
 
 
 class Parts:

@@ -14,7 +14,7 @@ _NAMED = 20
 """Queries that share a node that are named in the catalog; all would be the square of their number."""
 
 NEAR_MISS = "near miss"
-"""What a candidate has in place of a rule when it could not have served."""
+"""The mark of a candidate, in place of a rule, when it could not have served."""
 
 
 class Rule(StrEnum):

@@ -30,7 +30,7 @@ _SUBTRAHEND = {
     SetOperator.EXCEPT_ALL: (SetOperator.UNION_ALL,),
     SetOperator.ANTIJOIN: (SetOperator.UNION, SetOperator.UNION_ALL),
 }
-"""What the branches that are taken away may have been put together by."""
+"""Set operators that may have put together the branches that are taken away."""
 
 _NARROWER = (SetOperator.UNION, SetOperator.UNION_ALL)
 """Operators that may give more columns than asked for: dropping columns commutes with putting rows together."""

@@ -10,7 +10,7 @@ from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.schema import Schema
 
 _ANSWER = "answer"
-"""What the rows are called in errors, and may be called in the condition."""
+"""The name of the rows in errors, and in the condition if it uses one."""
 
 
 def bind_condition(condition: str, dialect: str, columns: tuple[tuple[str, DataType], ...]) -> PredSet:

@@ -34,7 +34,7 @@ _HALF = 5 * 10 ** (MAX_PRECISION - LOW_DIGITS - 1)
 
 
 OVER_NOTHING = {"count": "0L", "total": "0L"}
-"""What a statistic is over no rows, where that is not NULL."""
+"""The value of a statistic over no rows, where that is not NULL."""
 
 
 class Adds(StrEnum):

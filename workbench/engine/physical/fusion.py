@@ -21,7 +21,7 @@ from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOp
 from workbench.sql.algebra.expressions import identity
 
 Form = tuple[str, ...]
-"""What fused roots have in common."""
+"""The common form of fused roots."""
 
 
 def member(root: NodeId) -> int:

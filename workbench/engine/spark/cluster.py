@@ -20,7 +20,7 @@ from workbench.errors import EnvironmentProblem
 from workbench.files.mapped import remove_at_exit
 
 MODULES = ("numpy", "pyarrow", "pandas")
-"""What must be installed for the workers' Python; Spark brings itself."""
+"""Modules that the workers' Python must have; Spark brings itself."""
 
 PROBES_A_CORE = 2
 """Tasks that look around, so that every worker gets some."""

@@ -35,7 +35,7 @@ _NO_MEMORY = re.compile(
     r"OutOfMemoryError|GC overhead limit|exceeds VM limit|NegativeArraySize|Cannot grow BufferHolder"
     r"|COLLECTION_SIZE_LIMIT|Python worker exited unexpectedly|\bMemoryError\b|ArrowCapacityError|ArrowMemoryError"
 )
-"""What is said where values become too large: for the JVM's heap, for what it holds in one piece, for a worker."""
+"""Messages of values that are too large: for the JVM's heap, for one of its arrays, for a worker."""
 _SHUT_DOWN = re.compile(r"SparkContext was shut down|stopped SparkContext|SparkContext is being shut down")
 _TOO_DEEP = re.compile(r"StackOverflowError|TOO_COMPLEX")
 _MORE_STACK = "write it in parts, or start Spark with -Xss64m in extraJavaOptions, of the driver and of the executors"

@@ -29,7 +29,7 @@ _WORK = threading.local()
 """``tag``: of the work that a thread does."""
 
 _GONE = (Py4JError, OSError, AttributeError)
-"""What is raised when Spark is not there any more."""
+"""Errors that are raised when Spark is not there any more."""
 
 
 class CancellableJobs(Protocol):

@@ -44,7 +44,7 @@ SQL_SETTINGS = {
     # Spark describes every plan for its web page, which costs a small job noticeably; the short form is enough.
     "spark.sql.ui.explainMode": "simple",
 }
-"""What the engine's SQL relies on, whatever the Spark it was given is set to."""
+"""Settings that the engine's SQL relies on; they are set in any Spark that it is given."""
 
 START_SETTINGS = {
     # No page of its own, which would listen on every address of the machine; the panel shows what a session does.
@@ -77,7 +77,7 @@ JVM_OPTIONS = (
     # not refused (sql/syntax/limits.py) takes more stack than the 1 MB there would be. What is not used is free.
     "-Xss64m",
 )
-"""What the JVM is told, besides where its log settings and its archive of classes are."""
+"""Options of the JVM, without the places of its log settings and its archive of classes."""
 
 _STARTING = threading.Lock()
 """Held while Spark is started: of two JVMs that start at the same time, PySpark would lose one."""

@@ -141,7 +141,7 @@ def _beginning(folder: str, start: str) -> list[str]:
 
 
 Share = list[tuple[str, int, int]]
-"""What one task reads: segments, each with its first row and the number of rows."""
+"""The input of one task: segments, each with its first row and the number of rows."""
 
 
 def shares(segments: Iterable[Segment], tasks: int) -> list[Share]:

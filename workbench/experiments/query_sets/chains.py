@@ -40,7 +40,7 @@ _LINKS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("{earlier}.tranid", "!=", "{later}.tranid"),
     ),
 }
-"""What joins a record with the next one, besides dates and amounts."""
+"""The columns that join a record with the next one, besides dates and amounts."""
 
 _MIRRORED = {"=": "=", "!=": "!=", "<=": ">=", ">=": "<=", ">": "<"}
 

@@ -43,7 +43,7 @@ THESIS_C3: Mapping[str, Sequence[int]] = {"Data1": (38, 44, 45), "Data2": (17, 2
 """Conditional, not conditional, SQL."""
 
 HIDDEN_OPTIONS = {"Q1": " AND onward.amount > 500000 AND final.amount > 500000", "Q3": " AND sent.amount > 1000000"}
-"""What follows from a query and is not in its text."""
+"""Hidden conditions, which follow from a query and are not in its text."""
 
 CONDITIONAL = Options(transitivity=False, materialize_below=0.3)
 NON_CONDITIONAL = Options(transitivity=False, materialize_below=1.0)

@@ -48,7 +48,7 @@ MIX = {
     "payees": f"SELECT DISTINCT payee {_FROM} amount > 900 AND d BETWEEN now() - 10 AND now() - 3",
     "pairs": _PAIRS,
 }
-"""What is kept lazily; ``LATELY`` is kept eagerly, and ``WEEKS`` hops."""
+"""Queries that are kept lazily; ``LATELY`` is kept eagerly, and ``WEEKS`` hops."""
 WEEKS = "SELECT COUNT(*) AS n, SUM(amount) AS s FROM transfers"
 HOPS = "for (t = ST; ; t += 7) { WindowIs(transfers, t - 6, t); }"
 _SHARED = f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, MAX(amount) AS h {_FROM} d > now() - {{}} GROUP BY bank"

@@ -28,7 +28,7 @@ _MEANT = {
     **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
-"""What to try instead of commands that others have."""
+"""The commands to use instead of those of other tools."""
 
 
 def find_command(name: str) -> Command:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.session.session import Session
 
 ADDRESSES = ("://", "delta:")
-"""What an address has that is no folder."""
+"""Parts of addresses by which they differ from folders."""
 
 
 @command(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SLOWEST = 10
 """Operators listed in the timings."""
 GONE = "an operator that is gone"
-"""What is said of a node that no query reads any more."""
+"""The caption of a node without readers."""
 _BAR = 20
 """Characters of a bar that stands for all of a batch's time."""
 

@@ -9,7 +9,7 @@ from html import escape
 TOKEN = re.compile(r"'(?:[^']|'')*'|\d+(?:\.\d+)?(?!\w)|(?:\w+\.)*\w+|[<>!]=|<>|[^\w\s]")
 _READ = r"(?:\w+|`[^`]*`|«[^»]*»)"
 _INPUT = re.compile(rf"^SELECT \* FROM {_READ}(?: WHERE| l (?:CROSS )?JOIN {_READ} r(?: ON)?)?| FROM «[^»]*»")
-"""What a node reads, which it does not compute."""
+"""The beginning of a node's SQL that says its inputs, and nothing that it computes."""
 _FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 SHORTEST_MATCH = 3
 """Tokens in a row that must agree before they are marked: a lone name or comma says nothing."""

@@ -29,7 +29,7 @@ _LARGER, _SMALLER = 2.0, 0.25
 _TRIED = 1.5
 """So much larger a batch may be tried that could come to take too long."""
 _DECAY = 0.9
-"""What a batch counts, compared with the one after it."""
+"""The weight of a batch, relative to the one after it."""
 _OUTLIER = 2.0
 """A batch that took more than this times what was expected counts as that: a pause of the machine says little."""
 _DOUBT = 0.25

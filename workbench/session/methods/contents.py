@@ -1,4 +1,4 @@
-"""What there is in a session: its streams, network, reports and clock, read without waiting for a batch that runs."""
+"""The contents of a session: its streams, network, reports and clock, read without waiting for a batch that runs."""
 
 from __future__ import annotations
 

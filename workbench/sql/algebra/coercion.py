@@ -31,13 +31,13 @@ from workbench.sql.algebra.types import (
 )
 
 AS_TEXT = "ARRAY_JOIN(x, ',')"
-"""What makes a text of an array, for hints."""
+"""How to make a text of an array, for hints."""
 _ELEMENTS = "ARRAY_CONTAINS(x, v) and ARRAYS_OVERLAP(x, y) look for elements"
 _FIELDS = "structs compare where their fields have the same names and types; s.f is a field"
 NO_ORDER = f"take an element, x[0], SIZE(x), or {AS_TEXT}"
-"""What to try where arrays would have an order, for hints."""
+"""The hint where arrays would have an order."""
 NO_ORDER_OF_STRUCTS = "take a field, s.f"
-"""What to try where structs would have an order, for hints."""
+"""The hint where structs would have an order."""
 _OF_MAPS = "take a value of it, m['k'], or MAP_ENTRIES(m), the array of its entries in the order they have"
 
 
@@ -218,7 +218,7 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
 
 _INTERVALS = "write INTERVAL '5' MINUTE"
 AS_SECONDS = "EXTRACT(EPOCH FROM x) gives the seconds of an interval"
-"""What makes a number of an interval, for hints."""
+"""How to make a number of an interval, for hints."""
 _TIMES = "timestamps are written as 2002-11-20 10:00:00"
 
 

@@ -67,7 +67,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
 }
 COMPARE = "compare it with something, as in a > 3"
-"""What to try where a condition is needed and stands for something else."""
+"""The hint where another value stands for a condition."""
 
 
 class ScalarBinder:

@@ -38,7 +38,7 @@ _SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestamp
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32}
 """Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
 _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
-"""What text is a number in PostgreSQL, but for other bases."""
+"""The pattern of a text that is a number in PostgreSQL, but for other bases."""
 _DOUBLE = rf"(?i){_NUMBER}|\A\s*([+-]?inf(inity)?|nan)\s*\z"
 """The same, of a DOUBLE; NUMERIC has no infinities here, and no NaN."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),

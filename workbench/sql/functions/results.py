@@ -19,7 +19,7 @@ from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]
-"""What an operator stands beside, in the text and as it is bound."""
+"""An operand of an operator, in the text and as it is bound."""
 _SHIFTED = 32
 """Bits of the integers that Spark shifts where they have no more."""
 

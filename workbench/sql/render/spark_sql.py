@@ -26,7 +26,7 @@ _MAX_CHARACTERS = 4_000_000
 Naming = Callable[[Column], str]
 
 NO_ARGUMENTS = "x''"
-"""What a user function without arguments is given: Spark counts its rows by their columns. None is given bytes."""
+"""The argument of a user function without arguments: Spark counts its rows by their columns. None is given bytes."""
 
 
 def to_spark(expression: Expression, column: Naming, wanted: str | None = None) -> str:

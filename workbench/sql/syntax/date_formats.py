@@ -11,7 +11,7 @@ _STRFTIME = {"Y": "yyyy", "y": "yy", "m": "MM", "-m": "M", "d": "dd", "-d": "d",
              "j": "DDD"}  # fmt: skip
 
 _RESERVED = "{}[]#"
-"""What Java gives a meaning of its own."""
+"""Characters with a meaning of their own in Java."""
 
 
 def from_oracle(format_: str) -> str:

@@ -28,7 +28,7 @@ _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
 SPLIT = "compute a part of it in a view: CREATE VIEW name AS SELECT …"
-"""What to try where a text is too deep."""
+"""The hint where a text is too deep."""
 
 
 def refuse_nesting(source: SourceText) -> None:

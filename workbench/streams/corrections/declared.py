@@ -24,7 +24,7 @@ WEIGHT = "_weight"
 EVENT = "_event"
 """Column of a log: the source's line that made the row. Rows of one line stand side by side and arrive together."""
 CORRECTION_COLUMNS = (WEIGHT, EVENT)
-"""What a log with corrections has besides the columns of its stream."""
+"""Columns of a log with corrections besides those of its stream."""
 
 LARGEST_WEIGHT = 10**9
 """A row counts at most so often: sums of weighted decimals then keep all of their digits."""

@@ -27,7 +27,7 @@ from workbench.streams.convert import infer_type
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _SEPARATORS = ";\t|"
-"""What may separate values instead of a comma."""
+"""Delimiters that may separate values instead of a comma."""
 _CHUNK = 1 << 20
 _BLANK_LINE = re.compile(rb"^\r?\n", re.MULTILINE)
 _BLOCK_BYTES = 1 << 22

@@ -42,7 +42,7 @@ JsonRecord = Mapping[str, Any]
 
 _NESTED = (Mapping, list, tuple, set, frozenset)
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
-"""What a value of another type than its column's raises."""
+"""Errors that a value of another type than its column's raises."""
 
 
 def open_json_lines(path: Path, stack: ExitStack, schema: pa.Schema | None = None) -> OpenedSource:

@@ -20,7 +20,7 @@ from workbench.streams.live.reader import mark_of
 
 _FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
 _PLACE = "./"
-"""What the place of a file begins with whose name begins as offsets that are no places."""
+"""The prefix of a file's place where its name begins with an ``OffsetMark``."""
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ Computed = (
     | Variance
     | WindowStart
 )
-"""What follows from a row's stored columns alone."""
+"""A value that follows from a row's stored columns alone."""
 
 StoredValue = Computed | StoredCall
 
@@ -139,7 +139,7 @@ class Derived:
 
 
 StoredExpression = Clipped | Comparison | Derived | Like | Polynomial
-"""What a filter tests of stored columns by itself."""
+"""An expression that a filter evaluates over stored columns by itself."""
 
 
 def stored_value(expression: Expression) -> StoredValue | None:

@@ -235,7 +235,7 @@ def _with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) -
 
 
 _KEPT = f"{COMPUTED}kept"
-"""What the value of HAVING is called where it is tested later."""
+"""The name of the value of HAVING where it is tested later."""
 Domain = Callable[[Sequence[Column], Sequence[str]], Input]
 """Gives the distinct values of columns, under these names."""
 

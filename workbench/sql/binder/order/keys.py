@@ -22,7 +22,7 @@ from workbench.sql.syntax.source_text import SourceText
 Named = tuple[str, Expression]
 
 _HIDDEN = "order"
-"""What an output that an answer is ordered by and does not show is called."""
+"""The name of an output that an answer is ordered by and does not show."""
 
 
 def sort_keys(

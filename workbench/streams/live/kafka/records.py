@@ -24,7 +24,7 @@ from workbench.streams.files.json_lines import JsonRecord, as_record, schema_of,
 from workbench.streams.live.kafka.avro import AvroFormat
 
 OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")
-"""What an address may say of its messages; ``gone`` is of the reader."""
+"""Options of an address for its messages; ``gone`` is of the reader."""
 FORMATS = ("json", "csv", "avro")
 _WHOLE_KEY = "*"
 
@@ -165,4 +165,4 @@ _EXTRA: Mapping[str, Callable[[Message], Any]] = {
     "offset": lambda message: message.offset,
     "timestamp": _timestamp,
 }
-"""What can be a column besides the key and the value; headers are a JSON object."""
+"""Parts of a message that can be columns besides the key and the value; headers are a JSON object."""
