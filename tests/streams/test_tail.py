@@ -100,8 +100,8 @@ def test_damage_is_seen_when_rows_are_read(tmp_path: Path) -> None:
     assert log.read(0, 3).num_rows == 3
 
 
-@pytest.mark.parametrize("fields", ["1", "1\t1\t1", "1\tone", "", "\\N"])
-def test_a_current_row_that_is_damaged_is_no_other_row(tmp_path: Path, fields: str) -> None:
+@pytest.mark.parametrize("fields", ["1", "1\t1\t1", "1\tone", "", "\\N", None, 5, b"\xff"])
+def test_a_current_row_that_is_damaged_is_no_other_row(tmp_path: Path, fields: object) -> None:
     """Also where the row beside it has as many fields too many."""
     log = table(tmp_path, ["zip"])
     with sqlite3.connect(log.folder / TAIL) as database:

@@ -65,8 +65,9 @@ class CurrentRows:
         keys = self._keys(values, texts).dictionary_encode()
         names = keys.dictionary.to_pylist()
         found = {key: row for key, name in enumerate(names) if (row := self._look_up(name)) is not None}
-        old = pa.array([fields for fields, _ in found.values() if by_key], texts.type)
-        texts = pa.concat_arrays([old, texts])
+        stored = [fields for fields, _ in found.values()] if by_key else []
+        old = rows_of_texts(stored, self._schema)
+        texts = pa.concat_arrays([pa.array(stored, texts.type), texts])
         before = {key: place if by_key else copies for place, (key, (_, copies)) in enumerate(found.items())}
         now, steps = dict(before), zip(keys.indices.to_pylist(), changes[WEIGHT].to_pylist(), strict=True)
         emitted = [*(self._replaced(steps, now, texts, len(old), reasons) if by_key else _counted(steps, now, reasons))]
@@ -74,7 +75,7 @@ class CurrentRows:
         entries = ((names[key], *((texts[state].as_py(), 1) if by_key else (None, state))) for key, state in changed)
         self._store((names[key] for key in before.keys() - now.keys()), entries)
         picked, weights, by = np.array(emitted, np.int64).reshape(-1, 3).T
-        rows = pa.concat_tables([rows_of_texts(old, self._schema), values]).take(pa.array(picked))
+        rows = pa.concat_tables([old, values]).take(pa.array(picked))
         return rows.append_column(WEIGHT, pa.array(weights)).append_column(EVENT, changes[EVENT].take(by)), reasons
 
     def _replaced(
@@ -113,7 +114,7 @@ class CurrentRows:
     def _keys(self, values: pa.Table, texts: pa.Array) -> pa.Array:
         return texts_of_keys(_arrays(values.select(self._corrections.key))) if self._corrections.key else texts
 
-    def _look_up(self, key: str) -> tuple[str | None, int] | None:
+    def _look_up(self, key: str) -> tuple[str, int] | None:
         row = self._database.execute("SELECT fields, copies FROM current WHERE key = ?", [key]).fetchone()
         return None if row is None else (row[0], row[1])
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +46,7 @@ def texts_of_keys(columns: Iterable[pa.Array]) -> pa.Array:
     return pc.binary_join_element_wise(*map(_fields, positive), pa.scalar(_BETWEEN, _TEXT))
 
 
-def rows_of_texts(texts: pa.Array, schema: pa.Schema) -> pa.Table:
+def rows_of_texts(texts: Sequence[str], schema: pa.Schema) -> pa.Table:
     """The inverse of ``texts_of_rows``.
 
     Raises:
@@ -53,18 +54,24 @@ def rows_of_texts(texts: pa.Array, schema: pa.Schema) -> pa.Table:
 
     Example:
         >>> columns = pa.schema([("m", pa.decimal128(9, 2)), ("s", pa.string())])
-        >>> rows_of_texts(pa.array(["1.50\\t\\\\sN"]), columns).to_pylist()
+        >>> rows_of_texts(["1.50\\t\\\\sN"], columns).to_pylist()
         [{'m': Decimal('1.50'), 's': '\\\\N'}]
     """
-    fields = pc.split_pattern(texts.cast(_TEXT), _BETWEEN)
-    try:
-        if pc.any(pc.not_equal(pc.list_value_length(fields), len(schema))).as_py():
-            raise pa.ArrowInvalid("a row has not the columns of the stream")
+    with _damage_said():
+        fields = pc.split_pattern(pa.array(texts, _TEXT), _BETWEEN)
+        if fields.null_count or pc.any(pc.not_equal(pc.list_value_length(fields), len(schema))).as_py():
+            raise ValueError("a row has not the columns of the stream")
         places = np.arange(len(texts)) * len(schema)
         columns = [_values(fields.flatten().take(pa.array(places + at)), f.type) for at, f in enumerate(schema)]
-    except pa.ArrowInvalid as error:
+        return pa.Table.from_arrays(columns, schema=schema)
+
+
+@contextmanager
+def _damage_said() -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, TypeError, ValueError) as error:
         raise StreamError(f"the current rows of a stream are damaged: {error}", hint="restore its file") from error
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _fields(column: pa.Array) -> pa.Array:
@@ -87,8 +94,9 @@ def json_rows(database: sqlite3.Connection, relation: str, schema: pa.Schema) ->
     """Rows of a relation in which versions before 0.3 kept them as JSON, with how many copies there are of each."""
     entries = database.execute(f"SELECT coalesce(row, key), copies FROM {relation}")
     while some := entries.fetchmany(_ROWS):
-        columns = zip(*(json.loads(text) for text, _ in some), strict=True)
-        arrays = [pa.array(c, _stored_as(f.type)).cast(f.type) for c, f in zip(columns, schema, strict=True)]
+        with _damage_said():
+            columns = zip(*(json.loads(text) for text, _ in some), strict=True)
+            arrays = [pa.array(c, _stored_as(f.type)).cast(f.type) for c, f in zip(columns, schema, strict=True)]
         yield pa.Table.from_arrays(arrays, schema=schema), [copies for _, copies in some]
 
 
