@@ -27,6 +27,7 @@ from workbench.session.sinks.sink import SinkStatus
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
+from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
 
 COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))
@@ -49,6 +50,8 @@ class FakeStream:
     corrections: None = None
     shed: str | None = None
     left_out: int = 0
+    guesses: dict[str, Guess] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def batch_text(self) -> str:

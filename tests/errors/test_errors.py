@@ -186,9 +186,12 @@ def test_the_same_name_again_keeps_the_query_it_would_have_replaced(notebook, be
 
 FILE_WITH_BAD_ROWS = """\
 Fees: 0 rows of history, then 3 rows in batches of 2
-tranid integer, paid_on date, fee double
+column   type     why            first values
+tranid   integer  whole numbers  1, 2, 3
+paid_on  date     dates          2002-11-20, 2002-11-21, 2002-11-22
+fee      double   numbers        4.50, lots, 7.25
 quarantined, 2 rows that do not fit:
-  line 3: fee: 'lots' is no double
+  line 3: fee: 'lots' is no double, as was guessed; --type fee=string keeps it
   line 5: 2 fields instead of 3"""
 STREAMS = """\
 stream     read  of rows  batch  last batch  time       clock       rows are     quarantined

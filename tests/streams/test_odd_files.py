@@ -57,7 +57,7 @@ ODD: list[tuple[str, object, str]] = [
     ("parquet", lambda file: pq.write_table(pa.table({"id": ["x"], "s": ["a"]}), file), "column id is string, and was"),
     ("csv", b"id,other\n9,a\n", "has other columns than the files before"),
     ("csv", b"\xff\xfe\n9,a\n", "cannot be read as CSV"),
-    ("csv", b"id,id\n9,a\n", "two columns"),
+    ("csv", b"id,id\n9,a\n", "has other columns than the files before: id_2, s"),
     ("csv", b"x" * 10_000_000, "cannot be read as CSV"),
 ]  # fmt: skip
 

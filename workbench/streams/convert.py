@@ -17,18 +17,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.stored_values import to_texts
 from workbench.arrow.types import Mask, to_arrow, to_shown
-from workbench.sql.algebra.types import (
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INTEGER,
-    MAX_PRECISION,
-    STRING,
-    TIMESTAMP,
-    DataType,
-    Kind,
-    decimal,
-)
+from workbench.sql.algebra.types import DataType, Kind
 
 Cast = Callable[[pa.Array], pa.Array]
 
@@ -42,8 +31,6 @@ _SYNTAX = {
 }
 _ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)$"
 _YEARS = (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999_999))
-# In this order: of types that as many values fit, the first is taken.
-_CANDIDATES = (INTEGER, decimal(MAX_PRECISION, 0), DOUBLE, BOOLEAN, DATE, TIMESTAMP)
 
 
 def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
@@ -64,7 +51,7 @@ def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
         return cast_each(values, lambda part: part.cast(pa.string()))
     if type_.is_text_when_stored:
         return cast_each(values, lambda part: to_texts(_with_parts(part, type_), type_))
-    if _is_text(values.type):
+    if is_text(values.type):
         fitting, misfit = _parse(values.cast(pa.string()), type_)
     else:
         fitting, misfit = cast_each(values, lambda part: _cast(part, type_))
@@ -97,7 +84,7 @@ def _cast_halves(values: pa.Array, start: int, cast: Cast, parts: list[pa.Array]
 
 def _with_parts(values: pa.Array, type_: DataType) -> pa.Array:
     """Lists, structs, maps as lists of entries, or bytes, or texts of JSON that are such; an empty text is NULL."""
-    if _is_text(values.type):
+    if is_text(values.type):
         if type_.kind is Kind.BINARY:
             raise pa.ArrowNotImplementedError("a text may have bytes in many ways")
         try:
@@ -250,33 +237,6 @@ def _within_years(values: pa.Array, misfit: Mask | None) -> tuple[pa.Array, Mask
     return pc.if_else(outside, pa.scalar(None, values.type), values), beyond if misfit is None else beyond | misfit
 
 
-def _is_text(arrow: pa.DataType) -> bool:
+def is_text(arrow: pa.DataType) -> bool:
+    """Whether values of a type of Arrow are texts."""
     return pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow)
-
-
-def infer_type(values: pa.Array) -> DataType:
-    """The type most values fit, or STRING when more than a few do not.
-
-    A few is 5 in 100, or one of at least four, so that one bad value does not turn a column of amounts into text.
-    Numbers written with leading zeros are codes and stay STRING: a ZIP code 02139 is not 2139. Whole numbers beyond 64
-    bits are decimal(38,0).
-
-    Args:
-        values: a column of text; NULL and empty text say nothing.
-
-    Example:
-        >>> [str(infer_type(pa.array(column))) for column in (["1", "2.5"], ["02139", "10001"], ["2005-01-31", None])]
-        ['double', 'string', 'date']
-    """
-    text = values.filter(pc.fill_null(pc.match_substring_regex(values, r"\S"), False))
-    if not len(text) or pc.any(pc.match_substring_regex(text, r"^\s*[+-]?0\d[\d.]*\s*$")).as_py():
-        return STRING
-    fraction = pc.any(pc.match_substring(text, ".")).as_py()
-    misfits = {}
-    for type_ in _CANDIDATES:
-        if not (fraction and type_.kind is _CANDIDATES[1].kind):
-            _, misfit = convert(text, type_)
-            misfits[type_] = 0 if misfit is None else int(misfit.sum())
-    best = min(misfits, key=lambda type_: misfits[type_])
-    few = max(len(text) // 20, len(text) >= 4)
-    return best if misfits[best] <= few else STRING

@@ -20,10 +20,12 @@ from workbench.errors import SqlError, StreamError, nearest
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.convert import convert
+from workbench.streams.convert import convert, is_text
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes, Corrections
+from workbench.streams.files.csv_layout import CsvOptions
+from workbench.streams.guessing import Guess, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
@@ -44,14 +46,15 @@ def ingest(
     lateness: object = None,
     corrections: Corrections | None = None,
     growing: bool = False,
+    options: CsvOptions | None = None,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
     Columns get stored names (``workbench.sql.algebra.column_names``), for which upper and lower case are one. Integers
     become INTEGER (64 bits; unsigned 64 bits decimal(20,0)), binary floats DOUBLE, timestamps UTC without a zone in
-    microseconds. In pandas, NaN is NULL and the index is no column. CSV types are inferred from the first 4 MB
-    (``convert.infer_type``) where ``columns`` does not give them. A row that does not fit is quarantined with its line
-    number and the reason, and never stops the rest.
+    microseconds. In pandas, NaN is NULL and the index is no column. CSV types are guessed from the first 4 MB
+    (``guessing``) where ``columns`` does not give them. A row that does not fit is quarantined with its line number and
+    the reason, and never stops the rest.
 
     Args:
         name: the stream's name, used in messages and kept in the log.
@@ -66,10 +69,11 @@ def ingest(
         corrections: how the source says that rows are changed or taken back. A row that takes back what is not there,
             or whose key is NULL, is quarantined.
         growing: whether there will be more changes, for which the current rows must stay.
+        options: what is declared of how a CSV file is written.
 
     Raises:
-        StreamError: the source cannot be read, a column cannot be used, or ``columns``, ``time`` or ``lateness`` do not
-            fit it. The folder is then as it was before.
+        StreamError: the source cannot be read, a column cannot be used, ``columns``, ``time`` or ``lateness`` do not
+            fit it, or there are rows and none of them fits. The folder is then as it was before.
 
     Example:
         >>> import tempfile
@@ -85,7 +89,7 @@ def ingest(
     make_folder(partial)
     try:
         with ExitStack() as stack:
-            opened = open_source(source, partial / "spark", stack)
+            opened = open_source(source, partial / "spark", stack, options)
             if corrections is not None and corrections.changes is Changes.DEBEZIUM:
                 opened = unfold_envelopes(opened, corrections)
             types = column_types(opened, columns or {})
@@ -96,9 +100,10 @@ def ingest(
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
                 raise StreamError("lateness does not go with corrections", hint=hint)
             schema = log_schema(own.items(), corrections is not None)
-            log = LogWriter(name, partial, schema, allowed, corrections, _spelled(opened))
+            guesses = guesses_of(opened, columns or {})
+            log = LogWriter(name, partial, schema, allowed, corrections, _spelled(opened), guesses, opened.notes)
             with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
-                _copy(log, opened, types, current, allowed)
+                _copy(log, _some_fit(name, opened.chunks, types, guesses), current, allowed)
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
             folder.rmdir()
@@ -127,12 +132,20 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
                 hint="rename one of them in the source",
             )
         origin[stored] = field.name
-        types[stored] = given_types.get(stored) or source.inferred.get(field.name) or _type_of(field)
+        guess = source.inferred.get(field.name)
+        types[stored] = given_types.get(stored) or (guess.type if guess is not None else _type_of(field))
         _check_convertible(field, types[stored])
     for name in (display_name(stored) for stored in given_types if stored not in types):
         known = [*map(display_name, types)]
         raise StreamError(f"no column {name} in the source", hint=nearest(name, known) or _listing(known))
     return types
+
+
+def guesses_of(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Guess]:
+    """What was guessed of the columns that are not declared, by their stored names."""
+    declared = set(map(stored_name, given))
+    stored = {stored_name(name): guess for name, guess in source.inferred.items()}
+    return {name: guess for name, guess in stored.items() if name not in declared}
 
 
 def _type_of(field: pa.Field) -> DataType:
@@ -171,7 +184,7 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
         return
     hint = _listing(usable) if usable else "no column holds such values; convert one in the source"
     if type_.kind is Kind.STRING:
-        given = f'--type {time}=timestamp, columns={{"{time}": "timestamp"}} in Python'
+        given = _declare(time, "timestamp")
         hint = f"if its texts are as 2026-01-31 10:30, say {given}; else convert it with pandas and give the DataFrame"
     raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
 
@@ -180,19 +193,11 @@ def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
 
 
-def _copy(
-    log: LogWriter,
-    source: OpenedSource,
-    types: Mapping[str, DataType],
-    current: CurrentRows | None,
-    lateness: Lateness | None,
-) -> None:
+def _copy(log: LogWriter, source: Iterable[Fitting], current: CurrentRows | None, lateness: Lateness | None) -> None:
     """Copies rows; of changes what they do to the current rows."""
-    schema = log_schema(types.items())
     late_rows = None if lateness is None else LateRows(lateness)
     with log:
-        for chunk in source.chunks:
-            rows, lines, quarantined = fit(chunk, types, schema)
+        for rows, lines, quarantined in source:
             late = {} if late_rows is None else late_rows.among(rows)
             changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
             quarantined += quarantined_rows(rows, lines, rejected)
@@ -217,6 +222,35 @@ def _current_rows(
         file.unlink()
 
 
+def _some_fit(
+    name: str,
+    chunks: Iterable[Chunk],
+    types: Mapping[str, DataType],
+    guesses: Mapping[str, Guess],
+) -> Iterator[Fitting]:
+    """What of each chunk fits.
+
+    Raises:
+        StreamError: there are rows, and none of all of them fits.
+    """
+    schema = log_schema(types.items())
+    first: QuarantinedRow | None = None
+    any_fits = False
+    for chunk in chunks:
+        rows, lines, quarantined = fit(chunk, types, schema, guesses)
+        any_fits = any_fits or rows.num_rows > 0
+        first = first or next(iter(quarantined), None)
+        yield rows, lines, quarantined
+    if first is not None and not any_fits:
+        message = f"stream {name}: no row fits its columns; line {first.line}: {first.reason}"
+        raise StreamError(message, hint=f"say what the columns are: {_declare(next(iter(types), 'fee'), 'string')}")
+
+
+def _declare(column: str, type_: str) -> str:
+    """How a column is declared."""
+    return f'--type {column}={type_}, columns={{"{column}": "{type_}"}} in Python'
+
+
 def _spelled(source: OpenedSource) -> dict[str, str]:
     """The names of columns with capital letters, by their stored names."""
     return {stored_name(name): name for name in source.schema.names if name != name.lower()}
@@ -237,14 +271,27 @@ def quarantined_rows(
         yield QuarantinedRow(int(lines[at]), _as_line(text), reasons[at], row)
 
 
+Fitting = tuple[pa.Table, NDArray[np.int64], list[QuarantinedRow]]
+"""Rows, the line of each, and the rows that do not fit."""
+
+
 def fit(
-    chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema
-) -> tuple[pa.Table, NDArray[np.int64], list[QuarantinedRow]]:
-    """The chunk's rows that fit the types, the line of each, and the rows that do not fit."""
+    chunk: Chunk, types: Mapping[str, DataType], schema: pa.Schema, guesses: Mapping[str, Guess] | None = None
+) -> Fitting:
+    """The chunk's rows that fit the types, the line of each, and the rows that do not fit.
+
+    Args:
+        chunk: of the source.
+        types: of its columns, in their order, by their stored names.
+        schema: of the log.
+        guesses: of the columns whose texts are read as what was guessed.
+    """
+    guesses = guesses or {}
     columns: list[pa.Array] = []
     misfits: dict[str, Mask] = {}
     for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
-        fitting, misfit = convert(values, type_)
+        guessed = guesses.get(name) if is_text(values.type) else None
+        fitting, misfit = convert(values, type_) if guessed is None else read(values, guessed)
         columns.append(fitting)
         if misfit is not None:
             misfits[name] = misfit
@@ -252,20 +299,25 @@ def fit(
     if not misfits:
         return rows, chunk.lines, list(chunk.quarantined)
     bad = np.logical_or.reduce(list(misfits.values()))
-    quarantined = [*chunk.quarantined, *_misfits(chunk, np.flatnonzero(bad), types, misfits)]
+    quarantined = [*chunk.quarantined, *_misfits(chunk, np.flatnonzero(bad), types, misfits, guesses)]
     return rows.filter(pc.invert(pa.array(bad))), chunk.lines[~bad], quarantined
 
 
 def _misfits(
-    chunk: Chunk, bad: NDArray[np.int64], types: Mapping[str, DataType], misfits: Mapping[str, Mask]
+    chunk: Chunk,
+    bad: NDArray[np.int64],
+    types: Mapping[str, DataType],
+    misfits: Mapping[str, Mask],
+    guesses: Mapping[str, Guess],
 ) -> Iterator[QuarantinedRow]:
     texts = dict(zip(types, (_texts(column) for column in chunk.rows.take(pa.array(bad)).columns), strict=True))
     for place, row in enumerate(bad):
         name = next(name for name, misfit in misfits.items() if misfit[row])
         text = _as_line(column[place] for column in texts.values())
-        yield QuarantinedRow(
-            int(chunk.lines[row]), text, f"{display_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
-        )
+        reason = f"{display_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
+        if name in guesses:
+            reason += f", as was guessed; --type {display_name(name)}=string keeps it"
+        yield QuarantinedRow(int(chunk.lines[row]), text, reason)
 
 
 def _as_line(values: Iterable[str]) -> str:

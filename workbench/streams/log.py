@@ -30,6 +30,7 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import beyond_years
 from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, Changes, Corrections
+from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail
@@ -65,6 +66,8 @@ class StreamLog:
         misfits_copied: how many rows of the source did not fit the columns then.
         corrections: how rows are taken back; ``None``: the stream is append-only.
         spelled: stored names of columns -> as the source spelled them, where that has capital letters.
+        guesses: stored names of columns -> what their texts seem to be, where they were not declared.
+        notes: what else was found out about how the source is written.
         late: positions of the rows that come later than ``lateness`` allows, ascending.
         checksum: of the manifest.
         checksums: of the other files, by their names; a log of an early version has none.
@@ -84,6 +87,8 @@ class StreamLog:
     checksums: Mapping[str, int] = field(default_factory=dict)
     corrections: Corrections | None = None
     spelled: Mapping[str, str] = field(default_factory=dict, compare=False)
+    guesses: Mapping[str, Guess] = field(default_factory=dict, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
     tail: Tail | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -254,6 +259,8 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         checksum=checksum,
         checksums=manifest.get("checksums", {}),
         spelled=manifest.get("spelled", {}),
+        guesses={name: Guess.of_json(stored) for name, stored in manifest.get("guesses", {}).items()},
+        notes=tuple(manifest.get("notes", ())),
         tail=Tail(folder / TAIL, copied) if (folder / TAIL).exists() else None,
         corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
         **late,

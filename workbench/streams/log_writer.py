@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from workbench.arrow.types import type_of_field
 from workbench.files.writing import NewFile, write_file
 from workbench.streams.corrections.declared import CORRECTION_COLUMNS, Corrections
+from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, LATE, LOG_VERSION, MANIFEST, QUARANTINE
 from workbench.streams.source import QuarantinedRow
@@ -35,6 +36,8 @@ class LogWriter:
         lateness: how late rows may be, where the stream says so.
         corrections: how rows are taken back, where they are.
         spelled: stored names of columns -> as the source spells them, where that has capital letters.
+        guesses: stored names of columns -> what their texts seem to be.
+        notes: what else was found out about how the source is written.
     """
 
     def __init__(
@@ -45,6 +48,8 @@ class LogWriter:
         lateness: Lateness | None,
         corrections: Corrections | None = None,
         spelled: Mapping[str, str] | None = None,
+        guesses: Mapping[str, Guess] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.rows = 0
         self._name = name
@@ -53,6 +58,7 @@ class LogWriter:
         self._lateness = lateness
         self._corrections = corrections
         self._spelled = spelled or {}
+        self._guesses, self._notes = guesses or {}, notes
         self._checksums: dict[str, int] = {}
         self._files: list[tuple[str, int]] = []
         self._waiting: list[pa.Table] = []
@@ -106,6 +112,10 @@ class LogWriter:
         }
         if self._spelled:
             manifest["spelled"] = self._spelled
+        if self._guesses:
+            manifest["guesses"] = {name: guess.to_json() for name, guess in self._guesses.items()}
+        if self._notes:
+            manifest["notes"] = [*self._notes]
         if self._corrections is not None:
             manifest["corrections"] = asdict(self._corrections)
         if self._lateness is not None:

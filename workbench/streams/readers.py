@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest, with_article
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
+from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import ENDINGS, JsonRecord, open_json_lines, schema_of, within_depth
 from workbench.streams.files.urls import download, is_url
@@ -27,23 +28,26 @@ DATA_ENDINGS = (".parquet", *_CSV_ENDINGS, *ENDINGS)
 _MAGIC = b"PAR1"
 
 
-def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource:
+def open_source(source: object, scratch: Path, stack: ExitStack, options: CsvOptions | None = None) -> OpenedSource:
     """Opens a path, a DataFrame or Arrow data for reading in row order.
 
     Args:
         source: see `workbench.streams.ingest.ingest`.
         scratch: a folder that does not exist yet, for what Spark writes; the caller removes it.
         stack: closes the files that were opened.
+        options: what is declared of how a CSV file is written.
 
     Raises:
-        StreamError: no such file, not a format the workbench reads, or damaged at its beginning.
+        StreamError: no such file, not a format the workbench reads, damaged at its beginning, or no CSV file although
+            there are options for one.
     """
     if isinstance(source, OpenedSource):
         return source
     if isinstance(source, str) and is_url(source):
-        return _open_url(source, stack)
+        return _open_url(source, stack, options)
     if isinstance(source, str | Path):
-        return _open_path(Path(source), stack)
+        return _open_path(Path(source), stack, options)
+    check_no_options(options, with_article(type(source).__name__))
     if isinstance(source, list) and all(isinstance(row, dict) for row in source):
         return _open_records(source)
     if isinstance(source, pd.DataFrame):
@@ -60,26 +64,38 @@ def open_source(source: object, scratch: Path, stack: ExitStack) -> OpenedSource
     )
 
 
-def _open_url(url: str, stack: ExitStack) -> OpenedSource:
+def check_no_options(options: CsvOptions | None, what: str) -> None:
+    """Check that nothing is declared that would not be obeyed.
+
+    Raises:
+        StreamError: something is.
+    """
+    if options is not None and options.declared:
+        names = ", ".join(options.declared)
+        raise StreamError(f"{what} is no CSV file: {names} would say nothing", hint="leave it out")
+
+
+def _open_url(url: str, stack: ExitStack, options: CsvOptions | None) -> OpenedSource:
     paths = download(url, Path(stack.enter_context(TemporaryDirectory(prefix="argus-url-"))))
     if len(paths) == 1:
-        return _open_path(paths[0], stack)
+        return _open_path(paths[0], stack, options)
     if other := next((path.name for path in paths if not path.name.endswith(".parquet")), None):
         what = f"{shown_address(url)} matches {len(paths)} files, {other} among them"
         raise StreamError(what, hint="only of Parquet there may be many")
     return _open_parquet(paths)
 
 
-def _open_path(path: Path, stack: ExitStack) -> OpenedSource:
+def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None) -> OpenedSource:
     if not path.exists():
         check_no_connection_string(str(path))
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = nearest(path.name, siblings) or (None if siblings else f"{path.parent} is no folder, or an empty one")
         raise StreamError(f"no file {path}", hint=hint)
+    if path.name.lower().endswith(_CSV_ENDINGS):
+        return open_csv(path, stack, options or CsvOptions())
+    check_no_options(options, str(path))
     if path.is_dir():
         return _open_parquet(_parquet_files(path))
-    if path.name.lower().endswith(_CSV_ENDINGS):
-        return open_csv(path, stack)
     if path.name.lower().endswith(ENDINGS):
         return open_json_lines(path, stack)
     return _open_parquet([path])

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workbench.sql.algebra.types import DataType
+from workbench.streams.guessing import Guess
 
 _TEXT_LENGTH, _REASON_LENGTH = 200, 1_000
 """Characters that are kept of a quarantined row, and of the reason."""
@@ -57,8 +57,9 @@ class Chunk:
 
 @dataclass(frozen=True)
 class OpenedSource:
-    """An open source: its columns with their own types, its rows, and the types inferred for columns of text."""
+    """An open source: its columns with their own types, its rows, what its columns of text seem to be, and notes."""
 
     schema: pa.Schema
     chunks: Iterator[Chunk]
-    inferred: Mapping[str, DataType] = field(default_factory=dict)
+    inferred: Mapping[str, Guess] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

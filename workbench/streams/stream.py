@@ -17,6 +17,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.cut import SHEDDING, BatchCut, Gap, sampled_by
+from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, StreamLog
 from workbench.streams.source import QuarantinedRow
@@ -66,6 +67,16 @@ class Stream:
     def spelled(self) -> dict[str, str]:
         """The columns with capital letters, as the source spelled them, by their names."""
         return {display_name(stored): name for stored, name in self.log.spelled.items()}
+
+    @property
+    def guesses(self) -> dict[str, Guess]:
+        """What the columns of texts seem to be that were not declared, and why, by their names."""
+        return {display_name(stored): guess for stored, guess in self.log.guesses.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else was found out about how its source is written."""
+        return self.log.notes
 
     @property
     def stored_columns(self) -> tuple[tuple[str, DataType], ...]:

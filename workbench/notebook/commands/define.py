@@ -7,7 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SqlWarning, nearest
 from workbench.explain.describe import NetworkView
@@ -49,6 +49,12 @@ TYPE = argument(
     default=[],
     metavar="COLUMN=TYPE",
     help="the SQL type of a column of CSV or JSON lines, where its values should not decide; may be given for several",
+)
+CSV = (
+    argument("--sep", metavar="SIGN", help="what separates the values of a CSV file, where it is not to be found out"),
+    argument("--decimal", metavar="SIGN", help="the sign before the fraction of a CSV file's numbers: , or ."),
+    argument("--no-header", action="store_true", help="no line of a CSV file names its columns"),
+    argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252"),
 )
 KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
 LIMIT = argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")
@@ -190,6 +196,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         help="the column that says when a row happened: what now() in queries is, and what play goes by",
     ),
     TYPE,
+    *CSV,
     argument(
         "--lateness",
         metavar="LENGTH",
@@ -224,6 +231,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         changes=arguments.changes,
         weight=arguments.weight,
         shed=arguments.shed,
+        **_csv_options(arguments),
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
@@ -237,19 +245,23 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     argument("name", metavar="NAME", help="what queries call it"),
     SOURCE,
     TYPE,
+    *CSV,
     examples=("%argus table zips zips.csv --type zip=string",),
 )
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
     table = context.session.add_table(
-        arguments.name, find_source(arguments.source, context.user_variables), _column_types(arguments.type)
+        arguments.name,
+        find_source(arguments.source, context.user_variables),
+        _column_types(arguments.type),
+        **_csv_options(arguments),
     )
     show(f"table {table.name}: {counted(table.rows, 'row')}\n" + describe_rows(table))
 
 
 def describe_rows(stream: Stream) -> str:
     """The columns of a stream, and its quarantined rows so far."""
-    lines = [textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)]
+    lines = [described_columns(stream)]
     lines += filter(None, [quotes_hint([stream.name, *(name for name, _ in stream.columns)])])
     if count := stream.quarantined_rows:
         misfits = count - stream.late_rows
@@ -261,6 +273,21 @@ def describe_rows(stream: Stream) -> str:
         if count > QUARANTINED_SHOWN:
             lines.append(f"  and {count - QUARANTINED_SHOWN:,} more")
     return "\n".join(lines)
+
+
+def described_columns(stream: Stream) -> str:
+    """The columns and their types; in a table with the reasons where some were guessed."""
+    guesses = stream.guesses
+    if not guesses:
+        return textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
+    cells = [("column", "type", "why", "first values")]
+    for name, type_ in stream.columns:
+        guess = guesses.get(name)
+        why, first = (guess.why, ", ".join(guess.first)) if guess is not None else ("declared", "")
+        cells.append((name, str(type_), why, textwrap.shorten(first, 40, placeholder="…")))
+    widths = [max(len(row[place]) for row in cells) for place in range(3)]
+    table = ["  ".join([*map(str.ljust, row[:3], widths), row[3]]).rstrip() for row in cells]
+    return "\n".join([*table, *stream.notes])
 
 
 def quotes_hint(names: Sequence[str]) -> str:
@@ -282,6 +309,13 @@ def event_time_hint(stream: Stream) -> str:
     if stream.time is not None or not times:
         return ""
     return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
+
+
+def _csv_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    sep = "\t" if arguments.sep in ("\\t", "tab") else arguments.sep
+    given = {"sep": sep, "decimal": arguments.decimal, "encoding": arguments.encoding}
+    header = {"header": False} if arguments.no_header else {}
+    return {name: value for name, value in given.items() if value is not None} | header
 
 
 def _column_types(words: Sequence[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.corrections.update import update
+from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import ingest
 from workbench.streams.live.sources import open_live
 from workbench.streams.source import OpenedSource
@@ -54,6 +55,10 @@ class SessionStreams:
         changes: str | None = None,
         weight: str | None = None,
         shed: str | None = None,
+        sep: str | None = None,
+        decimal: str | None = None,
+        header: bool = True,
+        encoding: str | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -82,16 +87,30 @@ class SessionStreams:
             shed: what live running leaves out when rows come faster than they can be answered for long: ``"oldest"``,
                 all but a ``"sample"`` of rows, or all but those of some keys: ``"sample by account"``. ``catch_up``
                 takes them later. ``None``: nothing.
+            sep: what separates the values of a CSV file, where it is not to be found out.
+            decimal: the sign before the fraction of a CSV file's numbers: ``","`` reads ``1.234,5``.
+            header: whether a line of a CSV file names its columns; else they are ``column_1`` and so on.
+            encoding: of a CSV file, as Python calls it.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
                 event times, how rows change is not clear, or the name is taken.
         """
         corrections = corrections_of(changes, key, weight)
+        options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
-            live = open_live(source, folder=self._spooled(name, fresh=True))
-            copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred)
-            log = ingest(name, copied, folder, columns=columns, time=time, lateness=lateness, corrections=corrections)
+            live = open_live(source, folder=self._spooled(name, fresh=True), options=options)
+            copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred, live.notes)
+            log = ingest(
+                name,
+                copied,
+                folder,
+                columns=columns,
+                time=time,
+                lateness=lateness,
+                corrections=corrections,
+                options=options if live is None else None,
+            )
             if live is not None:
                 log = begin_live(log, live, source, history or 0, self._durable, self._gate)
                 self._live.attach(name, live)
@@ -122,7 +141,15 @@ class SessionStreams:
             self._live.attach(stream.name, reader)
 
     def add_table(
-        self, name: str, source: object, columns: Mapping[str, str] | None = None, key: Sequence[str] | None = None
+        self,
+        name: str,
+        source: object,
+        columns: Mapping[str, str] | None = None,
+        key: Sequence[str] | None = None,
+        sep: str | None = None,
+        decimal: str | None = None,
+        header: bool = True,
+        encoding: str | None = None,
     ) -> Stream:
         """Add a table: all of its rows are there from the start, until ``update_table``.
 
@@ -130,8 +157,10 @@ class SessionStreams:
         replaced and deleted later; without one they can only be added.
         """
         corrections = corrections_of(None, key, None, table=True)
+        options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
-            table = static_table(ingest(name, source, folder, columns=columns, corrections=corrections, growing=True))
+            log = ingest(name, source, folder, columns=columns, corrections=corrections, growing=True, options=options)
+            table = static_table(log)
             change.state = transitions.add_stream(self._runtime, change.state, table)
         return table
 

@@ -68,7 +68,7 @@ def _fitting(log: StreamLog, source: object, only: Collection[str] | None, weigh
         column_types(opened, {found[name]: str(type_) for name, type_ in expected.items()})
         for chunk in opened.chunks:
             chosen = Chunk(chunk.rows.select([found[name] for name in expected]), chunk.lines, chunk.quarantined)
-            rows, lines, quarantined = fit(chosen, expected, log_schema(expected.items()))
+            rows, lines, quarantined = fit(chosen, expected, log_schema(expected.items()), log.guesses)
             if quarantined:
                 reason = f"row {quarantined[0].line}: {quarantined[0].reason}"
                 raise StreamError(f"table {log.name}, {reason}", hint="nothing was changed")

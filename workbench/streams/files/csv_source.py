@@ -6,8 +6,8 @@ An empty field is NULL, a quoted empty one is the empty string.
 
 from __future__ import annotations
 
-import gzip
-import io
+import codecs
+import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,12 +22,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
-from workbench.errors import StreamError
-from workbench.streams.convert import infer_type
+from workbench.streams.files.csv_layout import UTF_8, UTF_16, CsvOptions, Layout, layout_of, open_file
+from workbench.streams.guessing import guess_columns
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-_SEPARATORS = ";\t|"
-"""Delimiters that may separate values instead of a comma."""
 _CHUNK = 1 << 20
 _BLANK_LINE = re.compile(rb"^\r?\n", re.MULTILINE)
 _BLOCK_BYTES = 1 << 22
@@ -35,43 +33,35 @@ _BLOCK_BYTES = 1 << 22
 _LINE_BREAKS = r"\n(?:\r?\n)*"
 
 
-def open_csv(path: Path, stack: ExitStack) -> OpenedSource:
-    """Opens a ``.csv`` or ``.csv.gz`` file with a header line, in UTF-8.
+def open_csv(path: Path, stack: ExitStack, options: CsvOptions = CsvOptions()) -> OpenedSource:  # noqa: B008
+    """Opens a ``.csv`` or ``.csv.gz`` file.
 
-    Values are separated by commas; by semicolons, tabs or bars where these stand in a header line without commas.
+    How it is written is found out (``csv_layout``) where the options do not say it.
 
     Raises:
-        StreamError: no header line, or two columns of one name.
+        StreamError: no line names the columns.
     """
-    separator = ","
-    names = _header(path, separator)
-    if len(names) == 1 and (other := next((sign for sign in _SEPARATORS if sign in names[0]), None)):
-        separator, names = other, _header(path, other)
-    for name in names:
-        if names.count(name) > 1:
-            raise StreamError(f"two columns of {path} are called {name}", hint="rename one in the file's first line")
-    chunks = _CsvReader(path, names, separator, stack.enter_context(WholeLines(path))).chunks()
+    layout = layout_of(path, options)
+    chunks = _CsvReader(path, layout, stack.enter_context(WholeLines(path, layout))).chunks()
     first = next(chunks, None)
-    schema = pa.schema([(name, pa.string()) for name in names])
+    schema = pa.schema([(name, pa.string()) for name in layout.names], metadata=_stored(options))
     if first is None:
-        return OpenedSource(schema, iter(()))
-    inferred = {name: infer_type(first.rows.column(name)) for name in names}
-    return OpenedSource(schema, chain([first], chunks), inferred)
+        return OpenedSource(schema, iter(()), notes=layout.notes)
+    columns = dict(zip(layout.names, first.rows.columns, strict=True))
+    guesses = guess_columns(columns, layout.separator, options.decimal)
+    return OpenedSource(schema, chain([first], chunks), guesses, layout.notes)
 
 
-def _header(path: Path, separator: str) -> list[str]:
-    with WholeLines(path) as lines:
-        try:
-            parsing = _parsing(separator, lambda row: "skip")
-            names = list(pc_csv.open_csv(lines, parse_options=parsing).schema.names)
-            if lines.not_text and lines.not_text[0][0] == 1:
-                raise pa.ArrowInvalid("its first line is not UTF-8")
-            return names
-        except (pa.ArrowException, OSError) as error:
-            raise StreamError(
-                f"{path} cannot be read as CSV: {lines.cut or error}",
-                hint="its first line must name the columns, separated by commas, semicolons, tabs or bars, in UTF-8",
-            ) from error
+_OPTIONS = b"csv"
+
+
+def _stored(options: CsvOptions) -> dict[bytes, bytes] | None:
+    return {_OPTIONS: json.dumps(options.declared).encode()} if options.declared else None
+
+
+def options_of(schema: pa.Schema) -> CsvOptions:
+    """What was declared when a file with these columns was opened."""
+    return CsvOptions(**json.loads((schema.metadata or {}).get(_OPTIONS, b"{}")))
 
 
 def _parsing(separator: str, malformed: Callable[[Any], str]) -> pc_csv.ParseOptions:
@@ -82,19 +72,20 @@ def _parsing(separator: str, malformed: Callable[[Any], str]) -> pc_csv.ParseOpt
 class _CsvReader:
     """Reads chunks and works out the line each row began on, from the rows' order and the line breaks in values."""
 
-    def __init__(self, path: Path, names: list[str], separator: str, lines: WholeLines) -> None:
+    def __init__(self, path: Path, layout: Layout, lines: WholeLines) -> None:
         self._path = path
         self._lines = lines
-        self._next_record = 2  # the header is record 1, on line 1
-        self._next_line = 2
+        self._next_record = 2  # the numbers of the columns, which WholeLines puts there, are record 1
+        self._next_line = 1
+        self._schema = pa.schema([(name, pa.string()) for name in layout.names])
         self._last_height = 1
         self._malformed: list[Any] = []  # in order; Arrow reads ahead, so some lie beyond the current chunk
         self._reader = pc_csv.open_csv(
             lines,
             read_options=pc_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-            parse_options=_parsing(separator, self._malformed_row),
+            parse_options=_parsing(layout.separator, self._malformed_row),
             convert_options=pc_csv.ConvertOptions(
-                column_types={name: pa.string() for name in names},
+                column_types={str(number): pa.string() for number in range(len(layout.names))},
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -113,10 +104,10 @@ class _CsvReader:
                 stopped = f"the file cannot be read from about here on, perhaps as a quote is not closed: {error}"
                 break
             if batch.num_rows:
-                yield self._chunk(batch)
+                yield self._chunk(pa.RecordBatch.from_arrays(batch.columns, schema=self._schema))
         ending = tuple(self._ending(stopped))
         if ending:
-            yield Chunk(_no_rows(self._reader.schema), np.array([], dtype=np.int64), ending)
+            yield Chunk(_no_rows(self._schema), np.array([], dtype=np.int64), ending)
 
     def _malformed_row(self, row: Any) -> str:
         self._malformed.append(row)
@@ -161,7 +152,9 @@ class _CsvReader:
         waiting = self._lines.not_text
         while waiting and (before is None or waiting[0][0] < before):
             line, text = waiting.pop(0)
-            yield QuarantinedRow(line, text.decode(errors="replace").rstrip("\r\n"), "not UTF-8 text")
+            yield QuarantinedRow(
+                line, text.decode(errors="replace").rstrip("\r\n"), f"not {self._lines.encoding.upper()} text"
+            )
 
     def _line(self) -> int:
         return int(self._lines.physical(np.array([self._next_line]))[0])
@@ -191,16 +184,21 @@ class WholeLines:
     A cut line could look like a good one with a shorter number in it, so it is held back; ``cut`` then says why the
     file ended and ``rest`` holds that line. Lines that are not UTF-8 would stop Arrow; they are left out and kept, with
     their numbers, in ``not_text``. Blank lines Arrow skips without a word. Both are counted, for `physical`.
+
+    It begins with a line of the columns' numbers, instead of the lines before the file's first row.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, layout: Layout) -> None:
         self.cut: str | None = None
         self.rest = b""
         self.not_text: list[tuple[int, bytes]] = []
         self.quotes = 0
         self.closed = False
-        self._file = _open(path)
-        self._ready = memoryview(b"")
+        self.encoding, self._before = layout.encoding, layout.before
+        self._file = open_file(path)
+        self._decoder = codecs.getincrementaldecoder(UTF_16)() if layout.encoding == UTF_16 else None
+        header = layout.separator.join(map(str, range(len(layout.names)))) + "\n"
+        self._ready = memoryview(header.encode())
         self._ended = False
         self._lines = 0
         self._skipped: list[int] = []
@@ -231,7 +229,9 @@ class WholeLines:
     def _next_lines(self) -> bytes:
         try:
             data = self._file.read1(_CHUNK)
-        except (EOFError, OSError, zlib.error) as error:
+            if self._decoder is not None:
+                data = self._utf_8(data)
+        except (EOFError, OSError, zlib.error, UnicodeError) as error:
             self.cut = str(error)
             data = b""
         if not data:
@@ -244,18 +244,40 @@ class WholeLines:
         self.rest = data[end:]
         return self._readable(data[:end])
 
+    def _utf_8(self, data: bytes) -> bytes:
+        """Some of a file in UTF-16, in UTF-8; as much as gives something, unless it has ended."""
+        assert self._decoder is not None
+        while data:
+            if text := self._decoder.decode(data):
+                return text.encode()
+            data = self._file.read1(_CHUNK)
+        return self._decoder.decode(b"", final=True).encode()
+
     def _readable(self, lines: bytes) -> bytes:
-        """The lines without those that are not UTF-8; only a chunk that has such is looked at line by line."""
+        """The lines in UTF-8, without those that are no text; only a chunk with such is looked at line by line."""
+        if not self._lines:
+            lines = lines.removeprefix(codecs.BOM_UTF8)
+        while self._before and lines:
+            self._before -= 1
+            self._lines += 1
+            self._skipped.append(self._lines)
+            lines = lines[lines.index(b"\n") + 1 :]
         try:
-            lines.decode()
+            lines = self._text(lines)
         except UnicodeDecodeError:
             return b"".join(self._line(line + b"\n") for line in lines.split(b"\n")[:-1])
         self._count(lines)
         return lines
 
+    def _text(self, lines: bytes) -> bytes:
+        if self.encoding in (UTF_8, UTF_16):
+            lines.decode()
+            return lines
+        return lines if lines.isascii() else lines.decode(self.encoding).encode()
+
     def _line(self, line: bytes) -> bytes:
         try:
-            line.decode()
+            line = self._text(line)
         except UnicodeDecodeError:
             self._lines += 1
             self._skipped.append(self._lines)
@@ -273,7 +295,3 @@ class WholeLines:
                 self._skipped.append(self._lines + before + 1)
         self._lines += lines.count(b"\n")
         self.quotes += lines.count(b'"')
-
-
-def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")

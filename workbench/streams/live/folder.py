@@ -17,7 +17,10 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
+from workbench.streams.files.csv_layout import CsvOptions
+from workbench.streams.files.csv_source import options_of
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import Note, changed_note, matching_files, note_of
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, widened
 from workbench.streams.readers import open_source
@@ -35,17 +38,20 @@ class FolderReader:
     Args:
         pattern: a folder, or a pattern of paths, such as ``"in/*.csv"``.
         schema: the columns, where the stream has been added before; ``None``: those of the first file that can be read.
+        options: what is declared of how CSV files are written, where the stream has not been added before.
 
     Raises:
         StreamError: there is no such file yet, which would say what columns there are.
     """
 
-    def __init__(self, pattern: str, schema: pa.Schema | None = None) -> None:
+    def __init__(self, pattern: str, schema: pa.Schema | None = None, options: CsvOptions | None = None) -> None:
         self._pattern = pattern
-        self.inferred: Mapping[str, DataType] = {}
+        self._options = options_of(schema) if schema is not None else options or CsvOptions()
+        self.inferred: Mapping[str, Guess] = {}
+        self.notes: tuple[str, ...] = ()
         if schema is None:
             first = self._first()
-            schema, self.inferred = first.schema, first.inferred
+            schema, self.inferred, self.notes = first.schema, first.inferred, first.notes
         self._schema = schema
 
     @property
@@ -88,8 +94,8 @@ class FolderReader:
         problem: StreamError | None = None
         for file, _ in matching_files(self._pattern).values():
             try:
-                with _opened(file) as first:
-                    return OpenedSource(first.schema, iter(()), first.inferred)
+                with _opened(file, self._options) as first:
+                    return OpenedSource(first.schema, iter(()), first.inferred, first.notes)
             except StreamError as error:
                 problem = problem or error
         hint = "add the stream when there is a first file, which says what columns there are"
@@ -106,7 +112,7 @@ class FolderReader:
         note = note_of(file, stamp) if known is None else changed_note(file, stamp, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
         passed = note.quarantined
-        with _opened(file, self._schema) as opened:
+        with _opened(file, self._options, self._schema) as opened:
             self._check(file, opened.schema)
             try:
                 for chunk in _from(opened.chunks, read, passed):
@@ -232,13 +238,13 @@ class _opened:
     out, or are no JSON, stops nothing.
     """
 
-    def __init__(self, file: Path, schema: pa.Schema | None = None) -> None:
-        self._file, self._schema, self._stack = file, schema, ExitStack()
+    def __init__(self, file: Path, options: CsvOptions, schema: pa.Schema | None = None) -> None:
+        self._file, self._options, self._schema, self._stack = file, options, schema, ExitStack()
 
     def __enter__(self) -> OpenedSource:
         if self._schema is not None and self._file.name.lower().endswith(ENDINGS):
             return open_json_lines(self._file, self._stack, self._schema)
-        return open_source(self._file, self._file.parent, self._stack)
+        return open_source(self._file, self._file.parent, self._stack, self._options)
 
     def __exit__(self, *problem: object) -> None:
         self._stack.close()

@@ -17,6 +17,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
 
 Offsets = Mapping[str, str]
@@ -74,8 +75,12 @@ class Reader(Protocol):
         """Its columns; known when the stream is added."""
 
     @property
-    def inferred(self) -> Mapping[str, DataType]:
+    def inferred(self) -> Mapping[str, Guess]:
         """The types that the values of columns of text suggest."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else was found out about how it is written."""
 
     @property
     def description(self) -> str:
@@ -113,7 +118,8 @@ class TypedReader:
         description: what it reads, to show.
     """
 
-    inferred: ClassVar[Mapping[str, DataType]] = {}
+    inferred: ClassVar[Mapping[str, Guess]] = {}
+    notes: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, schema: pa.Schema, description: str) -> None:
         self._schema, self._description = schema, description

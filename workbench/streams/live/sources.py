@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.urls import is_url
 from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.iterator import IteratorReader
@@ -16,6 +17,7 @@ from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
+from workbench.streams.readers import check_no_options
 
 _PATTERN = frozenset("*?[")
 
@@ -25,7 +27,9 @@ def is_pattern(path: str | Path) -> bool:
     return not _PATTERN.isdisjoint(str(path))
 
 
-def open_live(source: object, schema: pa.Schema | None = None, folder: Path | None = None) -> Reader | None:
+def open_live(
+    source: object, schema: pa.Schema | None = None, folder: Path | None = None, options: CsvOptions | None = None
+) -> Reader | None:
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
@@ -33,10 +37,18 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
             ``PolledQuery``, an iterator or generator, or a streaming DataFrame of Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
+        options: what is declared of how CSV files are written.
 
     Raises:
         StreamError: nothing is there yet that says what columns it has.
     """
+    reader = _reader(source, schema, folder, options)
+    if reader is not None and not isinstance(reader, FolderReader):
+        check_no_options(options, reader.description)
+    return reader
+
+
+def _reader(source: object, schema: pa.Schema | None, folder: Path | None, options: CsvOptions | None) -> Reader | None:
     match source:
         case str() if source.startswith(KAFKA_SCHEME):
             return TopicReader(source, schema)
@@ -47,7 +59,7 @@ def open_live(source: object, schema: pa.Schema | None = None, folder: Path | No
         case PolledQuery():
             return QueryReader(source, schema)
         case str() | Path() if is_pattern(source) and not is_url(source) and not Path(source).exists():
-            return FolderReader(str(source), schema)
+            return FolderReader(str(source), schema, options)
         case pa.RecordBatchReader():
             return None
         case Iterator():

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import stored_name
@@ -15,7 +14,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes
-from workbench.streams.ingest import column_types, fit, quarantined_rows
+from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -68,9 +67,6 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     return fetched
 
 
-Fitting = tuple[pa.Table, NDArray[np.int64], list[QuarantinedRow]]
-
-
 def _fitting(log: StreamLog, chunk: Chunk) -> Fitting:
     """The rows with the types of the log, the line of each, and those that do not fit."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
@@ -78,7 +74,7 @@ def _fitting(log: StreamLog, chunk: Chunk) -> Fitting:
         opened = unfold_envelopes(opened, log.corrections)
     types = _types(log, opened)
     try:
-        return fit(next(opened.chunks), types, log_schema(types.items()))
+        return fit(next(opened.chunks), types, log_schema(types.items()), log.guesses)
     except Exception as problem:  # no record may stop a source, whatever is in it
         rows, half = chunk.rows.num_rows, chunk.rows.num_rows // 2
         if not rows:

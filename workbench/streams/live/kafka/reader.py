@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import rows_of
+from workbench.streams.guessing import Guess
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
@@ -58,13 +58,13 @@ class TopicReader(TypedReader):
         self._consumer = self._connected()
         # Questions have a connection of their own, on which no answer waits behind messages that are not there yet.
         self._questions = self._connected()
-        self._inferred: Mapping[str, DataType] = {}
+        self._inferred: Mapping[str, Guess] = {}
         if schema is None:
             schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
         super().__init__(schema, given)
 
     @property
-    def inferred(self) -> Mapping[str, DataType]:  # type: ignore[override]
+    def inferred(self) -> Mapping[str, Guess]:  # type: ignore[override]
         """Columns of CSV are texts, and may look like numbers."""
         return self._inferred
 

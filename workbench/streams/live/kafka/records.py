@@ -18,9 +18,8 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, nearest
-from workbench.sql.algebra.types import DataType
-from workbench.streams.convert import infer_type
 from workbench.streams.files.json_lines import JsonRecord, as_record, schema_of, within_depth
+from workbench.streams.guessing import Guess, guess_columns
 from workbench.streams.live.kafka.avro import AvroFormat
 
 OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")
@@ -74,7 +73,7 @@ class KafkaRecords:
             case _:
                 self._decode = as_record
 
-    def infer(self, messages: Sequence[Message]) -> tuple[pa.Schema, Mapping[str, DataType]]:
+    def infer(self, messages: Sequence[Message]) -> tuple[pa.Schema, Mapping[str, Guess]]:
         """The columns that messages have, and the types that columns of text suggest."""
         records = [record for message in messages if not isinstance(record := self.record(message, None), str)]
         if not records and self._avro is None:
@@ -85,7 +84,7 @@ class KafkaRecords:
             place = schema.get_field_index(field.name)
             schema = schema.append(field) if place < 0 else schema.set(place, field)
         texts = {name: pa.array([record.get(name) for record in records], pa.string()) for name in self._columns}
-        return schema, {name: infer_type(column) for name, column in texts.items()}
+        return schema, guess_columns(texts)
 
     def record(self, message: Message, schema: pa.Schema | None) -> JsonRecord | str:
         """The record of a message, or why it is rejected.

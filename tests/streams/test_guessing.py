@@ -1,0 +1,174 @@
+"""What texts are read as: no value is another one than its text says."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from workbench.errors import StreamError
+from workbench.streams.files.csv_layout import CsvOptions
+from workbench.streams.guessing import Guess, guess, guess_columns, read
+from workbench.streams.ingest import ingest
+from workbench.streams.log import StreamLog, open_log
+
+ACCOUNTS = ["12345678901234567", "12345678901234568", "12345678901234569"]
+
+
+def added(folder: Path, data: str | bytes, **options: Any) -> StreamLog:
+    path = folder / "x.csv"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    log = ingest("x", path, folder / "log", **options)
+    assert open_log(folder / "log") == log and open_log(folder / "log").guesses == log.guesses
+    return log
+
+
+def types_of(log: StreamLog) -> list[str]:
+    return [str(type_) for _, type_ in log.columns]
+
+
+def values_of(log: StreamLog) -> list[tuple[object, ...]]:
+    return [tuple(row.values()) for row in log.read(0, log.rows).to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "why"),
+    [
+        ([*ACCOUNTS, "nan"], "integer", "whole numbers; nan is NULL"),
+        ([*ACCOUNTS, "1.23457E+16"], "string", "texts"),
+        ([*ACCOUNTS, "0.5"], "decimal(38,1)", "more digits than a double keeps"),
+        (["0.1234567890123456789", "123"], "decimal(38,19)", "more digits"),
+        (["0.1234567890123456789", "1" * 20], "string", "texts"),
+        (["0.30000000000000004", "1e-7"], "double", "numbers"),
+        (["1e400"], "string", "texts"),
+        (["5E3", "7E1", "1E0"], "string", "5E3 is perhaps no number"),
+        (["5e3", "123"], "string", "5e3 is perhaps no number"),
+        (["123"] * 30 + ["1A2"], "string", "texts"),
+        (["5E3", "2.5"], "double", "numbers"),
+        (["NA", "1.5", "-"], "double", "-, NA is NULL"),
+        (["true", "None", "false"], "boolean", "None is NULL"),
+        (["true", "false", "1"], "string", "texts"),
+        (["2005-01-01", "N/A"], "date", "N/A is NULL"),
+        (["NA", "a"], "string", "texts"),
+        (["NA"], "string", "no values"),
+        (["2020-01-01 10:00:00.1234567"], "string", "texts"),
+        (["+491701234567"], "string", "a plus"),
+        (["1.234,56", "7"], "double", "numbers as 1.234,56"),
+        (["(1,200.00)", "3", "NA"], "double", "numbers as (1,200.00); NA is NULL"),
+        (["$1,200", "-$5"], "integer", "numbers as $1,200"),
+        (["€ 5", "€ 1.200,5"], "double", "numbers as € 5"),
+        (["€ 5", "$ 5"], "string", "texts"),
+        (["1 234", "5"], "integer", "numbers as 1 234"),
+        (["2,155"], "string", "2,155 may be a number in two ways"),
+        (["2,155", "1,234,567"], "integer", "numbers as 2,155"),
+        (["19,47", "2.155"], "double", "numbers as 19,47"),
+        (["12345678901234567,5", "1,0"], "decimal(38,1)", "numbers as 12345678901234567"),
+        (["12 %"], "string", "texts"),
+    ],
+)
+def test_guesses(values: list[str], type_: str, why: str) -> None:
+    found = guess("c", pa.array(values))
+    assert (str(found.type), why in found.why) == (type_, True), found
+
+
+@pytest.mark.parametrize(
+    ("sample", "later", "expected"),
+    [
+        (
+            ["1", "2"],
+            ["3", "02139", "4.0", "4.5", "5E3", "NA", "", "+4912345678"],
+            [3, "?", 4, "?", "?", None, None, "?"],
+        ),
+        (["1.5"], ["3", "12345678901234567.5", "007.5", "nan", "1e400"], [3.0, "?", "?", "nan", "?"]),
+        (["1.234,56"], ["2.155", "1.5", "19,47", "1,200.00"], [2155.0, "?", 19.47, "?"]),
+        ([*ACCOUNTS, "0.5"], ["0.25", "1", "01"], ["?", Decimal("1.0"), "?"]),
+        (["true", "false"], ["1", "TRUE", "-"], ["?", True, None]),
+        (["a", "b"], ["02139", "NA", "-"], ["02139", "NA", "-"]),
+    ],
+)
+def test_what_comes_later_is_the_same_value_or_does_not_fit(
+    sample: list[str], later: list[str], expected: list[object]
+) -> None:
+    values, misfit = read(pa.array(later), guess("c", pa.array(sample)))
+    found = ["?" if misfit is not None and misfit[at] else value for at, value in enumerate(values.to_pylist())]
+    assert [str(value) if value != value else value for value in found] == expected
+
+
+def test_points_are_doubted_beside_decimal_commas_and_semicolons() -> None:
+    points = {"cases": pa.array(["2.155", "6"])}
+    assert guess_columns(points)["cases"].type.kind.value == "double"
+    assert guess_columns(points, ";")["cases"].type.kind.value == "string"
+    assert guess_columns({**points, "rate": pa.array(["2.5"])}, ";")["cases"].type.kind.value == "double"
+    beside = guess_columns({**points, "rate": pa.array(["19,47"])}, "\t")
+    assert beside["cases"].type.kind.value == "string" and "--decimal" in beside["cases"].why
+    declared = guess_columns({**points, "rate": pa.array(["19,47"])}, ";", ",")
+    assert (str(declared["cases"].type), declared["cases"].form) == ("integer", ",.")
+
+
+def test_a_guess_is_stored() -> None:
+    found = guess("fee", pa.array(["1.234,56", "3"]))
+    assert Guess.of_json(found.to_json()) == found
+    assert found.first == ("1.234,56", "3")
+
+
+def test_later_rows_of_a_file_that_are_other_values_are_quarantined(tmp_path: Path) -> None:
+    text = "zip,n\n" + "10001,1\n" * 500_000 + "02139,2\n"
+    log = added(tmp_path, text)
+    assert (types_of(log), log.rows) == (["integer", "integer"], 500_000)
+    reason = "zip: '02139' is no integer, as was guessed; --type zip=string keeps it"
+    assert [(entry.line, entry.reason) for entry in log.quarantined] == [(500_002, reason)]
+
+
+@pytest.mark.parametrize(
+    ("data", "names", "row", "line"),
+    [
+        ("id;amount, EUR;who\n1;2,5;a\n", ["id", "amount, EUR", "who"], (1, 2.5, "a"), 2),
+        ('id|"a|b"\n1|x\n', ["id", "a|b"], (1, "x"), 2),
+        ("Report 2024\n\nid,fee\n1,2\n3,4\n", ["id", "fee"], (1, 2), 4),
+        ("Report, 2024\nid,fee,c\n1,2,3\n3,5,5\n", ["id", "fee", "c"], (1, 2, 3), 3),
+        ("Report,,\nid,fee,c\n1,2,3\n3,5,5\n", ["id", "fee", "c"], (1, 2, 3), 3),
+        ('"","Ozone","Solar.R"\n"1",41,NA\n"2",2,3\n', ["column_1", "Ozone", "Solar.R"], (1, 41, None), 2),
+        ('"x","y"\n"1",41,190\n"2",NA,118\n', ["column_1", "x", "y"], (1, 41, 190), 2),
+        ("a,A,,b\n1,2,3,4\n", ["a", "A_2", "column_3", "b"], (1, 2, 3, 4), 2),
+        ("\ufeffnäh,b\n1,€\n", ["näh", "b"], (1, "€"), 2),
+        ("n\u00e9,b\n1,Caf\u00e9\n".encode("latin-1"), ["né", "b"], (1, "Café"), 2),
+        ("né,b\n1,5 \u20ac\n".encode("cp1252"), ["né", "b"], (1, 5), 2),
+        ("né,b\n1,日本\n".encode("utf-16"), ["né", "b"], (1, "日本"), 2),
+    ],
+)
+def test_layouts_are_found_out(
+    data: str | bytes, names: list[str], row: tuple[object, ...], line: int, tmp_path: Path
+) -> None:
+    log = added(tmp_path, data)
+    assert [guess.column for guess in log.guesses.values()] == names
+    assert values_of(log)[0] == row
+    plain = names[0] in ("id", "näh") and line == 2 and ";" not in str(data) and "|" not in str(data)
+    assert bool(log.notes) != plain
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "row"),
+    [
+        ("1,x\n2,y\n", CsvOptions(header=False), (1, "x")),
+        ("\ufeff1,x\n2,y\n", CsvOptions(header=False), (1, "x")),
+        ("a~b\n1~x\n", CsvOptions(sep="~"), (1, "x")),
+        ("a;b\n2.155;1\n", CsvOptions(decimal=","), (2155, 1)),
+        ("a;b\n2.155;1\n", CsvOptions(decimal="."), (2.155, 1)),
+        ("a,b\n1,\x84\n".encode("latin-1"), CsvOptions(encoding="cp437"), (1, "ä")),
+    ],
+)
+def test_what_is_declared_of_a_file_counts(
+    data: str | bytes, options: CsvOptions, row: tuple[object, ...], tmp_path: Path
+) -> None:
+    assert values_of(added(tmp_path, data, options=options))[0] == row
+
+
+@pytest.mark.parametrize("wrong", [{"sep": ";;"}, {"decimal": "x"}, {"encoding": "latin-99"}])
+def test_options_that_say_nothing_are_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(StreamError):
+        CsvOptions(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(StreamError, match="sep would say nothing"):
+        ingest("x", pa.table({"a": [1]}), Path("nowhere"), options=CsvOptions(sep=";"))

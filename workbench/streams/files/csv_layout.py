@@ -1,0 +1,282 @@
+"""How a CSV file is written: its encoding, what separates its values, and the line that names its columns.
+
+All of it is found out from the first lines, unless it is declared. What is found out and is not plain is said in the
+layout's notes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+from workbench.errors import StreamError
+from workbench.sql.algebra.column_names import stored_name
+
+SEPARATORS = ",;\t|"
+"""What may separate values, the likeliest first."""
+UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
+_SAMPLE = 1 << 20
+_RECORDS, _MOST_TITLES = 50, 5
+_NUMBER = re.compile(r"^\s*[(+-]?\d[\d.,:/ -]*\)?\s*$")
+_SIGNS = "€£§°µ²³½¼¾®©™·•–—…‘’“”«»¿¡ \u00a0"
+"""Signs beyond ASCII that stand in texts by themselves."""
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """What is declared of how CSV files are written; ``None``: it is found out.
+
+    Attributes:
+        sep: what separates values.
+        decimal: the sign before the fraction of a number, ``"."`` or ``","``.
+        header: whether a line names the columns; else they are ``column_1`` and so on.
+        encoding: of the text, as Python calls it: ``"utf-8"``, ``"utf-16"``, ``"cp1252"``, ``"latin-1"``.
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    header: bool = True
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
+            raise StreamError(f"sep={self.sep!r} separates no values", hint="one character, such as ; or |")
+        if self.decimal not in (None, ".", ","):
+            raise StreamError(f"decimal={self.decimal!r} stands before no fraction", hint="it is a point or a comma")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                hint = "utf-8, utf-16, cp1252 or another that Python knows"
+                raise StreamError(f"there is no encoding {self.encoding}", hint=hint) from None
+
+    @property
+    def declared(self) -> dict[str, object]:
+        """What is not left to be found out."""
+        plain = CsvOptions()
+        return {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is written.
+
+    Attributes:
+        names: of the columns.
+        separator: of values.
+        encoding: of the text.
+        before: lines before the first row.
+        notes: what was found out.
+    """
+
+    names: tuple[str, ...]
+    separator: str
+    encoding: str
+    before: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Records:
+    """The first records of a file, split by one separator."""
+
+    separator: str
+    fields: list[list[str]]
+    ends: list[int]
+    """The line on which each ends."""
+    usual: int
+    """Values of most records."""
+    header: int
+    """Which of them names the columns."""
+
+    @property
+    def likelihood(self) -> tuple[bool, float, int, int]:
+        """The greater, the more likely is the separator."""
+        share = sum(len(one) == self.usual for one in self.fields) / len(self.fields)
+        return self.header == 0, share, self.usual, -SEPARATORS.find(self.separator)
+
+
+def layout_of(path: Path, options: CsvOptions) -> Layout:
+    """How a file is written.
+
+    Raises:
+        StreamError: no line names the columns.
+    """
+    data = _beginning(path)
+    encoding = options.encoding or _encoding(data)
+    notes = []
+    if options.encoding is None and encoding != UTF_8:
+        notes.append(f"it is no UTF-8, and is read as {encoding}; encoding= says another")
+    text = data.decode("utf-8-sig" if encoding == UTF_8 else encoding, errors="replace").lstrip("\ufeff")
+    separators = options.sep or SEPARATORS
+    found = [one for sign in separators if (one := _records(text, sign, options.header)) is not None]
+    several = [one for one in found if one.usual > 1 and one.likelihood[1] >= 0.5]
+    if not found:
+        hint = "its first line must name the columns, separated by commas, semicolons, tabs or bars"
+        raise StreamError(f"{path} cannot be read as CSV: it has no line with values", hint=hint)
+    chosen = max(several or found[:1], key=lambda one: one.likelihood)
+    if options.sep is None and chosen.separator != ",":
+        notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
+    if not options.header:
+        names = [f"column_{number}" for number in range(1, chosen.usual + 1)]
+        return Layout(tuple(names), chosen.separator, encoding, 0, tuple(notes))
+    header, before = chosen.fields[chosen.header], chosen.ends[chosen.header]
+    if chosen.header:
+        notes.append(f"the columns are named on line {before}, after a title")
+    if len(header) == chosen.usual - 1 and _is_index(chosen.fields, chosen.header, chosen.usual):
+        header = ["", *header]
+    if all(_NUMBER.match(name) for name in header):
+        notes.append(f"the columns are called {', '.join(header[:3])}: if that line is a row, say header=False")
+    names, renamed = _named(header)
+    return Layout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed))
+
+
+_SHOWN = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def _beginning(path: Path) -> bytes:
+    """The first lines of a file, the last one whole if there is more than one."""
+    data = b""
+    try:
+        with open_file(path) as file:
+            while len(data) < _SAMPLE and (some := file.read1(_SAMPLE)):
+                data += some
+    except (EOFError, OSError, zlib.error) as error:
+        if not data:
+            raise StreamError(f"{path} cannot be read as CSV: {error}", hint="copy or write the file again") from error
+    if len(data) >= _SAMPLE:
+        end = data.rfind(b"\n") + 1
+        data = data[: end + end % 2] if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else data[:end] or data
+    return data
+
+
+def open_file(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    """Opens a file that may be compressed by gzip."""
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding of a text: UTF-8, also where a few of its lines are damaged, unless all says that it is another."""
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return UTF_16
+    try:
+        data.decode()
+        return UTF_8
+    except UnicodeDecodeError:
+        pass
+    high = [line for line in data.split(b"\n") if not line.isascii()]
+    try:
+        texts = [line.decode(WINDOWS) for line in high]
+    except UnicodeDecodeError:
+        return UTF_8
+    return WINDOWS if not any(map(_is_utf_8, high)) and all(map(_is_likely, texts)) else UTF_8
+
+
+def _is_utf_8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_likely(text: str) -> bool:
+    """Whether letters beyond ASCII stand in words, as they do in a text that is read in its encoding."""
+    return all(
+        sign in _SIGNS
+        or (sign.isalpha() and any(near.isascii() and near.isalpha() for near in text[max(0, at - 1) : at + 2]))
+        for at, sign in enumerate(text)
+        if not sign.isascii()
+    )
+
+
+def _records(text: str, separator: str, header: bool) -> _Records | None:
+    fields, ends = list[list[str]](), list[int]()
+    reader = csv.reader(_lines(text), delimiter=separator)
+    try:
+        for one in islice(reader, _RECORDS + _MOST_TITLES):
+            if one:
+                fields.append(one)
+                ends.append(reader.line_num)
+    except csv.Error:  # a quote is not closed, or a line ends otherwise; what is before it says enough
+        pass
+    if not fields or not any(value.strip() for one in fields for value in one):
+        return None
+    counts = Counter(map(len, fields))
+    usual = max(counts, key=lambda count: (counts[count], count))
+    return _Records(separator, fields, ends, usual, _header(fields, usual) if header else 0)
+
+
+def _lines(text: str) -> Iterator[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _header(fields: Sequence[list[str]], usual: int) -> int:
+    """Which record names the columns: the first one after those that are a title."""
+    for place, one in enumerate(fields[:_MOST_TITLES]):
+        if len(one) == usual and not _is_padded_title(fields, place):
+            return place
+        if _is_index(fields, place, usual):
+            return place
+        following = fields[place + 1] if place + 1 < len(fields) else []
+        is_title = sum(bool(value.strip()) for value in one) <= 1 or _names_columns(following, usual)
+        if not is_title or len(one) > usual or usual == 1 or len(fields) < place + 3:
+            break
+    return 0
+
+
+def _is_padded_title(fields: Sequence[list[str]], place: int) -> bool:
+    """Whether only the first value of a record is there, as a program for sheets writes a title."""
+    one, following = fields[place], fields[place + 1] if place + 1 < len(fields) else []
+    return (
+        len(one) > 1
+        and bool(one[0].strip())
+        and not any(map(str.strip, one[1:]))
+        and _names_columns(following, len(one))
+    )
+
+
+def _names_columns(values: Sequence[str], usual: int) -> bool:
+    return len(values) == usual and not any(_NUMBER.match(value) or not value.strip() for value in values[1:])
+
+
+def _is_index(fields: Sequence[list[str]], place: int, usual: int) -> bool:
+    """Whether a record names all columns but the first, as R writes a table whose rows have names."""
+    rows = fields[place + 1 :]
+    return (
+        len(fields[place]) == usual - 1
+        and bool(rows)
+        and all(len(row) == usual for row in rows)
+        and any(_NUMBER.match(value) for value in rows[0])
+    )
+
+
+def _named(header: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names that differ, as stored ones too, and what was changed about them."""
+    names, notes, taken = list[str](), list[str](), {stored_name(name.strip()) for name in header if name.strip()}
+    used = set[str]()
+    for number, given in enumerate(header, 1):
+        name = given.strip() or f"column_{number}"
+        count = 1
+        while stored_name(name) in used or (name != given.strip() and stored_name(name) in taken):
+            count += 1
+            name = f"{given.strip() or f'column_{number}'}_{count}"
+        used.add(stored_name(name))
+        names.append(name)
+        if name != given.strip():
+            what = f"another column is called {given.strip()}" if given.strip() else f"column {number} has no name"
+            notes.append(f"{what}: it is {name}")
+    return names, notes

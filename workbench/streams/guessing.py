@@ -1,0 +1,286 @@
+"""How the texts of a column are read: as what they seem to be, where no value loses anything by that.
+
+A type is guessed from the first rows of a source. What comes later is read as what was guessed where it is the same
+value there; where it is not, as ``02139`` is no whole number 2139, its row is quarantined, and the reason says how to
+declare the column. A column that is declared is read by ``convert`` alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import Mask, to_column_type
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    MAX_PRECISION,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+)
+from workbench.streams.convert import convert
+from workbench.streams.number_forms import PLAIN, form_of, may_be_grouped, to_plain
+
+FIRST_VALUES = 3
+"""Values that are shown of a column."""
+_LONGEST_SHOWN = 24
+_NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
+_NOT_THERE = r"^\s*(?i:null|none|na|n/a|#n/a|-|\\N)?\s*$"
+"""What stands where there is no value, among numbers, dates, times, and true and false; in a text it is a text."""
+_NAN = r"^\s*(?i:nan)\s*$"
+_ZEROS = r"^\s*[+-]?0\d[\d.,]*\s*$"
+_PHONE = r"^\s*\+\d{7,}\s*$"
+_EXPONENT = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+\s*$"
+_BARE_EXPONENT = r"^\s*[+-]?\d+[eE]\d+\s*$"
+_POINTED = r"^\s*[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
+_CODE = r"^\s*(?:[A-Za-z-]*\d[\dA-Za-z-]*[A-Za-z]|[A-Za-z][\dA-Za-z-]*\d)[\dA-Za-z-]*\s*$"
+_WHOLE = r"^\s*[+-]?\d+\s*$"
+_FINER = r"\.\d{6}\d*[1-9]"
+_SURE_DIGITS = 15
+"""Digits that every DOUBLE keeps."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How the texts of a column are read.
+
+    Attributes:
+        column: its name, as the source spells it.
+        type: of its values.
+        why: they are read so.
+        first: some of its values.
+        form: how its numbers are written (``number_forms``).
+    """
+
+    column: str
+    type: DataType
+    why: str
+    first: tuple[str, ...] = ()
+    form: str = PLAIN
+
+    def to_json(self) -> list[object]:
+        """As a log stores it."""
+        return [self.column, str(self.type), self.why, [*self.first], self.form]
+
+    @staticmethod
+    def of_json(stored: list[object]) -> Guess:
+        """The inverse of ``to_json``."""
+        column, type_, why, first, form = stored
+        assert isinstance(first, list)
+        return Guess(str(column), to_column_type(str(type_)), str(why), tuple(map(str, first)), str(form))
+
+
+def guess_columns(columns: Mapping[str, pa.Array], separator: str = ",", point: str | None = None) -> dict[str, Guess]:
+    """How the columns of one source are read.
+
+    Args:
+        columns: texts by the columns' names.
+        separator: of a line's values; beside semicolons a comma may stand before a fraction.
+        point: the sign before the fraction, where it is declared.
+
+    Example:
+        >>> columns = {"zip": pa.array(["02139"]), "n": pa.array(["1", "NA"]), "rate": pa.array(["19,47"])}
+        >>> for guess in guess_columns(columns).values(): print(guess.column, guess.type, "-", guess.why)
+        zip string - zeros at the beginning, as in 02139
+        n integer - whole numbers; NA is NULL
+        rate double - numbers as 19,47
+    """
+    guesses = {name: guess(name, values, point) for name, values in columns.items()}
+    points = {one.form[0] for one in guesses.values() if one.form}
+    plain = [name for name, one in guesses.items() if one.type.kind in _NUMBERS and one.form == PLAIN]
+    doubtful = [name for name in plain if point is None and may_be_grouped(_there(columns[name]))]
+    has_points = any(_any(_there(columns[name]), _POINTED) for name in plain if name not in doubtful)
+    if "," in points or (separator == ";" and not has_points):
+        for name in doubtful:
+            example = _first(_there(columns[name]), r"\.")
+            why = f"{example} may be {example.replace('.', '')}, or have a fraction: --decimal says which"
+            guesses[name] = Guess(name, STRING, why, guesses[name].first)
+    return guesses
+
+
+def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
+    """How a column is read: as the type that most of its values fit, or as text when more than a few do not.
+
+    A few is 5 in 100, or one of at least four, so that one bad value does not turn a column of amounts into text.
+
+    Args:
+        name: of the column.
+        values: its texts; NULL and empty text say nothing.
+        point: the sign before the fraction, where it is declared.
+    """
+    text = _there(values)
+    first = tuple(str(one)[:_LONGEST_SHOWN] for one in text[:FIRST_VALUES].to_pylist())
+    if not len(text):
+        return Guess(name, STRING, "no values", first)
+    if why := _code(text):
+        return Guess(name, STRING, why, first)
+    type_, misfits = _plain_type(text, _candidates(text) if point != "," else (BOOLEAN, DATE, TIMESTAMP))
+    there = text.filter(pc.invert(pc.match_substring_regex(text, _NAN)))
+    if (misfits or type_ is STRING) and len(there) and (form := form_of(pc.utf8_trim_whitespace(there), point)):
+        plain, _ = to_plain(there, form)
+        in_form, _ = _plain_type(plain, _candidates(plain))
+        if in_form.kind in _NUMBERS:
+            example = _first(there, r"[^\d+-]") or _first(there, ".")
+            return Guess(name, in_form, f"numbers as {example}{_said_marks(values, in_form)}", first, form)
+    if type_ is not STRING:
+        return Guess(name, type_, _NAMES[type_.kind] + _said_marks(values, type_), first)
+    if (amount := _first(text, r"^\s*\(?\p{Sc}?\s*[\d.,]*,\d{3}\)?\s*$")) and point is None:
+        return Guess(name, STRING, f"{amount} may be a number in two ways: --decimal says which", first)
+    return Guess(name, STRING, "texts", first)
+
+
+_NAMES = {
+    Kind.INTEGER: "whole numbers",
+    Kind.DECIMAL: "numbers with more digits than a double keeps",
+    Kind.DOUBLE: "numbers",
+    Kind.BOOLEAN: "true and false",
+    Kind.DATE: "dates",
+    Kind.TIMESTAMP: "times",
+}
+
+
+def _code(text: pa.Array) -> str:
+    """Why the texts are codes that look like numbers; "" where they are not."""
+    if zeros := _first(text, _ZEROS):
+        return f"zeros at the beginning, as in {zeros}"
+    if phone := _first(text, _PHONE):
+        return f"a plus at the beginning, as in {phone}"
+    bare = text.filter(pc.match_substring_regex(text, _BARE_EXPONENT))
+    written_by_a_program = _any(text, _POINTED) or _any(text, r"[eE][+-]")
+    if len(bare) and not written_by_a_program and (_any(bare, "E") or _any(text, _WHOLE)):
+        return f"codes: {bare[0].as_py().strip()} is perhaps no number"
+    return ""
+
+
+def _plain_type(text: pa.Array, candidates: tuple[DataType, ...]) -> tuple[DataType, int]:
+    """The type that most of the texts fit, and how many do not; STRING where that is more than a few."""
+    misfits = {type_: read(text, Guess("", type_, ""))[1] for type_ in candidates}
+    count = {type_: 0 if mask is None else int(mask.sum()) for type_, mask in misfits.items()}
+    best = min(count, key=lambda type_: count[type_])
+    mask = misfits[best]
+    if mask is None:
+        return best, 0
+    is_code = best.kind in _NUMBERS and _any(text.filter(pa.array(mask)), _CODE)
+    few = max(len(text) // 20, len(text) >= 4)
+    return (STRING, 0) if is_code or count[best] > few else (best, count[best])
+
+
+def _candidates(text: pa.Array) -> tuple[DataType, ...]:
+    """Types in the order in which one is taken of those that as many values fit."""
+    others = (BOOLEAN, DATE, TIMESTAMP)
+    pointed, lossy = _any(text, _POINTED), _lossy(text).any()
+    if lossy and _any(text, _EXPONENT):
+        return others
+    whole = () if pointed else (INTEGER,)
+    if not lossy:
+        return (*whole, *(() if pointed else (decimal(MAX_PRECISION, 0),)), DOUBLE, *others)
+    numbers = text.filter(pc.match_substring_regex(text, rf"{_WHOLE}|{_POINTED}"))
+    scale = pc.max(pc.utf8_length(pc.replace_substring_regex(numbers, r"^[^.]*\.?|\s+$", ""))).as_py() or 0
+    digits = pc.max(pc.utf8_length(pc.replace_substring_regex(numbers, r"\..*$|[\s+-]", ""))).as_py() or 0
+    exact = (decimal(MAX_PRECISION, scale),) if digits + scale <= MAX_PRECISION else ()
+    return (*whole, *exact, *others)
+
+
+def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
+    """Texts as a guess says, and a mask of those that are not the same value there (``None``: all are).
+
+    Example:
+        >>> fitting, misfit = read(pa.array(["7", "02139", "NA", "8.0"]), Guess("zip", INTEGER, ""))
+        >>> fitting.to_pylist(), misfit.tolist()
+        ([7, None, None, 8], [False, True, False, False])
+    """
+    kind = guess.type.kind
+    if kind is Kind.STRING:
+        return convert(values, guess.type)
+    text = pc.if_else(pc.match_substring_regex(values, _NOT_THERE), pa.scalar(None, pa.string()), values)
+    if kind is not Kind.DOUBLE or guess.form != PLAIN:
+        text = pc.if_else(pc.match_substring_regex(text, _NAN), pa.scalar(None, pa.string()), text)
+    text, misfit = to_plain(text, guess.form)
+    other = _other_values(text, kind)
+    text = pc.if_else(pa.array(other), pa.scalar(None, pa.string()), text) if other.any() else text
+    if kind is Kind.INTEGER:
+        text = pc.replace_substring_regex(text, r"\.0*\s*$", "")
+    fitting, misread = convert(text, guess.type)
+    masks = [mask for mask in (misfit, other, misread) if mask is not None and mask.any()]
+    return fitting, np.logical_or.reduce(masks) if masks else None
+
+
+def _other_values(text: pa.Array, kind: Kind) -> Mask:
+    """Which texts would be other values than they say."""
+    match kind:
+        case Kind.BOOLEAN:
+            other = _matches(text, r"^\s*[01]\s*$")
+        case Kind.TIMESTAMP:
+            other = _matches(text, _FINER)
+        case Kind.INTEGER | Kind.DECIMAL | Kind.DOUBLE:
+            other = _matches(text, _ZEROS) | _matches(text, _PHONE)
+        case _:
+            return np.zeros(len(text), dtype=np.bool_)
+    return other | _lossy(text) if kind is Kind.DOUBLE else other
+
+
+def _lossy(text: pa.Array) -> Mask:
+    """Which numbers have digits that a DOUBLE does not keep."""
+    digits = pc.replace_substring_regex(text, r"[eE].*$|[+\-.\s]", "")
+    many = pc.greater(pc.utf8_length(pc.ascii_ltrim(digits, "0")), _SURE_DIGITS)
+    numbers = pc.match_substring_regex(text, rf"{_WHOLE}|{_POINTED}|{_EXPONENT}")
+    doubtful = pc.and_(numbers, pc.or_(many, pc.match_substring_regex(text, "[eE]")))
+    lossy = np.asarray(pc.fill_null(doubtful, False).to_numpy(zero_copy_only=False)).copy()
+    places = np.flatnonzero(lossy)
+    if len(places):
+        some = pc.utf8_trim_whitespace(text.take(pa.array(places)))
+        # Most numbers of many digits were written by a program that writes as few as tell its doubles apart.
+        same = pc.equal(pc.replace_substring_regex(some, r"^\+", "").cast(pa.float64()).cast(pa.string()), some)
+        lossy[places] = ~np.asarray(same.to_numpy(zero_copy_only=False))
+        for place in np.flatnonzero(lossy):
+            lossy[place] = loses_digits(text[int(place)].as_py().strip())
+    return lossy
+
+
+def loses_digits(number: str) -> bool:
+    """Whether a number has digits that a DOUBLE does not keep.
+
+    Example:
+        >>> loses_digits("0.1"), loses_digits("12345678901234567"), loses_digits("1e400")
+        (False, True, True)
+    """
+    found = float(number)
+    return found in (float("inf"), float("-inf")) or Decimal(repr(found)) != Decimal(number)
+
+
+def _there(values: pa.Array) -> pa.Array:
+    """The texts that say something."""
+    return values.filter(pc.invert(pc.fill_null(pc.match_substring_regex(values, _NOT_THERE), True)))
+
+
+def _said_marks(values: pa.Array, type_: DataType) -> str:
+    """What stands for NULL besides nothing, in words."""
+    pattern = _NOT_THERE if type_.kind is Kind.DOUBLE else f"{_NOT_THERE}|{_NAN}"
+    marks = values.filter(pc.fill_null(pc.match_substring_regex(values, pattern), False))
+    found = ", ".join(sorted({mark.strip() for mark in pc.unique(marks).to_pylist()} - {""}))
+    return f"; {found} is NULL" if found else ""
+
+
+def _matches(text: pa.Array, pattern: str) -> Mask:
+    found = pc.fill_null(pc.match_substring_regex(text, pattern), False)
+    return np.asarray(found.to_numpy(zero_copy_only=False))
+
+
+def _any(text: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())
+
+
+def _first(text: pa.Array, pattern: str) -> str:
+    found = text.filter(pc.fill_null(pc.match_substring_regex(text, pattern), False))
+    return re.sub(r"\s+", " ", found[0].as_py()).strip()[:_LONGEST_SHOWN] if len(found) else ""
