@@ -221,10 +221,12 @@ class QuestionWriter(PartWriter):
     def _key(self, part: Part) -> Expr:
         """Something to group by, which is no constant."""
         writer = self._writer(part)
-        while True:
+        for _ in range(50):
             key = self.chosen.choice(part.readable) if self.chosen.random() < 0.7 else writer.any_value(1)
             if key.exact and any(f.text in key.text for f in part.readable):
                 return key
+        # No column is exact; whether there is a value always is.
+        return replace(alike("({} IS NULL)", BOOLEAN, self.chosen.choice(part.readable)), exact=True)
 
     def _of_type(self, writer: ValueWriter, type_: DataType) -> Expr:
         """A value of exactly a type."""
