@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from oracle.fuzz.expressions import Expr, constant
+from oracle.fuzz.expressions import Expr, alike, constant
 from oracle.fuzz.names import HOSTILE_COLUMNS, PLAIN_COLUMNS, pick, quoted, written
 from oracle.fuzz.parts import Field, Part, PartWriter, Source
 from oracle.fuzz.statistics import condition_on_group, statistic
 from oracle.fuzz.values import ValueWriter
 
-from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, DataType
+from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, TIMESTAMP, DataType
 
 _SETS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 _DIALECTS = ("databricks", "hive", "postgres", "duckdb", "trino", "oracle")
