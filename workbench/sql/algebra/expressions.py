@@ -36,7 +36,14 @@ class Column(Interned):
 
     @property
     def level(self) -> int:
-        """How many queries farther out its input is: 0 for one of the query that reads it, 1 for the query around."""
+        """How many queries farther out its input is: 0 for one of the query that reads it, 1 for the query around.
+
+        Example:
+            >>> from workbench.sql.algebra.types import INTEGER
+            >>> column = Column("a", INTEGER, 2)
+            >>> column.level, column.outward().level, column.outward().inward() == column
+            (0, 1, True)
+        """
         return max(self.source, 0) // _LEVEL
 
     def outward(self) -> Column:
