@@ -52,7 +52,7 @@ Change = tuple[int, int | None, int]
 def random_changes(values: int) -> list[Change]:
     chosen = random.Random(values)
     places = [None, *range(values)]
-    return [(chosen.randrange(3), chosen.choice(places), chosen.choice([1, 1, -1])) for _ in range(20 * len(places))]
+    return [(chosen.randrange(3), chosen.choice(places), chosen.choice([1, 1, -1])) for _ in range(8 * len(places))]
 
 
 def logged(changes: Sequence[Change], keyed: bool) -> list[Change]:
