@@ -1,6 +1,6 @@
 """How the texts of a column are read: as what they seem to be, where no value loses anything by that.
 
-A type is guessed from the first rows of a source. What comes later is read as what was guessed where it is the same
+A type is guessed from the first rows of a source. Later rows are read as what was guessed where it is the same
 value there; where it is not, as ``02139`` is no whole number 2139, its row is quarantined, and the reason says how to
 declare the column. A column that is declared is read by ``convert`` alone.
 """

@@ -67,7 +67,7 @@ class CsvOptions:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """How a file is written.
 
     Attributes:
@@ -105,7 +105,7 @@ class _Records:
         return self.header == 0, share, self.usual, -SEPARATORS.find(self.separator)
 
 
-def layout_of(path: Path, options: CsvOptions) -> Layout:
+def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
     """How a file is written.
 
     Raises:
@@ -128,7 +128,7 @@ def layout_of(path: Path, options: CsvOptions) -> Layout:
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
     if not options.header:
         names = [f"column_{number}" for number in range(1, chosen.usual + 1)]
-        return Layout(tuple(names), chosen.separator, encoding, 0, tuple(notes))
+        return CsvLayout(tuple(names), chosen.separator, encoding, 0, tuple(notes))
     header, before = chosen.fields[chosen.header], chosen.ends[chosen.header]
     if chosen.header:
         notes.append(f"the columns are named on line {before}, after a title")
@@ -137,7 +137,7 @@ def layout_of(path: Path, options: CsvOptions) -> Layout:
     if all(_NUMBER.match(name) for name in header):
         notes.append(f"the columns are called {', '.join(header[:3])}: if that line is a row, say header=False")
     names, renamed = _named(header)
-    return Layout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed))
+    return CsvLayout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed))
 
 
 _SHOWN = {";": "semicolons", "\t": "tabs", "|": "bars"}

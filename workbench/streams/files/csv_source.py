@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
-from workbench.streams.files.csv_layout import UTF_8, UTF_16, CsvOptions, Layout, layout_of, open_file
+from workbench.streams.files.csv_layout import UTF_8, UTF_16, CsvLayout, CsvOptions, layout_of, open_file
 from workbench.streams.guessing import guess_columns
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -72,7 +72,7 @@ def _parsing(separator: str, malformed: Callable[[Any], str]) -> pc_csv.ParseOpt
 class _CsvReader:
     """Reads chunks and works out the line each row began on, from the rows' order and the line breaks in values."""
 
-    def __init__(self, path: Path, layout: Layout, lines: WholeLines) -> None:
+    def __init__(self, path: Path, layout: CsvLayout, lines: WholeLines) -> None:
         self._path = path
         self._lines = lines
         self._next_record = 2  # the numbers of the columns, which WholeLines puts there, are record 1
@@ -188,7 +188,7 @@ class WholeLines:
     It begins with a line of the columns' numbers, instead of the lines before the file's first row.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(self, path: Path, layout: CsvLayout) -> None:
         self.cut: str | None = None
         self.rest = b""
         self.not_text: list[tuple[int, bytes]] = []

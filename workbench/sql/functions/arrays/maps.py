@@ -198,7 +198,7 @@ def key_of(b: ExpressionBinder, node: exp.MapKeys | exp.MapContainsKey) -> Expre
     return call("map_contains_key", *b.parts(node, "this", "key"))
 
 
-def read(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+def read_of_map(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """MAP_ENTRIES and MAP_VALUES, in duckdb also MAP_CONTAINS and MAP_EXTRACT_VALUE."""
     only_duckdb = function not in NAMES
     if b.dialect != "duckdb" and (only_duckdb or b.dialect not in SPARK_FAMILY):
@@ -243,9 +243,9 @@ def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
 
 
 for _name in NAMES:
-    reads_name(_name)(partial(read, _name))
-reads_name("map_contains")(partial(read, "map_contains_key"))
-reads_name("map_extract_value")(partial(read, "map_value"))
+    reads_name(_name)(partial(read_of_map, _name))
+reads_name("map_contains")(partial(read_of_map, "map_contains_key"))
+reads_name("map_extract_value")(partial(read_of_map, "map_value"))
 for _name in ("map_filter", "transform_keys", "transform_values"):
     reads_call(_name)(partial(over_entries, _name))
 DECLARED = [
