@@ -101,7 +101,7 @@ def network_of(nodes: Iterable[Node], *plans: QueryPlan) -> Network:
 
 
 def without(network: Network, name: str) -> Network:
-    """The network with a query gone, and with it the nodes nobody else needs."""
+    """The network with a query gone, and with it the nodes that no other query needs."""
     plans = [plan for plan in network.queries.values() if plan.name != name]
     needed = network.ancestors(id_ for plan in plans for id_ in plan.nodes)
     return network_of((node for id_, node in network.nodes.items() if id_ in needed), *plans)

@@ -61,7 +61,7 @@ def test_a_column_is_stored_only_where_all_rows_have_it(session: Session, spark)
         assert answers.tree.relation.files == before, "no operator is computed anew for such a column"
     assert stored(session, "next") == {mean}
     check(session)
-    session.run(9)  # so many runs are merged
+    session.run(9)  # with these batches runs are merged
     check(session)
     session.drop("mean")
     session.run(1)

@@ -1,4 +1,4 @@
-"""Maps of files: no descriptors, only so many, hardly any of files that are gone; who reads keeps what is read."""
+"""Maps of files: no descriptors, a bound of maps, hardly any of files that are gone; a reader keeps what it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session that a kernel left behind is named to the notebook's next kernel; what nobody comes back for is removed."""
+"""A session that a kernel left behind is named to the notebook's next kernel; an old one is removed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTEBOOK = "work/fraud.ipynb"
 
 
 def leave(folder: Path, name: str, notebook: str = NOTEBOOK, queries: int = 1, days: float = 0.0) -> Path:
-    """A session that was left so many days ago."""
+    """A session that was left a number of days ago."""
     path = folder / f"{PREFIX}{name}"
     directory = SessionDirectory.new(path)
     with Catalog(path / CATALOG) as catalog, catalog.transaction():

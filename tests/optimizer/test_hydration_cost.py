@@ -22,7 +22,7 @@ LARGE, SMALL = HydrationWork(4, 3_000_000.0), HydrationWork(1, 100.0)
 
 
 def took(work: HydrationWork, times: float) -> PastHydration:
-    """A hydration that took so many times what is typical."""
+    """A hydration that took a multiple of what is typical."""
     return PastHydration(work, times * work.typical_seconds)
 
 

@@ -36,7 +36,7 @@ def network(*conditions: str) -> Network:
 
 
 def seen(grown: Network, **rows: float) -> Estimates:
-    """Estimates after batches that brought so many rows to the nodes of each kind."""
+    """Estimates after batches that brought these rows to the nodes of each kind."""
     kinds = {"selections": Selection, "joins": Join}
     changes = {
         id_: rows[k] for k, kind in kinds.items() for id_, n in grown.nodes.items() if k in rows and isinstance(n, kind)

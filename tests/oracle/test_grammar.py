@@ -1,7 +1,7 @@
 """Random queries by a grammar of all functions and operators, which must answer alike however their rows came.
 
 What a query answers is not known here; what must agree is. A failure names its seed: ``ARGUS_SEED=17`` plays that one
-again, and ``ARGUS_FUZZ=500`` so many from there on.
+again, and ``ARGUS_FUZZ=500`` 500 from there on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows that are past are freed, and nobody can tell: every answer is that of DuckDB, which has them all.
+"""Rows that are past are freed without a trace: every answer is that of DuckDB, which has them all.
 
 Past rows go at once here, and not when half of a segment is past. Times come late, equal and NULL. ``ARGUS_WINDOWS=50``
 runs more queries.

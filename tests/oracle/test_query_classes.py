@@ -32,7 +32,7 @@ EVERY = {
     "outer": 8, "subquery": 6, "join": 4, "set": 4, "correlated": 4, "aggregate": 4, "grouping": 3, "statistic": 3,
     "selection": 3, "view": 2, "array": 2, "shape": 2, "collected": 2, "database": 2, "pivot": 2,
 }  # fmt: skip
-"""Of most classes a run has every so many queries, beginning where its seed says: many of the others need no Spark, and
+"""Of most classes a run has every n-th query, beginning where its seed says: many of the others need no Spark, and
 run in every ``make check`` (``test_without_spark``)."""
 
 

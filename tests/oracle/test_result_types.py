@@ -28,7 +28,7 @@ from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_sql import to_spark
 
 SHARE, ROWS = 4, 40
-"""One call of so many is bound in every run; rows of the table."""
+"""The share of calls that is bound in every run, as one of this number; rows of the table."""
 AT_ONCE = 50
 ENDLESS = re.compile("repeat|space|generate_series|unnest|explode", re.IGNORECASE)
 """Calls that make rows, or texts as long as a number says."""

@@ -34,7 +34,7 @@ NAMES = ["a", "b", "c", "d", "e"]
 
 
 class Analyst(RuleBasedStateMachine):
-    """Somebody who registers, replaces and drops queries while batches arrive."""
+    """A user who registers, replaces and drops queries while batches arrive."""
 
     def __init__(self, spark: SparkSession) -> None:
         super().__init__()

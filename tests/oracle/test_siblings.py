@@ -1,5 +1,5 @@
 """Families: aggregates and set operators that differ only in the rows they read run as one operator, and each answers
-as if it were alone, whoever comes, goes, asks for more, or comes back."""
+as if it were alone, while others come, go, ask for more, or come back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_family_that_grows_shrinks_splits_and_is_opened_again(spark: SparkSess
         assert len(held(oracle, "q1")) == 4
         oracle.run(1)
         oracle.drop("q0")
-        oracle.register({"after": totals(3)})  # somebody has left, so all of it is made again
+        oracle.register({"after": totals(3)})  # a member has left, so all of it is made again
         oracle.run(1)
         # One of them comes to have another statistic, and leaves with what was told of it.
         oracle.register({"more": Case("SELECT g, s, AVG(amount) AS a FROM t WHERE k > 1 GROUP BY g, s")})

@@ -1,4 +1,4 @@
-"""A join of rows that are taken back comes to test less when somebody wants more of it; what its readers were told of
+"""A join of rows that are taken back comes to test less when a query needs more of it; what its readers were told of
 stays told, and each goes on to see its own rows alone."""
 
 from __future__ import annotations

@@ -356,7 +356,7 @@ def test_nan_is_no_null_where_a_target_has_both(postgres: str, broker: Broker, t
 
 
 def test_what_a_killed_process_left_in_a_folder_is_no_row(tmp_path: Path) -> None:
-    """Whoever reads the folder passes over it, and writing the batch again removes it."""
+    """A reader of the folder passes over it, and writing the batch again removes it."""
     changes, folder = pa.table({"weight": [1, 1], "n": [3, 4]}), tmp_path / "out"
     target = target_of(str(folder))
     target.begin("t", (INTEGER,))

@@ -144,7 +144,7 @@ def test_an_iterator_that_waits_holds_nobody_up(tmp_path: Path) -> None:
     live.attach("s", reader)
     streams = {"s": replayed(log, 0, 1_000)}
     assert live.take_in(streams) == 1
-    assert live.take_in(streams) == 0, "nobody gives it anything"
+    assert live.take_in(streams) == 0, "it is given nothing"
     messages.put({"n": 1})
     until = time.monotonic() + 120
     while not live.take_in(streams):

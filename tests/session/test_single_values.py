@@ -13,7 +13,7 @@ from workbench.session.session import Session
 LINKED = "SELECT id, (SELECT name FROM U WHERE U.id = T.k) AS name FROM T"
 ROWS = {"id": [1, 2, 3, 4], "k": [10, 20, None, 40]}
 NAMES = {"id": [10, 20, 20, 30, 30], "name": ["a", "b", None, "d", "d"]}
-"""The second 20 comes in the second batch; 30 is nobody's."""
+"""The second 20 comes in the second batch; 30 is in no row."""
 
 
 @pytest.fixture

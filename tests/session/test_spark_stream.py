@@ -66,7 +66,7 @@ def test_a_streaming_data_frame(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_streaming_data_frame_that_fails(spark: SparkSession, tmp_path: Path) -> None:
-    """It stops nobody, says why for as long as it does, and one that is mended goes on where it was."""
+    """It stops no other, says why for as long as it does, and one that is mended goes on where it was."""
     inbox = tmp_path / "in"
     inbox.mkdir()
     put(inbox, "1.json", 0, 3)

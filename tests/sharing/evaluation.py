@@ -50,7 +50,7 @@ MOST_PAIRS = 20_000
 
 
 class TooLarge(Exception):
-    """A join of so many rows that evaluating it row by row takes too long."""
+    """A join of too many rows to be evaluated row by row."""
 
 
 def _pairs(left: Sequence[Any], right: Sequence[Any]) -> Iterable[tuple[Any, Any]]:

@@ -25,7 +25,7 @@ class NestedTexts:
 
     Args:
         seed: of the choices.
-        depth: so many queries are inside one another at most.
+        depth: the most queries inside one another.
     """
 
     seed: int

@@ -66,7 +66,7 @@ class Writer:
         self.kinds = [self._pick(kinds) for _ in range(self.chosen.choice((1, 1, 3)))]
 
     def texts(self, number: int) -> list[str]:
-        """So many queries."""
+        """A number of queries."""
         return [self._pick(self.kinds)() for _ in range(number)]
 
     def _pick(self, choices: Sequence):  # type: ignore[type-arg, no-untyped-def]
@@ -76,7 +76,7 @@ class Writer:
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def _conditions(self, alias: str, most: int = 2) -> list[str]:
-        """Up to so many of the conditions on one input."""
+        """Up to a number of the conditions on one input."""
         return [self._pick(self.conditions).format(t=alias) for _ in range(self.chosen.randint(0, most))]
 
     def _stream(self) -> str:

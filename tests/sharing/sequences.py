@@ -334,7 +334,7 @@ class Run:
             self._drop([random.Random(f"{self.of.seed} {len(self.queries)}").choice(sorted(self.queries))])
             self._check()
         if self.network.nodes:
-            raise Wrong(f"nodes that nobody needs: {list(self.network.nodes.values())}")
+            raise Wrong(f"nodes that are not needed: {list(self.network.nodes.values())}")
 
 
 def _same(stored: Network, network: Network, how: str) -> None:

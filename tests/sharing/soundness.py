@@ -1,4 +1,4 @@
-"""What must hold of every network, whoever shares what with whom."""
+"""Invariants of every network, for any sharing of its queries."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whatever is registered, replaced and dropped, in whatever order: it is planned, and every plan is right.
 
-``ARGUS_PLANS=20000`` plans about so many registrations, and reports what they were.
+``ARGUS_PLANS=20000`` plans about 20,000 registrations, and reports what they were.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Equal values are one object, in every thread and after pickling, and are forgotten when nobody has them."""
+"""Equal values are one object, in every thread and after pickling, and are forgotten when no object refers to them."""
 
 import gc
 import math

@@ -88,7 +88,7 @@ class Lines(OddSource):
         self.send((record if isinstance(record, bytes) else json.dumps(record).encode()) + b"\n")
 
     def send(self, some: bytes) -> None:
-        """Send bytes as soon as somebody listens."""
+        """Send bytes as soon as there is a reader."""
         self._pool.submit(lambda sender: sender.result(20).sendall(some), self._sender)
 
     def leave(self, comes_back: bool = True) -> None:

@@ -17,7 +17,7 @@ HOUR = dt.timedelta(hours=1)
 
 
 def at(*minutes: int | None) -> pa.Array:
-    """Times so many minutes after midnight."""
+    """Times by their minutes after midnight."""
     begin = dt.datetime(2020, 5, 1)
     return pa.array([None if m is None else begin + dt.timedelta(minutes=m) for m in minutes], pa.timestamp("us"))
 

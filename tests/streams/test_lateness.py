@@ -100,7 +100,7 @@ def test_numbers_at_the_ends_of_their_range(tmp_path: Path, allowed: int) -> Non
 def test_batches_and_chunks_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
     chosen = random.Random(3)
     table = days(*(i // 3 - chosen.choice([0, 0, 1, 2, 5]) for i in range(200)))
-    monkeypatch.setattr(readers, "CHUNK_ROWS", batch)  # chunks of so many rows
+    monkeypatch.setattr(readers, "CHUNK_ROWS", batch)  # rows of a chunk
     log = ingest("f", table, tmp_path / "log", time="d", lateness="2 days")
     latest, on_time = DAY - dt.timedelta(999), []
     for id_, day in zip(table["id"].to_pylist(), table["D"].to_pylist(), strict=True):

@@ -300,7 +300,7 @@ def test_a_socket_of_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def taken(log: StreamLog, reader: Reader, rows: int) -> None:
-    """Take in until there are so many rows, one at a time."""
+    """Take in until there is a number of rows, one at a time."""
     until = time.monotonic() + 120
     while log.rows < rows and time.monotonic() < until:
         take_in(log, reader, 1)

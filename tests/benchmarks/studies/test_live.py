@@ -1,4 +1,4 @@
-"""Live running is measured on a few rows: what comes is answered, and answers are checked."""
+"""Live running is measured on a few rows, and their answers are checked."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
 def test_rows_of_pairs_are_those_that_pass_the_tests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collide: bool, operator: Operator
 ) -> None:
-    """Also when all hashes are equal: nobody compares the keys afterwards."""
+    """Also when all hashes are equal: the keys are not compared afterwards."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 3)

@@ -1,4 +1,4 @@
-"""Files are removed when nobody reads any more."""
+"""Files are removed when they have no readers any more."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def test_boundaries_nulls_and_duplicates(duck: duckdb.DuckDBPyConnection) -> Non
     rows = [
         (1, 0, 50_000, "a0", "b1"),  # not above the amount
         (2, 0, "50000.01", "a0", "b1"),
-        (3, 0, 90_000, "a0", None),  # nobody can follow
+        (3, 0, 90_000, "a0", None),  # nothing can follow
         (4, 20, "10000.01", "b1", "c2"),  # the last day, and more than a fifth of 2
         (4, 20, "10000.01", "b1", "c2"),
         (5, 21, 40_000, "b1", "c2"),  # a day late

@@ -24,7 +24,7 @@ SMALL = ["--queries", "4", "--history", "2000", "--batch", "500", "--batches", "
 
 
 def never_ending() -> Workload:
-    """A query nobody finishes, and one that is done at once."""
+    """A query that does not end, and one that is done at once."""
     rows = pa.table({"a": np.arange(2_000_000)})
     pairs = "SELECT count(*) n FROM t x, t y WHERE x.a % 10 = y.a % 10 AND x.a * y.a % 7 > 5"
     asked = (GeneratedQuery("long", "", pairs, "long", {}), GeneratedQuery("short", "", "SELECT 1", "short", {}))

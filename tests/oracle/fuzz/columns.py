@@ -157,7 +157,7 @@ class InputColumn:
 
 
 def random_rows(chosen: Random, columns: tuple[InputColumn, ...], number: int) -> tuple[tuple[object, ...], ...]:
-    """So many rows; one in seven comes again."""
+    """A number of rows; one in seven comes again."""
     made: list[tuple[object, ...]] = []
     for _ in range(number):
         if made and chosen.random() < 0.15:
@@ -169,7 +169,7 @@ def random_rows(chosen: Random, columns: tuple[InputColumn, ...], number: int) -
 
 
 def alike_rows(chosen: Random, columns: tuple[InputColumn, ...], number: int) -> tuple[tuple[object, ...], ...]:
-    """So many rows that differ from one before in one column at most."""
+    """A number of rows that differ from one before in one column at most."""
     made: list[tuple[object, ...]] = list(random_rows(chosen, columns, min(number, 2)))
     while len(made) < number:
         row, place = list(chosen.choice(made)), chosen.randrange(len(columns))

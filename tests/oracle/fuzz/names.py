@@ -1,4 +1,4 @@
-"""What an analyst may call streams, columns and queries: plain names, and names that break whoever pastes them."""
+"""What an analyst may call streams, columns and queries: plain names, and names that break texts they are put into."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def quoted(name: str, dialect: str) -> str:
 
 
 def written(chosen: Random, name: str, dialect: str, exactly: bool = False) -> str:
-    """A name as somebody writes it: bare in any case where that is possible (unless ``exactly``), else in quotes."""
+    """A name as a user writes it: bare in any case where that is possible (unless ``exactly``), else in quotes."""
     if _BARE.fullmatch(name) and name.lower() not in _KEY_WORDS and not name.startswith("_") and chosen.random() < 0.8:
         return name if exactly else chosen.choice((name, name, name.upper(), name.lower()))
     return quoted(name, dialect)

@@ -11,7 +11,7 @@ from oracle.fuzz.steps import AddInput, Register, Run, Sequence_
 
 
 def shrink(failed: Outcome, play: Callable[[Sequence_], Outcome], tries: int = 60) -> Outcome:
-    """The smallest failing sequence that was found in so many tries."""
+    """The smallest failing sequence that was found in a number of tries."""
     best = dataclasses.replace(failed, sequence=_with_steps(failed.sequence, failed.sequence.steps[: failed.step + 1]))
     progress = True
     while progress and tries > 0:

@@ -88,7 +88,7 @@ class SetBatch:
 
 @dataclass(frozen=True)
 class Seek:
-    """Go back by so many batches, at most to the history."""
+    """Go back by a number of batches, at most to the history."""
 
     back: int
 

@@ -31,7 +31,7 @@ BY_SQLITE = {"catalog.sqlite-wal", "catalog.sqlite-shm", "writer.lock", "readers
 
 @dataclass(frozen=True)
 class Folders:
-    """Sessions that were left as they are: ours after a kill and after a proper end, and one of somebody else."""
+    """Sessions that were left as they are: ours after a kill and after a proper end, and one of another user."""
 
     killed: Path
     closed: Path
@@ -188,7 +188,7 @@ def name_of(path: str) -> str:
 def test_a_function_whose_bytes_are_damaged_is_not_loaded(
     spark: SparkSession, folders: Folders, tmp_path: Path, damage: Callable[[Path, Path], None]
 ) -> None:
-    """The bytes are in the catalog; nobody's signature fits them any more."""
+    """The bytes are in the catalog; no signature fits them any more."""
     folder, bytes_of = copied_whole(folders.closed, tmp_path / "s"), {}
     for name, of in (("ours", folder), ("other", folders.other_closed)):
         connection = sqlite3.connect(of / "catalog.sqlite")

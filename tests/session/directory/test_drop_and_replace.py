@@ -1,4 +1,4 @@
-"""Queries go and are replaced while batches arrive: what nobody else needs goes with them, and nothing else does."""
+"""Queries go and are replaced while batches arrive: what no other query needs goes with them, and nothing else does."""
 
 from __future__ import annotations
 

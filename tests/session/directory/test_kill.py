@@ -1,6 +1,6 @@
 """``kill -9`` under a running replay: no committed batch is lost, and none arrives twice.
 
-A few kills here; ``ARGUS_KILLS=200`` makes as many, and ``ARGUS_KILL_QUERIES=50`` so many queries.
+A few kills here; ``ARGUS_KILLS=200`` makes 200, and ``ARGUS_KILL_QUERIES=50`` has 50 queries.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ ACTING = (
 
 
 class Evil:
-    """Whoever loads it imports a module."""
+    """Loading it imports a module."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
         return __import__, (EVIL,)
@@ -85,7 +85,7 @@ class Watch:
     """What happens while a folder is opened.
 
     Attributes:
-        outside: a folder that nobody may read or write.
+        outside: a folder that may not be read or written.
         seen: what happened.
         on: whether it looks.
     """

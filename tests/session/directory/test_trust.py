@@ -1,4 +1,4 @@
-"""Functions of others are not loaded, and nobody else can read a session's folder."""
+"""Functions of others are not loaded, and no other user can read a session's folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER
 
 
 class Runs:
-    """Whoever loads it leaves a trace."""
+    """Loading it leaves a trace."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace

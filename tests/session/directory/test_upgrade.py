@@ -39,7 +39,7 @@ def answer(query: Query) -> list[list[object]]:
 
 
 def test_functions_of_an_older_version_are_loaded_when_they_are_trusted(spark: SparkSession, old: Path) -> None:
-    """Nobody has signed them."""
+    """They are not signed."""
     if platform.python_version_tuple()[:2] == PYTHON:
         with pytest.raises(SessionError, match=r"is not loaded: it was not added by you.*trust=True"):
             Session.open(old, spark)

@@ -19,7 +19,7 @@ PAIR = "SELECT b.i, c.i FROM T b, T c WHERE b.d = c.d AND b.k < c.k"
 def looks(
     hysteresis: Hysteresis, batches: int, seconds: float, before: float, after: float, hydration: float = 0.0
 ) -> list[bool]:
-    """Whether it acts, at each look in so many batches that take so long."""
+    """Whether it acts, at each look in a number of batches that take some seconds."""
     forecast = Forecast(before, after, hydration, seconds * (1 - after / before))
     return [hysteresis.acts(forecast) for _ in range(batches) if hysteresis.is_due(seconds)]
 

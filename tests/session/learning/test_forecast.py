@@ -55,7 +55,7 @@ def test_it_says_the_whole_batches_until_it_pays() -> None:
 
 
 def lasting(*looks: bool, batches: int = 3) -> Persistence:
-    """What is known after looks, each so many batches after the one before."""
+    """What is known after looks, each a number of batches after the one before."""
     seen = Persistence()
     for better in looks:
         seen.observe(batches, better)

@@ -137,7 +137,7 @@ WINDOW_TABLES = [
 
 
 def path(steps: int, first: str = "amount > 5", follows: str = "f.amount > 0") -> str:
-    """Transfers that follow transfers, in so many steps."""
+    """Transfers that follow transfers, in a number of steps."""
     return (
         f"WITH RECURSIVE p AS (SELECT src, dst, 1 AS depth FROM F WHERE {first} UNION ALL SELECT p.src, f.dst,"
         f" p.depth + 1 FROM p JOIN F f ON p.dst = f.src AND {follows} WHERE p.depth < {steps}) SELECT * FROM p"

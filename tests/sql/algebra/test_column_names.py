@@ -101,7 +101,7 @@ def session(spark, tmp_path_factory) -> Iterator[Session]:
 
 
 def expected(name: str, rows: int) -> list[tuple[object, ...]]:
-    """The answer of a query over so many rows, by DuckDB under plain names."""
+    """The answer of a query over a number of rows, by DuckDB under plain names."""
     with duckdb.connect() as database:
         database.register("s", pa.table({name: values(i)[:rows] for i, name in enumerate(PLAIN)}))
         asked = queries(PLAIN, f"(SELECT MAX({PLAIN[0]}) FROM s)")

@@ -38,7 +38,7 @@ def views(first: str, each: str, count: int) -> str:
 
 
 def working(long: int) -> dict[str, tuple[str, Callable[[int], int | None]]]:
-    """Texts with so many operators in a row, and what each gives for a row; ``None``: no row."""
+    """Texts with a number of operators in a row, and what each gives for a row; ``None``: no row."""
     return {
         "a sum": (f"SELECT {chain('+', 'a', long)} AS x FROM r", lambda a: a * long),
         "a difference": (f"SELECT {chain('-', 'a', long)} AS x FROM r", lambda a: a - a * (long - 1)),

@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
 
 
 def written(chosen: Random, counts: list[int], kinds: list[Row], names: list[str]) -> pa.RecordBatch:
-    """Rows of some kinds, so many of each, in any order: equal ones together or apart, also some that come and go."""
+    """Rows of some kinds, a number of each, in any order: equal ones together or apart, also some that come and go."""
     changes: list[tuple[Row, int]] = []
     for kind, count in zip(kinds, counts, strict=True):
         gone = chosen.randint(0, 2)

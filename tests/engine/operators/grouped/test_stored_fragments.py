@@ -69,7 +69,7 @@ YEAR, MONTH = (Call(part, (COLUMNS["d"],), INTEGER) for part in ("year", "month"
 SUMS = [DAYS, MONEY, WIDE, COUNTED, YEAR]
 COMPUTED = [DAYS, MONEY, WIDE, FIRST, YEAR, MONTH]
 READERS: Readers = ((1, (0,)), (2, (1, 70)), (3, (1,)))
-"""Of two words of lineage, of which one bit that rows have is read by nobody."""
+"""Of two words of lineage, of which one bit that rows have has no reader."""
 
 
 def aggregate(groups: Sequence[Expression], statistics: Sequence[AggregateCall], monotone: bool) -> GroupedPlan:

@@ -30,7 +30,7 @@ COLUMNS = (K, J, F, G, M, N, W, H, S, D, T, B)
 
 
 def digits(scale: int, *numbers: int) -> list[Decimal]:
-    """Decimals of these digits, so many behind the point."""
+    """Decimals of these digits, ``scale`` behind the point."""
     return [Decimal(f"{number}e-{scale}") for number in numbers]
 
 

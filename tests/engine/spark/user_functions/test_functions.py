@@ -285,7 +285,7 @@ def test_what_cannot_be_called_from_sql_is_refused_when_it_is_added(oracle: Orac
 
 
 def test_a_function_is_called_for_rows_that_cheaper_tests_let_through(spark: SparkSession, tmp_path: Path) -> None:
-    """One that raises for the others stops nobody."""
+    """One that raises for the others stops no query."""
     calls = str(tmp_path / "calls")
 
     def half(number: int) -> float:
