@@ -30,7 +30,8 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 from workbench.streams.convert import convert
-from workbench.streams.number_forms import PLAIN, form_of, may_be_grouped, to_plain
+from workbench.streams.declared_times import FOUND_OUT, read_times, unit_of, unit_text
+from workbench.streams.number_forms import PLAIN, are_amounts, form_of, may_be_grouped, to_plain
 
 FIRST_VALUES = 3
 """Values that are shown of a column."""
@@ -38,6 +39,7 @@ _LONGEST_SHOWN = 24
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
 _NOT_THERE = r"^\s*(?i:null|none|na|n/a|#n/a|-|\\N)?\s*$"
 """What stands where there is no value, among numbers, dates, times, and true and false; in a text it is a text."""
+_NOTHING = r"^\s*(?i:null|\\N)?\s*$"
 _NAN = r"^\s*(?i:nan)\s*$"
 _ZEROS = r"^\s*[+-]?0\d[\d.,]*\s*$"
 _PHONE = r"^\s*\+\d{7,}\s*$"
@@ -60,7 +62,8 @@ class Guess:
         type: of its values.
         why: they are read so.
         first: some of its values.
-        form: how its numbers are written (``number_forms``).
+        form: how its numbers are written (``number_forms``), or its times that are declared (``declared_times``).
+        declared: whether the type is declared, so that all is taken that can be converted to it.
     """
 
     column: str
@@ -68,17 +71,20 @@ class Guess:
     why: str
     first: tuple[str, ...] = ()
     form: str = PLAIN
+    declared: bool = False
 
     def to_json(self) -> list[object]:
         """As a log stores it."""
-        return [self.column, str(self.type), self.why, [*self.first], self.form]
+        return [self.column, str(self.type), self.why, [*self.first], self.form, self.declared]
 
     @staticmethod
     def of_json(stored: list[object]) -> Guess:
         """The inverse of ``to_json``."""
-        column, type_, why, first, form = stored
+        column, type_, why, first, form, declared = stored
         assert isinstance(first, list)
-        return Guess(str(column), to_column_type(str(type_)), str(why), tuple(map(str, first)), str(form))
+        return Guess(
+            str(column), to_column_type(str(type_)), str(why), tuple(map(str, first)), str(form), bool(declared)
+        )
 
 
 def guess_columns(columns: Mapping[str, pa.Array], separator: str = ",", point: str | None = None) -> dict[str, Guess]:
@@ -127,17 +133,19 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
         return Guess(name, STRING, why, first)
     type_, misfits = _plain_type(text, _candidates(text) if point != "," else (BOOLEAN, DATE, TIMESTAMP))
     there = text.filter(pc.invert(pc.match_substring_regex(text, _NAN)))
-    if (misfits or type_ is STRING) and len(there) and (form := form_of(pc.utf8_trim_whitespace(there), point)):
-        plain, _ = to_plain(there, form)
+    amounts, others = there.filter(are_amounts(there)), there.filter(pc.invert(are_amounts(there)))
+    most = len(amounts) and len(others) <= _few(text) and not _any(others, f"{_CODE}|{_EXPONENT}")
+    if (misfits or type_ is STRING) and most and (form := form_of(amounts, point)):
+        plain, _ = to_plain(amounts, form)
         in_form, _ = _plain_type(plain, _candidates(plain))
         if in_form.kind in _NUMBERS:
-            example = _first(there, r"[^\d+-]") or _first(there, ".")
+            example = _first(amounts, r"[^\d+-]") or _first(amounts, ".")
             return Guess(name, in_form, f"numbers as {example}{_said_marks(values, in_form)}", first, form)
     if type_ is not STRING:
         return Guess(name, type_, _NAMES[type_.kind] + _said_marks(values, type_), first)
     if (amount := _first(text, r"^\s*\(?\p{Sc}?\s*[\d.,]*,\d{3}\)?\s*$")) and point is None:
         return Guess(name, STRING, f"{amount} may be a number in two ways: --decimal says which", first)
-    return Guess(name, STRING, "texts", first)
+    return Guess(name, STRING, "texts", first, ",." if point == "," else PLAIN)
 
 
 _NAMES = {
@@ -172,8 +180,12 @@ def _plain_type(text: pa.Array, candidates: tuple[DataType, ...]) -> tuple[DataT
     if mask is None:
         return best, 0
     is_code = best.kind in _NUMBERS and _any(text.filter(pa.array(mask)), _CODE)
-    few = max(len(text) // 20, len(text) >= 4)
-    return (STRING, 0) if is_code or count[best] > few else (best, count[best])
+    return (STRING, 0) if is_code or count[best] > _few(text) else (best, count[best])
+
+
+def _few(text: pa.Array) -> int:
+    """How many values may be no numbers in a column of numbers."""
+    return max(len(text) // 20, int(len(text) >= 4))
 
 
 def _candidates(text: pa.Array) -> tuple[DataType, ...]:
@@ -201,6 +213,8 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
         ([7, None, None, 8], [False, True, False, False])
     """
     kind = guess.type.kind
+    if guess.declared:
+        return _declared(values, guess)
     if kind is Kind.STRING:
         return convert(values, guess.type)
     text = pc.if_else(pc.match_substring_regex(values, _NOT_THERE), pa.scalar(None, pa.string()), values)
@@ -214,6 +228,37 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
     fitting, misread = convert(text, guess.type)
     masks = [mask for mask in (misfit, other, misread) if mask is not None and mask.any()]
     return fitting, np.logical_or.reduce(masks) if masks else None
+
+
+def _declared(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
+    if guess.type.kind not in _NUMBERS:
+        return read_times(values, guess.type, guess.form)
+    empty = pc.match_substring_regex(values, _NOTHING)
+    text, misfit = to_plain(pc.if_else(empty, pa.scalar(None, pa.string()), values), guess.form)
+    fitting, misread = convert(text, guess.type)
+    masks = [mask for mask in (misfit, misread) if mask is not None]
+    return fitting, np.logical_or.reduce(masks) if masks else None
+
+
+def declared(column: str, type_: DataType, form: str, found: Guess | None) -> Guess | None:
+    """How the texts of a column are read that is declared; ``None``: as ``convert`` does.
+
+    Args:
+        column: its name.
+        type_: that is declared.
+        form: of its times that is declared, or ``""``.
+        found: what its texts seem to be.
+    """
+    first = found.first if found is not None else ()
+    if form:
+        return Guess(column, type_, f"declared, as {form}", first, form, declared=True)
+    if found is not None and type_.kind in _NUMBERS and found.form != PLAIN:
+        return Guess(column, type_, f"declared; {found.why}", first, found.form, declared=True)
+    numbers = found is not None and found.type.kind in _NUMBERS
+    if numbers and type_.kind in (Kind.TIMESTAMP, Kind.DATE) and (unit := unit_of(first)):
+        why = f"declared; {unit_text(unit)}, as its values say: {type_} {unit} declares that"
+        return Guess(column, type_, why, first, FOUND_OUT + unit, declared=True)
+    return None
 
 
 def _other_values(text: pa.Array, kind: Kind) -> Mask:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,8 +25,9 @@ from workbench.streams.convert import convert, is_text
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes, Corrections
+from workbench.streams.declared_times import split_form
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.guessing import Guess, read
+from workbench.streams.guessing import Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
@@ -89,7 +91,7 @@ def ingest(
     make_folder(partial)
     try:
         with ExitStack() as stack:
-            opened = open_source(source, partial / "spark", stack, options)
+            opened = open_source(source, partial / "spark", stack, options, declared_types(columns or {}))
             if corrections is not None and corrections.changes is Changes.DEBEZIUM:
                 opened = unfold_envelopes(opened, corrections)
             types = column_types(opened, columns or {})
@@ -119,7 +121,7 @@ def ingest(
 
 def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, DataType]:
     """The type of each column, by its stored name, in the source's order."""
-    given_types = {stored_name(name): _given_type(name, text) for name, text in given.items()}
+    given_types = declared_types(given)
     types: dict[str, DataType] = {}
     origin: dict[str, str] = {}
     for number, field in enumerate(source.schema, 1):
@@ -141,11 +143,22 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
     return types
 
 
+def declared_types(columns: Mapping[str, str]) -> dict[str, DataType]:
+    """The types that are declared of columns, by their stored names.
+
+    Raises:
+        StreamError: there is no such type.
+    """
+    return {stored_name(name): _given_type(name, text) for name, text in columns.items()}
+
+
 def guesses_of(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Guess]:
-    """What was guessed of the columns that are not declared, by their stored names."""
-    declared = set(map(stored_name, given))
-    stored = {stored_name(name): guess for name, guess in source.inferred.items()}
-    return {name: guess for name, guess in stored.items() if name not in declared}
+    """How the columns are read that are not declared, or in a form, by their stored names."""
+    found = {stored_name(name): guess for name, guess in source.inferred.items()}
+    said = {stored_name(name): (name, _given_type(name, text), split_form(text)[1]) for name, text in given.items()}
+    forms = {stored: declared(*one, found.get(stored)) for stored, one in said.items()}
+    guesses = {name: guess for name, guess in found.items() if name not in said}
+    return guesses | {name: form for name, form in forms.items() if form is not None}
 
 
 def _type_of(field: pa.Field) -> DataType:
@@ -157,7 +170,7 @@ def _type_of(field: pa.Field) -> DataType:
 
 def _given_type(column: str, text: str) -> DataType:
     try:
-        return to_column_type(text)
+        return to_column_type(split_form(text)[0])
     except (SqlError, StreamError) as error:
         raise StreamError(f"column {column}: {error.message}", hint=error.hint) from error
 
@@ -290,8 +303,13 @@ def fit(
     columns: list[pa.Array] = []
     misfits: dict[str, Mask] = {}
     for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
-        guessed = guesses.get(name) if is_text(values.type) else None
-        fitting, misfit = convert(values, type_) if guessed is None else read(values, guessed)
+        guessed = guesses.get(name)
+        if guessed is not None and guessed.declared and not is_text(values.type):
+            values = values.cast(pa.string())  # numbers that are declared to be times in a unit
+        if guessed is not None and is_text(values.type):
+            fitting, misfit = read(values, guessed)
+        else:
+            fitting, misfit = convert(values, type_)
         columns.append(fitting)
         if misfit is not None:
             misfits[name] = misfit
@@ -315,8 +333,10 @@ def _misfits(
         name = next(name for name, misfit in misfits.items() if misfit[row])
         text = _as_line(column[place] for column in texts.values())
         reason = f"{display_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
-        if name in guesses:
+        if name in guesses and not guesses[name].declared:
             reason += f", as was guessed; --type {display_name(name)}=string keeps it"
+        if types[name].kind in (Kind.DATE, Kind.TIMESTAMP) and re.fullmatch(r"\d{9,}(\.\d+)?", texts[name][place]):
+            reason += f"; {types[name]} ms, or s, us or ns, declares the unit of a number"
         yield QuarantinedRow(int(chunk.lines[row]), text, reason)
 
 

@@ -19,14 +19,14 @@ PLAIN = ""
 _GROUPS = {".": (",", " ", "\u00a0", "\u202f", "'", "\u2019"), ",": (".", " ", "\u00a0", "\u202f", "'", "\u2019")}
 _WITH_A_POINT = "$£¥"
 """Currency signs of countries that write a point before the fraction."""
-_AMOUNT = r"^[+-]?\(?[+-]?\s*\p{Sc}?\s*[+-]?\d[\d.,' \x{a0}\x{202f}\x{2019}]*\s*\p{Sc}?\)?$"
+_AMOUNT = r"^\s*[+-]?\(?[+-]?\s*\p{Sc}?\s*[+-]?\d[\d.,' \x{a0}\x{202f}\x{2019}]*\s*\p{Sc}?\)?\s*$"
 
 
 def form_of(values: pa.Array, point: str | None = None) -> str | None:
     """The form in which all of some texts are numbers, where there is one that leaves no doubt what they are.
 
     Args:
-        values: texts, without NULL.
+        values: amounts (``are_amounts``), without NULL.
         point: the sign before the fraction, where it is known.
 
     Returns:
@@ -36,8 +36,7 @@ def form_of(values: pa.Array, point: str | None = None) -> str | None:
         >>> [form_of(pa.array(column)) for column in (["1.234,56"], ["2,155"], ["(1,200.00)", "7"], ["$1,200"])]
         [',.', None, '.,', '.,$']
     """
-    if not pc.all(pc.match_substring_regex(values, _AMOUNT)).as_py():
-        return None
+    values = pc.utf8_trim_whitespace(values)
     sign = _currency(values)
     if sign is None:
         return None
@@ -48,6 +47,11 @@ def form_of(values: pa.Array, point: str | None = None) -> str | None:
             found.setdefault(tuple(plain.to_pylist()), form)
     forms = [*found.values()]
     return forms[0] if len(forms) == 1 else None
+
+
+def are_amounts(values: pa.Array) -> pa.Array:
+    """Which texts are written as numbers in some form."""
+    return pc.match_substring_regex(values, _AMOUNT)
 
 
 def _forms(sign: str, point: str | None) -> Iterator[str]:

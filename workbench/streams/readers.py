@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,10 +14,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import StreamError, nearest, with_article
+from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
-from workbench.streams.files.json_lines import ENDINGS, JsonRecord, open_json_lines, schema_of, within_depth
+from workbench.streams.files.json_lines import (
+    ENDINGS,
+    JsonRecord,
+    as_texts,
+    open_json_lines,
+    rows_of,
+    schema_of,
+    texts_seen,
+    within_depth,
+)
 from workbench.streams.files.urls import download, is_url
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -26,9 +36,17 @@ _CSV_ENDINGS = (".csv", ".csv.gz")
 DATA_ENDINGS = (".parquet", *_CSV_ENDINGS, *ENDINGS)
 """How the names of files end that can be a source."""
 _MAGIC = b"PAR1"
+Declared = Mapping[str, DataType] | None
+"""Types of columns, by their stored names."""
 
 
-def open_source(source: object, scratch: Path, stack: ExitStack, options: CsvOptions | None = None) -> OpenedSource:
+def open_source(
+    source: object,
+    scratch: Path,
+    stack: ExitStack,
+    options: CsvOptions | None = None,
+    declared: Declared = None,
+) -> OpenedSource:
     """Opens a path, a DataFrame or Arrow data for reading in row order.
 
     Args:
@@ -36,6 +54,7 @@ def open_source(source: object, scratch: Path, stack: ExitStack, options: CsvOpt
         scratch: a folder that does not exist yet, for what Spark writes; the caller removes it.
         stack: closes the files that were opened.
         options: what is declared of how a CSV file is written.
+        declared: types of columns, by their stored names.
 
     Raises:
         StreamError: no such file, not a format the workbench reads, damaged at its beginning, or no CSV file although
@@ -44,12 +63,12 @@ def open_source(source: object, scratch: Path, stack: ExitStack, options: CsvOpt
     if isinstance(source, OpenedSource):
         return source
     if isinstance(source, str) and is_url(source):
-        return _open_url(source, stack, options)
+        return _open_url(source, stack, options, declared)
     if isinstance(source, str | Path):
-        return _open_path(Path(source), stack, options)
+        return _open_path(Path(source), stack, options, declared)
     check_no_options(options, with_article(type(source).__name__))
     if isinstance(source, list) and all(isinstance(row, dict) for row in source):
-        return _open_records(source)
+        return _open_records(source, declared)
     if isinstance(source, pd.DataFrame):
         return _open_pandas(source)
     if hasattr(source, "sparkSession") and hasattr(source, "write"):
@@ -75,17 +94,17 @@ def check_no_options(options: CsvOptions | None, what: str) -> None:
         raise StreamError(f"{what} is no CSV file: {names} would say nothing", hint="leave it out")
 
 
-def _open_url(url: str, stack: ExitStack, options: CsvOptions | None) -> OpenedSource:
+def _open_url(url: str, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
     paths = download(url, Path(stack.enter_context(TemporaryDirectory(prefix="argus-url-"))))
     if len(paths) == 1:
-        return _open_path(paths[0], stack, options)
+        return _open_path(paths[0], stack, options, declared)
     if other := next((path.name for path in paths if not path.name.endswith(".parquet")), None):
         what = f"{shown_address(url)} matches {len(paths)} files, {other} among them"
         raise StreamError(what, hint="only of Parquet there may be many")
     return _open_parquet(paths)
 
 
-def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None) -> OpenedSource:
+def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
     if not path.exists():
         check_no_connection_string(str(path))
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -97,7 +116,7 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None) -> Open
     if path.is_dir():
         return _open_parquet(_parquet_files(path))
     if path.name.lower().endswith(ENDINGS):
-        return open_json_lines(path, stack)
+        return open_json_lines(path, stack, None, declared)
     return _open_parquet([path])
 
 
@@ -200,11 +219,16 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
     return _open_parquet(_parquet_files(scratch))
 
 
-def _open_records(records: Sequence[JsonRecord]) -> OpenedSource:
+def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSource:
     if not records:
         raise StreamError("a list without rows says nothing of its columns", hint="give an Arrow or pandas table")
     if reasons := [reason for record in records if isinstance(reason := within_depth(record), str)]:
         raise StreamError(f"a row of the list cannot be read: {reasons[0]}")
+    if declared:
+        schema = as_texts(schema_of(records), declared)
+        some, numbers, misfits = rows_of([(number, row, row) for number, row in enumerate(records, 1)], schema)
+        chunk = Chunk(some, np.array(numbers, dtype=np.int64), tuple(misfits))
+        return OpenedSource(schema, iter([chunk]), texts_seen(records, schema))
     try:
         rows = pa.Table.from_pylist(list(records), schema=schema_of(records))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:

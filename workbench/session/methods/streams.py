@@ -22,7 +22,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.ingest import ingest
+from workbench.streams.ingest import declared_types, ingest
 from workbench.streams.live.sources import open_live
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
@@ -100,6 +100,8 @@ class SessionStreams:
         options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
             live = open_live(source, folder=self._spooled(name, fresh=True), options=options)
+            if live is not None:
+                live.declare(declared_types(columns or {}))
             copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred, live.notes)
             log = ingest(
                 name,

@@ -19,7 +19,7 @@ from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of
-from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.json_lines import ENDINGS, as_texts, open_json_lines
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import Note, changed_note, matching_files, note_of
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, widened
@@ -49,6 +49,7 @@ class FolderReader:
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self.inferred: Mapping[str, Guess] = {}
         self.notes: tuple[str, ...] = ()
+        self._of_json = False
         if schema is None:
             first = self._first()
             schema, self.inferred, self.notes = first.schema, first.inferred, first.notes
@@ -67,6 +68,11 @@ class FolderReader:
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
         """Read fractions and digits, too, where the stream has them."""
         self._schema = widened(self._schema, types)
+
+    def declare(self, types: Mapping[str, DataType]) -> None:
+        """Read as texts what stands in files of JSON; those of CSV are texts, and others have types."""
+        if self._of_json:
+            self._schema = as_texts(self._schema, types)
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of files that have not been read whole."""
@@ -95,6 +101,7 @@ class FolderReader:
         for file, _ in matching_files(self._pattern).values():
             try:
                 with _opened(file, self._options) as first:
+                    self._of_json = file.name.lower().endswith(ENDINGS)
                     return OpenedSource(first.schema, iter(()), first.inferred, first.notes)
             except StreamError as error:
                 problem = problem or error

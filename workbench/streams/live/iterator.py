@@ -40,6 +40,7 @@ class IteratorReader(TypedReader):
         if schema is None:
             schema = self._first_schema()
         super().__init__(schema, with_article(type(iterator).__name__))
+        self.gives_records = not any(map(_is_arrow, self._puller.pieces))
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The rows that it gives without a break; where it waits for something, it is asked on in the background."""

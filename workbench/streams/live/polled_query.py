@@ -9,7 +9,7 @@ is of another type, has no place among the others: it is quarantined, once, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -19,6 +19,8 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, nearest, shown
 from workbench.errors.secrets import hide_secrets, without_secrets
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import JsonRecord, rows_of, schema_of, within_depth
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 
@@ -93,6 +95,10 @@ class QueryReader(TypedReader):
         batch, _, quarantined = rows_of(records, self._schema)
         changed = {_WHOLE: json.dumps(largest), _MISPLACED: json.dumps(sorted(misplaced))} if records else {}
         return Fetched(batch, {n: at for n, at in changed.items() if at not in ("null", "[]")}, tuple(quarantined))
+
+    def declare(self, types: Mapping[str, DataType]) -> None:
+        """Read as texts what is declared, but for the column that it is polled by, whose values are compared."""
+        super().declare({name: type_ for name, type_ in types.items() if name != stored_name(self._query.by)})
 
     def _is_place(self, value: Any) -> bool:
         """Whether a value can be compared with those that the column has otherwise."""

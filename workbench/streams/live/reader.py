@@ -17,6 +17,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.files.json_lines import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
 
@@ -93,6 +94,13 @@ class Reader(Protocol):
             types: of the stream's columns, by their stored names.
         """
 
+    def declare(self, types: Mapping[str, DataType]) -> None:
+        """Read columns so that nothing is lost before their values are converted to the types that are declared.
+
+        Args:
+            types: of columns, by their stored names.
+        """
+
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows that are there by now, from the offsets on.
 
@@ -120,6 +128,8 @@ class TypedReader:
 
     inferred: ClassVar[Mapping[str, Guess]] = {}
     notes: ClassVar[tuple[str, ...]] = ()
+    gives_records = True
+    """Whether its rows are records, of which any value can be read as a text."""
 
     def __init__(self, schema: pa.Schema, description: str) -> None:
         self._schema, self._description = schema, description
@@ -133,6 +143,11 @@ class TypedReader:
     def description(self) -> str:
         """The source in words."""
         return self._description
+
+    def declare(self, types: Mapping[str, DataType]) -> None:
+        """Read as texts what comes as JSON or as values of Python."""
+        if self.gives_records:
+            self._schema = as_texts(self._schema, types)
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
         """Read fractions, too, where the stream has them."""

@@ -46,6 +46,8 @@ class SparkStreamReader(TypedReader):
         folder: for micro-batches and the checkpoint; it must last as long as the stream does.
     """
 
+    gives_records = False
+
     def __init__(self, frame: Any, folder: Path) -> None:
         super().__init__(_schema(frame), "a streaming DataFrame of Spark")
         self._frame, self._folder = frame, folder

@@ -62,6 +62,7 @@ class TopicReader(TypedReader):
         if schema is None:
             schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
         super().__init__(schema, given)
+        self.gives_records = self._address.options.get("format", "json") == "json"
 
     @property
     def inferred(self) -> Mapping[str, Guess]:  # type: ignore[override]
