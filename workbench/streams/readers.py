@@ -18,16 +18,8 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
-from workbench.streams.files.json_lines import (
-    ENDINGS,
-    JsonRecord,
-    as_texts,
-    open_json_lines,
-    rows_of,
-    schema_of,
-    texts_seen,
-    within_depth,
-)
+from workbench.streams.files.json_lines import ENDINGS, open_json_lines, rows_of, schema_of, texts_seen, within_depth
+from workbench.streams.files.json_values import JsonRecord, as_texts
 from workbench.streams.files.urls import download, is_url
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource

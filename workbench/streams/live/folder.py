@@ -19,7 +19,8 @@ from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of
-from workbench.streams.files.json_lines import ENDINGS, as_texts, open_json_lines
+from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import Note, changed_note, matching_files, note_of
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, widened

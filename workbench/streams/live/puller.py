@@ -19,7 +19,8 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, UnexpectedError, with_article
 from workbench.sql.algebra.types import Kind
 from workbench.streams.convert import convert
-from workbench.streams.files.json_lines import JsonRecord, within_depth
+from workbench.streams.files.json_lines import within_depth
+from workbench.streams.files.json_values import JsonRecord
 
 Given = tuple[object, JsonRecord | str]
 """A value that an iterator gave, and its row, or why it is rejected."""

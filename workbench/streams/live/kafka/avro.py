@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.files.json_lines import JsonRecord
+from workbench.streams.files.json_values import JsonRecord
 
 _FRAME = 5
 _PRIMITIVE = {

@@ -18,7 +18,8 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, nearest
-from workbench.streams.files.json_lines import JsonRecord, as_record, schema_of, within_depth
+from workbench.streams.files.json_lines import as_record, schema_of, within_depth
+from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.guessing import Guess, guess_columns
 from workbench.streams.live.kafka.avro import AvroFormat
 

@@ -1,0 +1,190 @@
+"""Values of JSON, or of Python's, as columns: none of them is changed, and one that is declared is a text.
+
+A number that a float does not keep is a Decimal from the beginning. A column whose type is declared is read as the
+texts that stand in the source, and is converted to its type later, as a column of CSV is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
+from types import NoneType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.errors import with_article
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.guessing import loses_digits
+
+JsonRecord = Mapping[str, Any]
+
+_AS_TEXT = {b"as": b"text"}
+"""Says of a field that its values are read as the texts that stand in the source."""
+_ENVELOPE = ("before", "after", "payload")
+_LONGEST_NUMBER = 1_000
+"""Digits of a number that is written without an exponent."""
+
+
+def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
+    """The columns of records, where those that are declared are read as the texts that stand in the source.
+
+    So nothing of a value is lost before it is converted to the type that is declared, and what the first records have
+    there decides nothing.
+
+    Args:
+        schema: as the first records suggest it.
+        declared: types of columns, by their stored names. Lists, structs and bytes are read as what they are; where the
+            first records have none, as texts of JSON.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> as_texts(pa.schema([("Fee", pa.int64()), ("n", pa.int64())]), {"fee": DOUBLE}).types
+        [DataType(string), DataType(int64)]
+    """
+    return pa.schema([_as_text(field, declared) for field in schema], metadata=schema.metadata)
+
+
+def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:
+    if field.name in _ENVELOPE and pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([_as_text(inner, declared) for inner in field.type]))
+    type_ = declared.get(stored_name(field.name))
+    if type_ is None or type_.kind is Kind.BINARY or (type_.is_text_when_stored and not pa.types.is_string(field.type)):
+        return field
+    return pa.field(field.name, pa.string(), metadata=_AS_TEXT)
+
+
+def is_as_text(field: pa.Field) -> bool:
+    """Whether the values of a column are read as the texts that stand in the source."""
+    return (field.metadata or {}).keys() >= _AS_TEXT.keys()
+
+
+def text_of(value: object) -> str | None:
+    """A value as it stands in the source, or would stand there.
+
+    Example:
+        >>> text_of(number_of("1.50")), text_of(True), text_of({"a": [1]}), text_of(None)
+        ('1.50', 'true', '{"a": [1]}', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, WrittenFloat):
+        return value.text
+    if isinstance(value, Decimal):
+        return f"{value:f}" if value.is_finite() and abs(value.adjusted()) < _LONGEST_NUMBER else str(value)
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, Mapping | list):
+        return json.dumps(value, ensure_ascii=False, default=text_of)
+    if isinstance(value, Real):
+        return str(value)
+    raise TypeError(f"{with_article(type(value).__name__)} is no text")
+
+
+class WrittenFloat(float):
+    """A number that a source writes otherwise than Python does, as 1.50; ``text`` is what it writes."""
+
+    text: str
+
+
+def number_of(text: str) -> float | Decimal:
+    """A number of JSON; a Decimal where a float has not all of its digits.
+
+    Example:
+        >>> number_of("0.1"), number_of("12345678901234567.89"), number_of("1e400")
+        (0.1, Decimal('12345678901234567.89'), Decimal('1E+400'))
+    """
+    value = float(text)
+    if repr(value) == text:
+        return value
+    if loses_digits(text):
+        return Decimal(text)
+    written = WrittenFloat(value)
+    written.text = text
+    return written
+
+
+def column_of(values: Sequence[object], field: pa.Field) -> pa.Array:
+    """Python's values as a column, none of them changed.
+
+    Raises:
+        ValueError, pa.ArrowException: a value is of another type; also 2.5 for a whole number, which Arrow cuts to 2,
+            and true for a number, which it makes 1.
+
+    Example:
+        >>> column_of([1, 2.0, None], pa.field("n", pa.int64())).to_pylist()
+        [1, 2, None]
+    """
+    values, type_ = _prepared(values, field), field.type
+    _check_values(values, type_)
+    return pa.array(values, type_)
+
+
+def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
+    """Values as Arrow takes them for a field: texts, floats for decimals that are such, and decimals for numbers."""
+    is_, type_ = pa.types, field.type
+    if is_as_text(field):
+        return [text_of(value) for value in values]
+    if is_.is_floating(type_) and any(isinstance(value, Decimal) for value in values):
+        return [_float(value) if isinstance(value, Decimal) else value for value in values]
+    if is_.is_decimal(type_):
+        return [_decimal(value) if type(value) in _PLAIN_NUMBERS else value for value in values]
+    if is_.is_struct(type_) and any(map(_needs_more, type_)):
+        return [_prepared_struct(value, type_) if isinstance(value, Mapping) else value for value in values]
+    if is_.is_list(type_) and _needs_more(type_.value_field):
+        return [_prepared(value, type_.value_field) if isinstance(value, list) else value for value in values]
+    return values
+
+
+_PLAIN_NUMBERS = (int, float, WrittenFloat)
+
+
+def _needs_more(field: pa.Field) -> bool:
+    is_, type_ = pa.types, field.type
+    return is_.is_floating(type_) or is_.is_decimal(type_) or is_.is_nested(type_) or is_as_text(field)
+
+
+def _prepared_struct(value: JsonRecord, type_: pa.StructType) -> JsonRecord:
+    return dict(value) | {inner.name: _prepared([value.get(inner.name)], inner)[0] for inner in type_}
+
+
+def _float(value: Decimal) -> float:
+    if value.is_finite() and loses_digits(str(value)):
+        raise ValueError(f"a double does not keep the digits of {value}")
+    return float(value)
+
+
+def _decimal(value: float) -> Decimal:
+    return Decimal(text_of(value) or "")
+
+
+def _check_values(values: Sequence[object], type_: pa.DataType) -> None:
+    if pa.types.is_integer(type_) and not {type(value) for value in values} <= {int, NoneType}:
+        for value in values:
+            if not _is_whole(value):
+                raise ValueError(f"{value} is no whole number")
+    elif pa.types.is_floating(type_):
+        if any(isinstance(value, bool | np.bool_) for value in values):
+            raise ValueError("true and false are no numbers")
+    elif pa.types.is_struct(type_):
+        inner = [value for value in values if isinstance(value, Mapping)]
+        for field in type_:
+            _check_values([value.get(field.name) for value in inner], field.type)
+    elif pa.types.is_list(type_):
+        if text := next((value for value in values if isinstance(value, str | bytes)), None):
+            raise ValueError(f"{text!r} is no list")  # Arrow would take its characters for the elements
+        _check_values([one for value in values if isinstance(value, list) for one in value], type_.value_type)
+
+
+def _is_whole(value: object) -> bool:
+    """Of a number; of other texts Arrow says that they are no numbers."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return not isinstance(value, Real) or value == value // 1
