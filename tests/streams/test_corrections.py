@@ -86,6 +86,49 @@ def test_a_change_data_feed(tmp_path: Path, key: list[str] | None) -> None:
     assert replayed(log, history=2).history == 3
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("key", [None, ["id"]])
+def test_images_of_a_version_come_in_any_order(tmp_path: Path, key: list[str] | None, seed: int) -> None:
+    chosen, there, feed = random.Random(seed), dict[int, int](), list[tuple[int, int, str, int]]()
+    for version in range(40):
+        changes = list[tuple[int, int, str, int]]()
+        for id_ in chosen.sample(range(12), 4):
+            if id_ not in there:
+                there[id_] = chosen.randrange(3)
+                changes.append((id_, there[id_], "insert", version))
+            elif chosen.random() < 0.25:
+                changes.append((id_, there.pop(id_), "delete", version))
+            else:
+                changes.append((id_, there.pop(id_), "update_preimage", version))
+                moved = id_ if chosen.random() < 0.7 else 100 + version * 12 + id_
+                there[moved] = chosen.randrange(3)  # often what it was
+                changes.append((moved, there[moved], "update_postimage", version))
+        feed += chosen.sample(changes, len(changes)) if key else sorted(changes, key=lambda change: change[2] > "i")
+    names = ["id", "v", "_change_type", "_commit_version"]
+    log = logged(
+        tmp_path, pa.table(dict(zip(names, map(list, zip(*feed, strict=True)), strict=True))), changes="cdf", key=key
+    )
+    found = Counter[tuple[object, ...]]()
+    for weight, *row in rows(log):
+        assert isinstance(weight, int)
+        found[tuple(row)] += weight
+    assert reasons(log) == [] and +found == Counter(there.items())
+
+
+def test_an_image_that_is_not_the_current_one_takes_nothing_back(tmp_path: Path) -> None:
+    feed = [
+        (1, 5, "insert"),
+        (1, 6, "update_postimage"),
+        (1, 5, "update_preimage"),
+        (1, 5, "delete"),
+        (1, None, "delete"),
+    ]
+    table = pa.table(dict(zip(["id", "v", "_change_type"], map(list, zip(*feed, strict=True)), strict=True)))
+    log = logged(tmp_path, table, changes="cdf", key=["id"])
+    assert rows(log) == [(1, 1, 5), (-1, 1, 5), (1, 1, 6), (-1, 1, 6)]  # the last one has nothing but its key
+    assert reasons(log) == [(4, "it takes back an image of a row that has another one now (id)")]
+
+
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     """Through the current rows on disk: the ends of every type, NaN and the sign of a zero."""
     values = {

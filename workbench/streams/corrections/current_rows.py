@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workbench.sql.algebra.column_names import display_name
-from workbench.streams.corrections.declared import EVENT, WEIGHT, Corrections
+from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, Corrections
 from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, texts_of_keys, texts_of_rows
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
@@ -70,7 +70,10 @@ class CurrentRows:
         texts = pa.concat_arrays([pa.array(stored, texts.type), texts])
         before = {key: place if by_key else copies for place, (key, (_, copies)) in enumerate(found.items())}
         now, steps = dict(before), zip(keys.indices.to_pylist(), changes[WEIGHT].to_pylist(), strict=True)
-        emitted = [*(self._replaced(steps, now, texts, len(old), reasons) if by_key else _counted(steps, now, reasons))]
+        if by_key:
+            emitted = [*self._replaced(steps, now, texts, len(old), self._images(values), reasons)]
+        else:
+            emitted = [*_counted(steps, now, reasons)]
         changed = [(key, state) for key, state in now.items() if before.get(key) != state]
         entries = ((names[key], *((texts[state].as_py(), 1) if by_key else (None, state))) for key, state in changed)
         self._store((names[key] for key in before.keys() - now.keys()), entries)
@@ -79,7 +82,13 @@ class CurrentRows:
         return rows.append_column(WEIGHT, pa.array(weights)).append_column(EVENT, changes[EVENT].take(by)), reasons
 
     def _replaced(
-        self, steps: Iterable[_Step], now: dict[int, int], texts: pa.Array, first: int, reasons: dict[int, str]
+        self,
+        steps: Iterable[_Step],
+        now: dict[int, int],
+        texts: pa.Array,
+        first: int,
+        images: NDArray[np.bool_],
+        reasons: dict[int, str],
     ) -> Iterator[_Emitted]:
         """What changes by key emit.
 
@@ -88,6 +97,7 @@ class CurrentRows:
             now: the place of the row of each key, as it is before them, and then after them.
             texts: of the rows at all places.
             first: the place of the row of the first change.
+            images: which changes, of those that take a row back, take back one that is equal, and no other of its key.
             reasons: gets why changes are rejected.
         """
         equal = texts.dictionary_encode().indices.to_pylist()
@@ -95,8 +105,13 @@ class CurrentRows:
             if key is None or weight is None:
                 reasons.setdefault(by, f"a column of the key is NULL: {self._key_names}")
                 continue
+            if weight == 0:
+                continue
             old, new = now.pop(key, None), first + by
-            if weight < 0 and old is None:
+            if images[by] and weight < 0 and old is not None and equal[old] != equal[new]:
+                now[key] = old
+                reasons[by] = f"it takes back an image of a row that has another one now ({self._key_names})"
+            elif weight < 0 and old is None:
                 reasons[by] = f"it takes back a row that is not there: no row has its key ({self._key_names})"
             elif weight > 0 and old is not None and equal[old] == equal[new]:
                 now[key] = old
@@ -106,6 +121,13 @@ class CurrentRows:
                 if weight > 0:
                     now[key] = new
                     yield new, 1, by
+
+    def _images(self, values: pa.Table) -> NDArray[np.bool_]:
+        """Rows of a change data feed are images of what was there, unless they have nothing but the key."""
+        if self._corrections.changes is not Changes.CDF:
+            return np.zeros(values.num_rows, np.bool_)
+        others = values.drop_columns([*self._corrections.key]).columns
+        return np.any([np.zeros(values.num_rows), *(np.asarray(column.is_valid()) for column in others)], axis=0)
 
     @property
     def _key_names(self) -> str:

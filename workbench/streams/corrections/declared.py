@@ -50,6 +50,7 @@ DEBEZIUM_CHANGE = "_debezium_change"
 """Column that ``debezium`` gives to unfolded envelopes: 1 or -1."""
 
 _CDF = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
+_IMAGES = ("update_preimage", "update_postimage")
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,7 @@ class Corrections:
                 weights = pc.if_else(within, stated, pa.scalar(None, pa.int64()))
             case Changes.CDF:
                 weights = pa.array(_CDF.values()).take(pc.index_in(stated, pa.array(_CDF)))
+                weights = pc.if_else(pa.array(self._paired(rows, stated)), 0, weights)
                 events = pc.add(events, pc.equal(stated, "update_preimage").cast(pa.int64()).fill_null(0))
             case _:
                 weights = stated
@@ -136,6 +138,28 @@ class Corrections:
         others = [np.asarray(column.is_null()) for column in rows.drop_columns([*self.key]).columns]
         tombstones = np.all(others or [np.zeros(rows.num_rows, np.bool_)], axis=0)
         return pa.array(np.where(tombstones, -1, 1))
+
+    def _paired(self, rows: pa.Table, stated: pa.Array) -> NDArray[np.bool_]:
+        """Which pre-images say nothing, since the post-image of their update replaces the row of the same key.
+
+        A feed gives the two in any order within a version; where it says no versions, they stand side by side.
+        """
+        paired = np.zeros(rows.num_rows, np.bool_)
+        if not self.key:
+            return paired
+        version = COMMIT_COLUMNS[0]
+        named = [*self.key, *([version] if version in rows.column_names else [])]
+        keys = [*zip(*(rows.column(name).to_pylist() for name in named), strict=True)]
+        waiting = dict[tuple[object, ...], tuple[str, int]]()
+        for at, (key, kind) in enumerate(zip(keys, stated.to_pylist(), strict=True)):
+            if kind not in _IMAGES:
+                continue
+            other, place = waiting.pop(key, ("", -1))
+            if other in ("", kind) or (len(named) == len(self.key) and place != at - 1):
+                waiting[key] = (kind, at)
+            else:
+                paired[at if kind == "update_preimage" else place] = True
+        return paired
 
     def _why_unknown(self, stated: object) -> str:
         if self.changes is Changes.CDF:
