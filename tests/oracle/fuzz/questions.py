@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from oracle.fuzz.expressions import Expr, alike, constant
 from oracle.fuzz.names import HOSTILE_COLUMNS, PLAIN_COLUMNS, pick, quoted, written
@@ -101,8 +102,10 @@ class QuestionWriter(PartWriter):
             fields = tuple(replace(f, name=f.name.lower(), duck=f"c{i}") for i, f in enumerate(part.sources[0].fields))
             return self._made(f"SELECT *{part.text}", f"SELECT {_ducks(part.readable)}{part.duck}", fields, part, True)
         writer, distinct, values = self._writer(part), self.chosen.random() < 0.25, []
-        while len(values) < self.chosen.randint(1, 3):
-            value = writer.any_value(2)
+        for tried in count():
+            if len(values) >= self.chosen.randint(1, 3):
+                break
+            value = writer.any_value(2) if tried < 50 else self._null_test(part)
             if value.exact or not (distinct or exact):
                 values.append(value)
         if self.chosen.random() < 0.2:
@@ -225,7 +228,10 @@ class QuestionWriter(PartWriter):
             key = self.chosen.choice(part.readable) if self.chosen.random() < 0.7 else writer.any_value(1)
             if key.exact and any(f.text in key.text for f in part.readable):
                 return key
-        # No column is exact; whether there is a value always is.
+        return self._null_test(part)
+
+    def _null_test(self, part: Part) -> Expr:
+        """Whether a column has a value, which is exact also where no column is."""
         return replace(alike("({} IS NULL)", BOOLEAN, self.chosen.choice(part.readable)), exact=True)
 
     def _of_type(self, writer: ValueWriter, type_: DataType) -> Expr:
