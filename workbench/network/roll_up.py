@@ -9,7 +9,7 @@ from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Const
 from workbench.sql.algebra.types import DOUBLE
 
 
-def column_of(expression: Expression | AggregateCall) -> Column:
+def computed_column(expression: Expression | AggregateCall) -> Column:
     """The column of an aggregate that holds a group expression or a statistic."""
     return Column(column_name(expression), expression.type)
 
@@ -27,14 +27,14 @@ def over_groups(expression: Expression, groups: tuple[Expression, ...]) -> Expre
         True
     """
     if expression in groups:
-        return column_of(expression)
+        return computed_column(expression)
     match expression:
         case Column():
             raise KeyError(expression.name)
         case Call("window_start" as function, (time, length)):
             # A window of an hour is made of slices of five minutes.
             slices = next((g for g in groups if _is_slice(g, time, length)), None)
-            start = over_groups(time, groups) if slices is None else column_of(slices)
+            start = over_groups(time, groups) if slices is None else computed_column(slices)
             return Call(function, (start, length), expression.type)
         case Call():
             return replace(expression, arguments=tuple(over_groups(a, groups) for a in expression.arguments))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.network.nodes import Aggregate, NodeId, Read
-from workbench.network.roll_up import are_derivable, column_of, over_groups
+from workbench.network.roll_up import are_derivable, computed_column, over_groups
 from workbench.network.sql_text import expression_sql
 from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
@@ -48,9 +48,9 @@ def find_grouping(
         read = Read(slices.id)
         window = of_slices(window, slices, by)
         groups = {name: over_groups(group, slices.groups) for name, group in groups.items()}
-        statistics = {name: of_parts(s, column_of(s)) for name, s in statistics.items()}
+        statistics = {name: of_parts(s, computed_column(s)) for name, s in statistics.items()}
     aggregate = find_aggregate(draft, windowed(draft, read, window), groups.values(), statistics.values())
-    named = {column_of(name): column_of(value) for name, value in (*groups.items(), *statistics.items())}
+    named = {computed_column(name): computed_column(value) for name, value in (*groups.items(), *statistics.items())}
     return Read(aggregate.id), named
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.network.network import QueryPlan
 from workbench.network.nodes import FIRST_IS_APART, Branch, Read, SetOperation, SetOperator, Source
-from workbench.network.roll_up import column_of
+from workbench.network.roll_up import computed_column
 from workbench.network.sql_text import Names, bare, or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, find_grouping
@@ -151,7 +151,9 @@ class _Translator:
             return Translation(read, outputs, window)
         # DISTINCT is grouping by the outputs, without statistics; it counts rows in the window only.
         aggregate = find_aggregate(draft, windowed(draft, read, window), (o.expression for o in outputs))
-        return Translation(Read(aggregate.id), tuple(replace(o, expression=column_of(o.expression)) for o in outputs))
+        return Translation(
+            Read(aggregate.id), tuple(replace(o, expression=computed_column(o.expression)) for o in outputs)
+        )
 
     def _analyzed(self, block: Block, read: Read, values: Values) -> tuple[Read, Values]:
         """The analytic functions of a block, one node for each order of its rows, and QUALIFY above them."""

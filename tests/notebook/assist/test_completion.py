@@ -43,7 +43,10 @@ def complete(shell, run, session):
         ("%argus stream F f.csv --h", ["--history"]),
         (
             "%argus stream F f.csv --history 3 --",
-            ["--batch", "--time", "--type", "--lateness", "--key", "--changes", "--shed", "--weight"],
+            [
+                *("--batch", "--time", "--type", "--sep", "--decimal", "--no-header", "--encoding", "--lateness"),
+                *("--key", "--changes", "--shed", "--weight"),
+            ],
         ),
         ("%argus help ru", ["run"]),
         ("%%argus big", ["big_transfers"]),

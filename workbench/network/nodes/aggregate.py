@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
-from workbench.network.roll_up import column_of, over_groups
+from workbench.network.roll_up import computed_column, over_groups
 from workbench.network.sql_text import Words, as_columns, expression_sql
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -69,7 +69,7 @@ class Aggregate(BaseNode):
     @property
     def retraction_columns(self) -> tuple[Column, ...]:
         """The groups."""
-        return tuple(map(column_of, self.groups))
+        return tuple(map(computed_column, self.groups))
 
     def is_monotone(self, inputs: bool) -> bool:
         """A group's row is retracted when its statistics change."""
@@ -81,7 +81,7 @@ class Aggregate(BaseNode):
 
     def direct_statistic(self, statistic: AggregateCall) -> AggregateCall:
         """A statistic over the parent's columns."""
-        return statistic if self.finer is None else of_parts(statistic, column_of(statistic))
+        return statistic if self.finer is None else of_parts(statistic, computed_column(statistic))
 
     def _computation(self) -> str:
         return f"aggregate {self.read.identity} by {','.join(map(identity, self.groups))}"
@@ -113,10 +113,12 @@ class Aggregate(BaseNode):
         parent, *others = map(words.node, self.parents)
         if others:
             parent = f"({' INTERSECT ALL '.join(f'SELECT * FROM {one}' for one in (parent, *others))})"
-        groups = [(self.direct_group(g), own(column_of(g))) for g in self.groups]
+        groups = [(self.direct_group(g), own(computed_column(g))) for g in self.groups]
         if not self.statistics:
             return f"SELECT DISTINCT {as_columns(groups, names)} FROM {parent}"
-        statistics = [(self.direct_statistic(s), own(column_of(s))) for s in sorted(self.statistics, key=reading_order)]
+        statistics = [
+            (self.direct_statistic(s), own(computed_column(s))) for s in sorted(self.statistics, key=reading_order)
+        ]
         grouped = f" GROUP BY {', '.join(expression_sql(g, names) for g, _ in groups)}" if groups else ""
         return f"SELECT {as_columns([*groups, *statistics], names)} FROM {parent}{grouped}"
 

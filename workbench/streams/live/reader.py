@@ -145,7 +145,7 @@ class TypedReader:
         return self._description
 
     def declare(self, types: Mapping[str, DataType]) -> None:
-        """Read as texts what comes as JSON or as values of Python."""
+        """Read values of JSON or of Python as texts, where their types are declared."""
         if self.gives_records:
             self._schema = as_texts(self._schema, types)
 

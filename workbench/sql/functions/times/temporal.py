@@ -31,7 +31,7 @@ from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text, to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
-from workbench.sql.functions.times.time_differences import part_of_difference, time_difference, unit_of, unwrapped
+from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference, unwrapped
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -281,7 +281,7 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
             b, time, interval_parts(b, exp.Interval(this=amount, unit=node.args.get("unit"))) or (), 1, node
         )
     sign = -1 if isinstance(node, exp.DateSub) else 1
-    unit = unit_of(node)
+    unit = named_unit(node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
     is_given = node.args.get("unit") is not None and b.rules.unit_is_given
     if isinstance(amount, exp.Interval) and is_given:

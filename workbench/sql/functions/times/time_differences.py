@@ -31,7 +31,7 @@ _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 @reads(exp.TimestampDiff, parts="this expression unit")
 def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
-    unit = unit_of(node)
+    unit = named_unit(node)
     if unit not in _MICROS or b.dialect not in SPARK_FAMILY:
         called = (b.source.called(node) or "TIMESTAMPDIFF").upper()
         b.source.refuse(f"{called} in {unit}", node, f"{_WHOLE}, in spark")
@@ -69,7 +69,7 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
 @reads(exp.DateDiff, parts="this expression unit")
 def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     """DATEDIFF in days, or with a unit, as the dialect counts it."""
-    unit = unit_of(node)
+    unit = named_unit(node)
     later, earlier = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
     if unit == "DAY" and later.type == earlier.type == DATE:
         return call("-", later, earlier)  # the same in every dialect, and linear, so that it is shared
@@ -171,7 +171,7 @@ def unwrapped(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def unit_of(node: exp.Expr) -> str:
+def named_unit(node: exp.Expr) -> str:
     """The unit of a function's argument, of one; DAY where none is."""
     unit = node.args.get("unit")
     return "DAY" if unit is None else str(unit.name).upper().removesuffix("S")
