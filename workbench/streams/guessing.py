@@ -164,10 +164,8 @@ def _code(text: pa.Array) -> str:
         return f"zeros at the beginning, as in {zeros}"
     if phone := _first(text, _PHONE):
         return f"a plus at the beginning, as in {phone}"
-    bare = text.filter(pc.match_substring_regex(text, _BARE_EXPONENT))
-    written_by_a_program = _any(text, _POINTED) or _any(text, r"[eE][+-]")
-    if len(bare) and not written_by_a_program and (_any(bare, "E") or _any(text, _WHOLE)):
-        return f"codes: {bare[0].as_py().strip()} is perhaps no number"
+    if bare := _first(text, _BARE_EXPONENT):
+        return f"codes: {bare} is perhaps no number"
     return ""
 
 
@@ -269,7 +267,7 @@ def _other_values(text: pa.Array, kind: Kind) -> Mask:
         case Kind.TIMESTAMP:
             other = _matches(text, _FINER)
         case Kind.INTEGER | Kind.DECIMAL | Kind.DOUBLE:
-            other = _matches(text, _ZEROS) | _matches(text, _PHONE)
+            other = _matches(text, rf"{_ZEROS}|{_PHONE}|{_BARE_EXPONENT}")
         case _:
             return np.zeros(len(text), dtype=np.bool_)
     return other | _lossy(text) if kind is Kind.DOUBLE else other
