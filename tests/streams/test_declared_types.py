@@ -101,6 +101,15 @@ def test_numbers_of_json_that_are_not_declared_keep_their_digits(tmp_path: Path)
     assert ["is no" in reason for reason in reasons] == [True, True] and "1E+400" in reasons[1]
 
 
+@pytest.mark.parametrize("declared", [{}, {"t": "string"}])
+def test_records_of_which_a_part_would_be_lost_are_quarantined(declared: dict[str, str], tmp_path: Path) -> None:
+    text = '{"t":"ok"}\n{"t":"\\ud800"}\n{"t":"a","t":"b"}\n{"t":"1"}\n'
+    log = of_file(text, tmp_path, declared)
+    assert [row["t"] for row in log.read(0, 9).to_pylist()] == ["ok", "1"]
+    first, second = (entry.reason for entry in log.quarantined)
+    assert ("t: '\\ud800' is no string" in (first, second)) and "it has a member twice: t" in (first, second)
+
+
 @pytest.mark.parametrize(
     ("type_", "text", "expected"),
     [

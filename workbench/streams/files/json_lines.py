@@ -81,13 +81,28 @@ def open_json_lines(
 def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Guess]:
     """What the columns seem to be that are read as texts."""
     names = [field.name for field in schema if is_as_text(field)]
-    return {name: guess(name, pa.array([text_of(r.get(name)) for r in records], pa.string())) for name in names}
+    return {name: guess(name, _texts([record.get(name) for record in records])) for name in names}
+
+
+def _texts(values: Sequence[object]) -> pa.Array:
+    """Values as texts; what is none, as half a surrogate pair, is left to the reading of its row."""
+    return pa.array([*map(_text_or_none, values)], pa.string())
+
+
+def _text_or_none(value: object) -> str | None:
+    try:
+        text = text_of(value)
+        return None if text is None or (not text.isascii() and text != text.encode(errors="ignore").decode()) else text
+    except TypeError:
+        return None
 
 
 def as_record(line: bytes) -> JsonRecord | str:
     """The object of a line, or why it has no object."""
     try:
-        record = json.loads(line.decode("utf-8-sig"), parse_float=number_of)
+        record = json.loads(line.decode("utf-8-sig"), parse_float=number_of, object_pairs_hook=_object)
+    except _Twice as error:
+        return f"it has a member twice: {error}"
     except UnicodeDecodeError as error:
         return f"it is no text in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
     except ValueError as error:
@@ -97,6 +112,18 @@ def as_record(line: bytes) -> JsonRecord | str:
     if not isinstance(record, dict):
         return f"it is no JSON object, but {with_article(type(record).__name__)}"
     return within_depth(record)
+
+
+class _Twice(ValueError):
+    """An object has two members of one name, of which only one could be kept."""
+
+
+def _object(members: list[tuple[str, object]]) -> JsonRecord:
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _ in members]
+        raise _Twice(next(name for name in names if names.count(name) > 1))
+    return found
 
 
 _TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
