@@ -51,6 +51,15 @@ _WHOLE = r"^\s*[+-]?\d+\s*$"
 _FINER = r"\.\d{6}\d*[1-9]"
 _SURE_DIGITS = 15
 """Digits that every DOUBLE keeps."""
+_DAY, _TIME = r"[1-9]\d{3}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{1,6})?"
+_PLAINLY = {
+    Kind.INTEGER: (r"^-?(?:0|[1-9]\d{0,17})$", pa.int64()),
+    Kind.DOUBLE: (r"^-?(?:0|[1-9]\d*)(?:\.\d+)?$", pa.float64()),
+    Kind.BOOLEAN: (r"^(?:true|false)$", pa.bool_()),
+    Kind.DATE: (rf"^{_DAY}$", pa.date32()),
+    Kind.TIMESTAMP: (rf"^{_DAY}[ T]{_TIME}$", pa.timestamp("us")),
+}
+"""How most values are written, and the types of Arrow to which it casts such texts."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +222,8 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
     kind = guess.type.kind
     if guess.declared:
         return _declared(values, guess)
+    if guess.form == PLAIN and (fitting := _read_plain(values, kind)) is not None:
+        return fitting, None
     if kind is Kind.STRING:
         return convert(values, guess.type)
     text = pc.if_else(pc.match_substring_regex(values, _NOT_THERE), pa.scalar(None, pa.string()), values)
@@ -226,6 +237,19 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
     fitting, misread = convert(text, guess.type)
     masks = [mask for mask in (misfit, other, misread) if mask is not None and mask.any()]
     return fitting, np.logical_or.reduce(masks) if masks else None
+
+
+def _read_plain(values: pa.Array, kind: Kind) -> pa.Array | None:
+    """The values where all are written so that none needs a closer look, as most are; else ``None``."""
+    if kind not in _PLAINLY or not pc.all(pc.match_substring_regex(values, _PLAINLY[kind][0])).as_py():
+        return None
+    try:
+        fitting = values.cast(_PLAINLY[kind][1])
+    except pa.ArrowInvalid:  # 2005-02-30
+        return None
+    if kind is Kind.DOUBLE and (pc.max(pc.binary_length(values)).as_py() or 0) > _SURE_DIGITS:
+        return fitting if pc.all(pc.equal(fitting.cast(pa.string()), values)).as_py() else None
+    return fitting
 
 
 def _declared(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:

@@ -100,7 +100,7 @@ def _text_or_none(value: object) -> str | None:
 def as_record(line: bytes) -> JsonRecord | str:
     """The object of a line, or why it has no object."""
     try:
-        record = json.loads(line.decode("utf-8-sig"), parse_float=number_of, object_pairs_hook=_object)
+        record = _DECODER.decode(line.decode("utf-8-sig"))
     except _Twice as error:
         return f"it has a member twice: {error}"
     except UnicodeDecodeError as error:
@@ -126,6 +126,7 @@ def _object(members: list[tuple[str, object]]) -> JsonRecord:
     return found
 
 
+_DECODER = json.JSONDecoder(parse_float=number_of, object_pairs_hook=_object)
 _TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
 
 
