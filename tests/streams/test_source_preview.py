@@ -45,3 +45,9 @@ def test_what_cannot_be_looked_at(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="no file"):
         preview_source(tmp_path / "missing.csv")
     assert preview_source(pd.DataFrame({"n": pd.Series([], dtype="int64")})).rows.num_rows == 0
+
+
+def test_numbers_are_shown_as_they_will_be_read(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("fee;n\n1.234,56;1\n7,5;NA\n")
+    look = preview_source(tmp_path / "x.csv")
+    assert (look.rows.to_pylist(), look.misfits) == ([{"fee": 1234.56, "n": 1}, {"fee": 7.5, "n": None}], ())

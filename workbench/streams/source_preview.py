@@ -14,7 +14,7 @@ import pyarrow as pa
 from workbench.errors import StreamError, with_article
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.ingest import column_types, fit
+from workbench.streams.ingest import column_types, fit, guesses_of
 from workbench.streams.live.sources import open_live
 from workbench.streams.log import log_schema
 from workbench.streams.readers import open_source
@@ -75,7 +75,7 @@ def preview_source(source: object, rows: int = _ROWS) -> SourcePreview:
         if first is None:
             return SourcePreview(_shown(types), schema.empty_table(), ())
         part = Chunk(first.rows.slice(0, rows), first.lines[:rows])
-        fitting, _, quarantined = fit(part, types, schema)
+        fitting, _, quarantined = fit(part, types, schema, guesses_of(opened, {}))
     reasons = chain(first.quarantined[:rows], quarantined)
     names = [display_name(name) for name in types]
     return SourcePreview(
