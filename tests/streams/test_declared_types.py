@@ -141,3 +141,19 @@ def test_decimals_are_declared_beside_the_form_of_numbers(tmp_path: Path) -> Non
     log = ingest("x", tmp_path / "x.csv", tmp_path / "log", columns=columns, options=options)
     assert [row["fee"] for row in log.read(0, 9).to_pylist()] == [Decimal("1234.56"), Decimal("2155.00")]
     assert [entry.reason for entry in log.quarantined] == ["fee: 'x' is no decimal(10,2)"]
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"v": 1.50},\n {"v": 2}]\n', '\ufeff [\n{"v":1.50},{"v":2}]', '{"v":1.50}\n{"v":2}\n']
+)
+def test_a_file_of_json_is_lines_or_an_array(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    log = ingest("x", tmp_path / "x.json", tmp_path / "log", columns={"v": "decimal(9,2)"})
+    assert [row["v"] for row in log.read(0, 9).to_pylist()] == [Decimal("1.50"), Decimal(2)]
+
+
+def test_an_array_that_is_cut_keeps_its_whole_objects(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('[{"v":1},{"v":2},7,{"v":3')
+    log = ingest("x", tmp_path / "x.json", tmp_path / "log")
+    assert [row["v"] for row in log.read(0, 9).to_pylist()] == [1, 2]
+    assert [entry.line for entry in log.quarantined] == [3, 4]

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from decimal import Decimal
@@ -35,7 +38,8 @@ from workbench.streams.guessing import Guess, guess
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_MAYBE_ARRAYS = (".json", ".json.gz")
+ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", *_MAYBE_ARRAYS)
 SAMPLE_LINES = 10_000
 """Lines that columns and types are inferred from."""
 
@@ -54,7 +58,7 @@ _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 def open_json_lines(
     path: Path, stack: ExitStack, schema: pa.Schema | None = None, declared: Mapping[str, DataType] | None = None
 ) -> OpenedSource:
-    """Opens a file of JSON lines, in UTF-8, maybe compressed by gzip.
+    """Opens a file of JSON lines, or of an array of objects, in UTF-8, maybe compressed by gzip.
 
     Args:
         path: of the file.
@@ -66,7 +70,7 @@ def open_json_lines(
         StreamError: the columns are not known, and none of the first lines is an object.
     """
     file = stack.enter_context(gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb"))  # noqa: SIM115
-    lines = _lines(file)
+    lines = _elements(file) if _is_array(path) else _lines(file)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     if schema is not None:
         return OpenedSource(schema, _chunks(numbered, schema))
@@ -126,6 +130,7 @@ def _object(members: list[tuple[str, object]]) -> JsonRecord:
     return found
 
 
+_BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(parse_float=number_of, object_pairs_hook=_object)
 _TOO_DEEP = f"its lists and objects are nested more than {MOST_DEEP} deep"
 
@@ -156,6 +161,32 @@ def within_depth(record: JsonRecord) -> JsonRecord | str:
 
 def _parts(whole: object) -> Iterable[object]:
     return whole.values() if isinstance(whole, Mapping) else whole if isinstance(whole, Iterable) else ()
+
+
+def _is_array(path: Path) -> bool:
+    """Whether a file that is named so may be an array, and is one; a line of a file of lines may be an array, too."""
+    if not path.name.lower().endswith(_MAYBE_ARRAYS):
+        return False
+    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+        return file.read(1_000).removeprefix(BOM_UTF8).lstrip().startswith(b"[")
+
+
+def _elements(file: BufferedIOBase) -> Iterator[bytes]:
+    """The objects of an array, which is the whole of a file, as lines; the file is in memory."""
+    try:
+        text = file.read().decode("utf-8-sig")
+    except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
+        raise StreamError(f"the array cannot be read: {error}", hint="copy or write the file again") from error
+    decoder, at = json.JSONDecoder(), text.index("[") + 1
+    while (at := _BETWEEN.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        if text[at] == "]" and not text[at + 1 :].strip():
+            return
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = len(text)  # what is wrong is said of it
+        yield text[at:end].encode()
+        at = end
 
 
 def _lines(file: BufferedIOBase) -> Iterator[bytes]:
