@@ -68,11 +68,15 @@ def values_of(log: StreamLog) -> list[tuple[object, ...]]:
         (["19,47", "2.155"], "double", "numbers as 19,47"),
         (["12345678901234567,5", "1,0"], "decimal(38,1)", "numbers as 12345678901234567"),
         (["12 %"], "string", "texts"),
+        (["4.50", "x", "7.25", "1.00"], "double", "numbers"),
+        (["4,50", "x", "7,25", "1,00"], "double", "numbers as 4,50"),
     ],
 )
 def test_guesses(values: list[str], type_: str, why: str) -> None:
     found = guess("c", pa.array(values))
-    assert (str(found.type), why in found.why) == (type_, True), found
+    assert (str(found.type), why in found.why, bool(found.form)) == (type_, True, " as " in why and "numbers" in why), (
+        found
+    )
 
 
 @pytest.mark.parametrize(

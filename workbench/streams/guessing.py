@@ -144,7 +144,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     there = text.filter(pc.invert(pc.match_substring_regex(text, _NAN)))
     amounts, others = there.filter(are_amounts(there)), there.filter(pc.invert(are_amounts(there)))
     most = len(amounts) and len(others) <= _few(text) and not _any(others, f"{_CODE}|{_EXPONENT}")
-    if (misfits or type_ is STRING) and most and (form := form_of(amounts, point)):
+    if (len(others) < misfits or type_ is STRING) and most and (form := form_of(amounts, point)):
         plain, _ = to_plain(amounts, form)
         in_form, _ = _plain_type(plain, _candidates(plain))
         if in_form.kind in _NUMBERS:
