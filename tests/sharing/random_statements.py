@@ -238,7 +238,7 @@ class Statements:
         return f"SELECT {self._outputs(source, columns, 't')} FROM {source} t{_where(where)}"
 
     def _found(self, source: str, columns: Columns) -> str:
-        """A condition with a subquery: on its own, or on the row around it."""
+        """A condition with a subquery: on its own, or on the outer row."""
         other, others = self._source()
         inner = self._conditions(other, others, "p", 1)
         if self.chosen.random() < 0.6:

@@ -73,7 +73,7 @@ LIFTED = [
     "SELECT (WITH w(q) AS (VALUES (a)) SELECT (SELECT q FROM w)) FROM t",
     "SELECT a FROM t WHERE (WITH w AS (SELECT t.b AS q) SELECT COUNT(*) FROM u WHERE k IN (SELECT q FROM w)) > 0",
 ]
-"""A CTE that reads the query around, read one level deeper."""
+"""A CTE that reads the outer query, read one level deeper."""
 
 
 @pytest.mark.parametrize("sql", [*LIFTED, *WIDTHS])
@@ -85,7 +85,7 @@ def test_answers_of_ctes_and_set_operators_inside_one_another(sql: str) -> None:
 
 def test_an_aggregate_of_a_subquery_is_refused_where_it_is_of_the_query_around() -> None:
     sql = "SELECT (SELECT MAX((SELECT v FROM u WHERE k = t.a))) FROM t"
-    with pytest.raises(UnsupportedError, match="aggregate of nothing but columns of the query around it"):
+    with pytest.raises(UnsupportedError, match="aggregate of nothing but columns of the outer query"):
         planned(sql, SCHEMA, "postgres")
     planned(sql, SCHEMA, "duckdb")  # whose aggregate is one of the inner query
 

@@ -118,7 +118,7 @@ class Dialect:
         array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
-        level_of_subqueries: whether an aggregate is one of the query around where only a subquery in it reads columns.
+        level_of_subqueries: whether an aggregate is one of the outer query where only a subquery in it reads columns.
         extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.

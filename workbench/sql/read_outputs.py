@@ -1,7 +1,7 @@
 """Which outputs of the queries inside a query are read: the others have no part in its answer.
 
 A query reads all of its own outputs. What nothing reads need not be computed, and what is wrong with it is no concern
-of the query around it: as in PostgreSQL and DuckDB, which do not evaluate it.
+of the outer query: as in PostgreSQL and DuckDB, which do not evaluate it.
 """
 
 from __future__ import annotations

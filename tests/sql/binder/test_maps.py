@@ -52,7 +52,7 @@ COMPARED = "values of type map<string,integer> are not compared"
         (
             "spark",
             "select T.a, x.n from T, lateral (select count(*) as n from T u where u.a = T.m['x'] or u.m is null) x",
-            "a subquery that reads m of the query around it, a map,",
+            "a subquery that reads m of the outer query, a map,",
             "select m['k']",
         ),
         ("spark", "select map('a', 1, 'a', 2) from T", "a key stands twice in a map, or is NULL", None),

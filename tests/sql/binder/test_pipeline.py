@@ -99,7 +99,7 @@ def test_a_position_counts_the_columns_of_a_star() -> None:
     ],
 )
 def test_an_aggregate_of_the_query_around_is_no_aggregate_here(sql: str) -> None:
-    with pytest.raises(UnsupportedError, match="an aggregate of nothing but columns of the query around it"):
+    with pytest.raises(UnsupportedError, match="an aggregate of nothing but columns of the outer query"):
         _query(sql)
     assert _query(sql.replace("(T.a", "(U.k + T.a").replace("WHERE T.a >", "WHERE U.k > T.a +"))
 

@@ -36,7 +36,7 @@ class Column(Interned):
 
     @property
     def level(self) -> int:
-        """How many queries farther out its input is: 0 for one of the query that reads it, 1 for the query around.
+        """How many queries farther out its input is: 0 for one of the query that reads it, 1 for the outer query.
 
         Example:
             >>> from workbench.sql.algebra.types import INTEGER
@@ -51,7 +51,7 @@ class Column(Interned):
         return replace(self, source=self.source + _LEVEL)
 
     def inward(self) -> Column:
-        """The column as the query around sees it; one of its own inputs as it is."""
+        """The column as the outer query sees it; one of its own inputs as it is."""
         return replace(self, source=self.source - _LEVEL) if self.level else self
 
     @cached_property
@@ -125,7 +125,7 @@ Expression = Column | Constant | Call
 AFTER_GROUPS = 500_000
 """Inputs that are joined with groups, and not with rows, have sources from here on."""
 _LEVEL = 1_000_000
-"""Sources of columns of the query around begin here, of the one around that twice as far (``Column.level``)."""
+"""Sources of columns of the outer query begin here, those of the next outer query twice as far (``Column.level``)."""
 VARIABLE = "->"
 """Names of variables of lambdas begin so, and names of columns never do."""
 

@@ -138,7 +138,7 @@ class QueryBinder:
         clashing_times: the streams' event times where they are of types that do not compare, so that there is no now.
         streams: the streams, tables excepted, that this statement reads.
         windows: its window clause, if it has one.
-        outer: the names of the query around, in a subquery.
+        outer: the names of the outer query, in a subquery.
     """
 
     source: SourceText
@@ -242,7 +242,7 @@ class QueryBinder:
     def subquery(self, node: exp.Expr, scope: Scope) -> LogicalQuery:
         """The logical query of a subquery in an expression, which sees the columns of a scope.
 
-        What a CTE around it reads of queries around that one is a level farther away there.
+        What a CTE around it reads of its outer queries is a level farther away there.
         """
         local = {name: outward_query(query) for name, query in self.local.items()}
         return replace(self, outer=OuterNames(scope), local=local).query(node)

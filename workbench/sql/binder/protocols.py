@@ -68,7 +68,7 @@ class SubqueryBinder(Protocol):
     """Binds subqueries (implemented by ``joins.subqueries.Subqueries``)."""
 
     def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
-        """The value of a subquery for each row around it."""
+        """The value of a subquery for each outer row."""
 
 
 class QueryContext(Protocol):
@@ -100,7 +100,7 @@ class QueryContext(Protocol):
 
     @property
     def outer(self) -> Outer | None:
-        """The names of the query around, where the statement is a subquery of it."""
+        """The names of the outer query, where the statement is a subquery of it."""
 
     def subquery(self, node: exp.Expr, scope: Scope) -> LogicalQuery:
         """The logical query of a subquery in an expression, which sees the columns of a scope."""

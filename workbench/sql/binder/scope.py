@@ -35,7 +35,7 @@ class Item:
 
 
 class Outer(Protocol):
-    """The names of the query around a subquery."""
+    """The names of a subquery's outer query."""
 
     def has(self, column: exp.Column) -> bool:
         """Whether a name means something there."""
@@ -53,7 +53,7 @@ class Scope:
         items: in order; their columns are called ``item.column``.
         columns: what bare names mean, in the order of ``*``; a column that USING made of two is there once.
         aliases: of the select list.
-        outer: the names of the query around a subquery.
+        outer: the names of a subquery's outer query.
         preferred: what a name means that is a column and an alias, outside of aggregates and OVER, where it is the
             column.
         computed: what columns mean that are known by their names alone (``by_names``).
@@ -171,7 +171,7 @@ class Scope:
         return types == {STRING}
 
     def has(self, column: exp.Column) -> bool:
-        """Whether a column name means something here, or in a query around."""
+        """Whether a column name means something here, or in an outer query."""
         name = column.name.lower()
         if column.table:
             known = any(item.alias.lower() == column.table.lower() for item in self.items)

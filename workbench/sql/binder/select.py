@@ -319,7 +319,7 @@ class SelectBinder:
         """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
         assert block.grouping is not None
         if any(map(is_sliding, block.grouping.groups)) and self._after_groups.reads_groups:
-            what = "a subquery beside sliding windows that reads the query around it"
+            what = "a subquery beside sliding windows that reads the outer query"
             self._source.refuse(what, self._select.args["group"], "group in a subquery in FROM")
         return self._after_groups.around(without_overlap(block))
 

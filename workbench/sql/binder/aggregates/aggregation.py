@@ -91,7 +91,7 @@ class Aggregation:
             read = [column for argument in arguments for column in columns(argument)]
             if (read and all(column.level for column in read)) or _is_of_a_subquery(node, b):
                 # In SQL it is an aggregate of that query's rows.
-                what = "an aggregate of nothing but columns of the query around it"
+                what = "an aggregate of nothing but columns of the outer query"
                 b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")
             if name in ("array_agg", "listagg") or call_.distinct:
                 refuse_kept(arguments, b.source, node)
@@ -205,7 +205,7 @@ def _average_in_duckdb(average: Expression) -> Expression:
 
 
 def _is_of_a_subquery(node: exp.Expr, b: ExpressionBinder) -> bool:
-    """Whether an aggregate of a SELECT without FROM has a subquery in it, by which it may be of the query around."""
+    """Whether an aggregate of a SELECT without FROM has a subquery in it, by which it may be of the outer query."""
     select = node.find_ancestor(exp.Select)
     without_from = select is not None and select.args.get("from_") is None
     return b.rules.level_of_subqueries and without_from and node.find(exp.Query) is not None
@@ -285,7 +285,7 @@ def over_grouping(
                 return replace(expression, source=0)
             if source == ANALYTIC:
                 return expression  # its call is over groups
-            if source >= AFTER_GROUPS:  # of a subquery, or of the query around this one
+            if source >= AFTER_GROUPS:  # of a subquery, or of the outer query
                 return expression
             raise missing(expression)
         case Call(function="grouping", arguments=arguments):

@@ -1,6 +1,6 @@
 """Subqueries beside aggregates: they are joined with groups, before HAVING and what is selected of these.
 
-What such a subquery reads of the query around it must be groups, or follow from them. Its domain, where it needs one,
+What such a subquery reads of the outer query must be groups, or follow from them. Its domain, where it needs one,
 is that of the rows that are grouped, which have all values that groups have.
 """
 
@@ -59,7 +59,7 @@ class AfterGroups:
 
     @property
     def reads_groups(self) -> bool:
-        """Whether some subquery reads the query around it."""
+        """Whether some subquery reads the outer query."""
         return any(joined.found is not None for joined in self.joined)
 
     @property

@@ -19,7 +19,7 @@ def domain_of(clause: JoinClause) -> Domain:
 
     def distinct_values(read: Sequence[Column], names: Sequence[str]) -> Input:
         if whole := next((column for column in read if not column.type.comparable), None):
-            what = f"a subquery that reads {display_name(whole.name)} of the query around it, a map,"
+            what = f"a subquery that reads {display_name(whole.name)} of the outer query, a map,"
             raise UnsupportedError(
                 f"{what} is not supported", hint="let a subquery in FROM select m['k'], and read that"
             )

@@ -1,7 +1,7 @@
 """Subqueries as conditions that must hold: a row has a partner, or has none.
 
 Such a conjunct of WHERE is a semijoin or an antijoin: IN, EXISTS, = ANY, and the same with NOT. In any other place a
-subquery has a value for each row around it (``subquery_values``).
+subquery has a value for each outer row (``subquery_values``).
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class SubqueryConditions:
         """A subquery as rows to be joined.
 
         Returns:
-            The rows, taken out of the clause; the conditions that tie them to the query around; its outputs by name.
+            The rows, taken out of the clause; the conditions that tie them to the outer query; its outputs by name.
         """
         if isinstance(query, Block):
             query = replace(query, distinct=False)  # how often a partner is there does not matter

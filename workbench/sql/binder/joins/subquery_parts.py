@@ -38,7 +38,7 @@ def bound_subquery(node: exp.Expr, around: QueryContext, scope: Scope, in_order:
     query = around.subquery(node, scope)
     query = query if in_order else unordered(query)
     if analyzes_totals(query):
-        what = "OVER an aggregate of all rows in a subquery that reads the query around it"
+        what = "OVER an aggregate of all rows in a subquery that reads the outer query"
         around.source.refuse(what, node, "leave OVER out: there is one row")
     return query
 

@@ -1,6 +1,6 @@
-"""Subqueries as values: a subquery anywhere in an expression has a value for each row, or group, around it.
+"""Subqueries as values: a subquery anywhere in an expression has a value for each outer row or group.
 
-It is an aggregate of one row, joined by an outer join with what it reads of the row around it (``unnesting``). Whether
+It is an aggregate of one row, joined by an outer join with what it reads of the outer row (``unnesting``). Whether
 there are rows is a count of them::
 
     EXISTS (q)           is  COUNT(*) of q > 0
@@ -129,11 +129,11 @@ class SubqueryValues:
     context: QueryContext
 
     def value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
-        """The value of a subquery for each row, or group, around it."""
+        """The value of a subquery for each outer row or group."""
         try:
             return self._value(node, b)
         except ComparesStatistic:
-            hint = "group in a subquery in FROM, and let the query around it have this subquery"
+            hint = "group in a subquery in FROM, and let the outer query have this subquery"
             b.source.refuse("an aggregate that is compared with such a subquery", node, hint)
 
     def _value(self, node: exp.Expr, b: ExpressionBinder) -> Expression:
@@ -233,7 +233,7 @@ class SubqueryValues:
         tests: Tests = lambda row: (),
         single: bool = False,
     ) -> list[Expression]:
-        """Statistics of the rows of a query, for each row around it.
+        """Statistics of the rows of a query, for each outer row.
 
         Args:
             query: the subquery.
@@ -259,8 +259,8 @@ class SubqueryValues:
         return self._one_row(block)
 
     def _one_row(self, query: Block) -> list[Expression]:
-        """The outputs of an aggregate without groups, which has one row for each row around it."""
-        # Of groups that must have one row there are none for values that no row around has.
+        """The outputs of an aggregate without groups, which has one row for each outer row."""
+        # Of groups that must have one row there are none for values that no outer row has.
         correlated = None if query.single and free_columns(query) else by_equalities(query)
         correlated = correlated or by_domain(query, self.rows.domain, for_nothing=False)
         names = [Column(stored_name(o.name), o.type) for o in query.outputs]

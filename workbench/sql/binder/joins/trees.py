@@ -155,7 +155,7 @@ def resolved(trees: Iterable[FromTree], block: Block) -> Block:
 
     Args:
         trees: what is joined.
-        block: without inputs, over the positions of the trees; a column of the query around it is left as it is.
+        block: without inputs, over the positions of the trees; a column of the outer query is left as it is.
     """
     trees = list(trees)
     return _Resolver(_read(block).union(*map(_read_by_tree, trees))).block(trees, block)
@@ -214,7 +214,7 @@ def with_results_over(block: Block, over: Callable[[Column], Expression]) -> Blo
 
 
 def own_sources(predicate: ORPred) -> frozenset[int]:
-    """Positions of the inputs that a predicate reads, those of the query around left out."""
+    """Positions of the inputs that a predicate reads, those of the outer query left out."""
     return frozenset(column.source for column in predicate_columns(predicate) if not column.level)
 
 

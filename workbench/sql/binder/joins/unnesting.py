@@ -1,11 +1,11 @@
-"""Queries that read columns of the query around them, made into queries that do not.
+"""Unnesting: correlated subqueries, made into queries that read no outer query.
 
-A subquery that is *correlated* has one answer for each row around it. It reads no more of that row than some columns,
+A subquery that is *correlated* has one answer for each outer row. It reads no more of that row than some columns,
 so it is answered once for each of their distinct values, the *domain*, by joining the domain and carrying its columns
 up to the outputs (T. Neumann, A. Kemper, *Unnesting Arbitrary Queries*, BTW 2015). Then it is an input like others,
-joined to the rows around it by equality with these columns, NULL being equal to NULL.
+joined to the outer rows by equality with these columns, NULL being equal to NULL.
 
-Where a subquery says only that expressions of its own equal others of the row around it, these expressions are the
+Where a subquery says only that expressions of its own equal others of the outer row, these expressions are the
 columns, and no domain is needed: ``(SELECT AVG(b) FROM s WHERE s.k = t.k)`` is the average for each ``s.k``.
 """
 
@@ -99,18 +99,18 @@ class OuterNames:
 
 
 def inward(expression: Expression) -> Expression:
-    """The inverse: what a subquery sees of the query around it, in that query."""
+    """The inverse: what a subquery sees of the outer query, in that query."""
     return map_columns(expression, Column.inward)
 
 
 @cached(20_000)
 def free_columns(query: Input) -> frozenset[Column]:
-    """The columns of queries around that a query reads, anywhere in it."""
+    """The columns of outer queries that a query reads, anywhere in it."""
     return _own_free(query).union(*map(free_columns, query.children()))
 
 
 def analyzes_totals(query: Input) -> bool:
-    """Whether it has OVER above the one group of an aggregate of rows that depend on the row around it."""
+    """Whether it has OVER above the one group of an aggregate of rows that depend on the outer row."""
     return any(
         part.grouping is not None and not part.grouping.groups and bool(part.analytics) and bool(free_columns(part))
         for part in parts_of(query)
@@ -119,12 +119,12 @@ def analyzes_totals(query: Input) -> bool:
 
 
 def _own_free(part: Input) -> frozenset[Column]:
-    """The columns of queries around that a part reads itself."""
+    """The columns of outer queries that a part reads itself."""
     return frozenset(c for e in part.expressions() for c in columns(e) if c.level)
 
 
 def with_free(query: Input, change: ColumnChange) -> Input:
-    """A query with what it reads of the queries around it replaced."""
+    """A query whose columns of outer queries are replaced, each by what ``change`` gives for it."""
 
     def with_own(part: Input) -> Input:
         read = {c: change(c) for c in _own_free(part)}
@@ -134,12 +134,12 @@ def with_free(query: Input, change: ColumnChange) -> Input:
 
 
 def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
-    """A block with columns of queries around it replaced, below and above its groups."""
+    """A block with columns of outer queries replaced, below and above its groups."""
     return with_results_over(mapped(block, read), lambda column: read.get(column, column))
 
 
 def outward_query(query: LogicalQuery) -> LogicalQuery:
-    """A query that reads queries around it, as a subquery beside it sees it."""
+    """A query that reads outer queries, as a subquery beside it sees it."""
     if not free_columns(query):
         return query
     seen = with_free(query, Column.outward)
@@ -148,7 +148,7 @@ def outward_query(query: LogicalQuery) -> LogicalQuery:
 
 
 def inward_query(query: Input) -> Input:
-    """A subquery as an input of the query around it, of which it reads nothing."""
+    """A subquery as an input of the outer query, of which it reads nothing."""
     return with_free(query, Column.inward)
 
 
@@ -171,12 +171,12 @@ def _free_names(query: Input, count: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Correlated:
-    """A subquery with the columns ``names`` by which it belongs to a row around it.
+    """A subquery with the columns ``names`` by which it belongs to an outer row.
 
     Attributes:
         query: its own outputs, and these columns.
         names: what they are called.
-        outer: for each what it equals in the query around, a column of which is as that query sees it.
+        outer: for each what it equals in the outer query, a column of which is as that query sees it.
         null_safe: whether NULL is equal to NULL there.
     """
 
@@ -186,13 +186,13 @@ class Correlated:
     null_safe: bool
 
     def on(self, position: int) -> PredSet:
-        """The condition by which it belongs to a row around it, as the input at a position."""
+        """The condition by which it belongs to an outer row, as the input at a position."""
         sides = ((Column(n, o.type, position), o) for n, o in zip(self.names, self.outer, strict=True))
         return conjunction(*(equal(a, b) if self.null_safe else normal_form(call("=", a, b)) for a, b in sides))
 
 
 def by_equalities(block: Block) -> Correlated | None:
-    """A subquery that reads the query around it only where it compares it with expressions of its own for equality."""
+    """A subquery that reads the outer query only where it compares it with expressions of its own for equality."""
     keys: list[tuple[Expression, Expression]] = []
     rest: list[ORPred] = []
     for predicate in block.where:
@@ -210,7 +210,7 @@ def by_equalities(block: Block) -> Correlated | None:
 
 
 def _key(predicate: ORPred) -> tuple[Expression, Expression] | None:
-    """The sides of an equality between a block, first, and the query around it."""
+    """The sides of an equality between a block, first, and the outer query."""
     literal = predicate.literals[0]
     if len(predicate.literals) > 1 or literal.operator is not Operator.EQ or literal.right is None:
         return None
@@ -241,11 +241,11 @@ Domain = Callable[[Sequence[Column], Sequence[str]], Input]
 
 
 def by_domain(query: Input, domain_of: Domain, for_nothing: bool = True) -> Correlated:
-    """Any subquery, for each value of the columns that it reads of the query around it.
+    """Any subquery, for each value of the columns that it reads of the outer query.
 
     Args:
         query: the subquery.
-        domain_of: gives the distinct values of columns of the query around it.
+        domain_of: gives the distinct values of columns of the outer query.
         for_nothing: whether an aggregate of all rows has a row also for values for which there are none.
     """
     read = sorted((c for c in free_columns(query) if c.level == 1), key=lambda c: (c.source, c.name))
@@ -253,7 +253,7 @@ def by_domain(query: Input, domain_of: Domain, for_nothing: bool = True) -> Corr
         return Correlated(inward_query(query), (), (), True)
     outer = [column.inward() for column in read]
     names = _free_names(query, len(read))
-    # The domain may itself read queries around, as an earlier subquery does: the subquery sees them one level further.
+    # The domain may itself read outer queries, as an earlier subquery does: the subquery sees them one level further.
     domain = with_free(domain_of(outer, names), Column.outward)
     return Correlated(inward_query(_ForEach(read, names, domain).of(query, for_nothing)), names, tuple(outer), True)
 
@@ -263,7 +263,7 @@ class _ForEach:
     """Queries for each row of a domain, whose columns they give as well.
 
     Attributes:
-        read: the columns of the query around that stand for the domain's.
+        read: the columns of the outer query that stand for the domain's.
         names: what the domain's are called.
         done: what was made of queries; one that stands in several places is made anew once.
     """
@@ -289,7 +289,7 @@ class _ForEach:
             case Block():
                 return self._block(query)
             case StreamInput():
-                raise ValueError("a stream reads nothing of a query around it")
+                raise ValueError("a stream reads nothing of an outer query")
             case Ordered() if query.keeps_all:
                 return self.of(unordered(query))
             case Ordered():
