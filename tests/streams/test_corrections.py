@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import json
 import math
 import random
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,10 +18,15 @@ import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
+from workbench.streams.convert import convert
+from workbench.streams.corrections.current_rows import CurrentRows
+from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
 from workbench.streams.files.json_lines import rows_of
-from workbench.streams.ingest import ingest
-from workbench.streams.log import StreamLog, open_log
+from workbench.streams.ingest import column_types, fit, ingest
+from workbench.streams.log import StreamLog, log_schema, open_log
+from workbench.streams.readers import open_source
+from workbench.streams.source import Chunk, OpenedSource
 from workbench.streams.stream import replayed
 
 
@@ -254,3 +262,69 @@ def test_a_fraction_is_never_cut_to_a_whole_number(tmp_path: Path) -> None:
     assert fitting.to_pylist() == [{"id": 1, "after": {"v": 2}}, {"id": None, "after": {"v": None}}]
     assert numbers == [1, 7] and [row.line for row in quarantined] == [2, 3, 4, 5, 6, 8]
     assert [quarantined[place].reason for place in (0, 2)] == ["id: 2.5 is no integer", "after.v: 0.5 is no integer"]
+
+
+UNSENT = "__debezium_unavailable_value"
+
+
+def unsent_base64() -> str:
+    return base64.b64encode(UNSENT.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("value", "placeholder"),
+    [
+        ("long", UNSENT), ("bG9uZw==", unsent_base64()), (b"long", UNSENT.encode()), (["a", "b"], [UNSENT]),
+        ([1, 2], [*UNSENT.encode()]), ([b"a"], [UNSENT.encode()]), ('{"a": 1}', UNSENT), (None, UNSENT),
+        (["bG9uZw=="], [unsent_base64()]), ('"a"=>"b"', json.dumps({UNSENT: UNSENT}, separators=(",", ":"))),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("together", [True, False])
+def test_a_value_that_was_not_sent_is_that_of_the_current_row(
+    tmp_path: Path, value: object, placeholder: object, together: bool
+) -> None:
+    """Also where the row before is of the same chunk, was not sent itself, or has another key."""
+    envelopes = [
+        {"op": "c", "after": {"id": 1, "v": value, "n": 1}},
+        {"op": "u", "after": {"id": 1, "v": placeholder, "n": 2}},
+        {"op": "u", "before": {"id": 1}, "after": {"id": 2, "v": placeholder, "n": 3}},
+        {"op": "u", "after": {"id": 2, "v": placeholder, "n": 4}},
+        {"op": "u", "after": {"id": 1, "v": placeholder, "n": 5}},
+        {"op": "d", "before": {"id": 2, "v": placeholder}},
+    ]
+    opened = open_source(envelopes, tmp_path, ExitStack())
+    corrections = corrections_of("debezium", ["id"], None)
+    assert corrections is not None
+    if not together:
+        (whole,) = opened.chunks
+        parts = (Chunk(whole.rows.slice(at, 1), whole.lines[at : at + 1]) for at in range(len(envelopes)))
+        opened = OpenedSource(opened.schema, parts)
+    unfolded = unfold_envelopes(opened, corrections)
+    types = column_types(unfolded, {})
+    columns = log_schema(corrections.without_control(types).items())
+    changes, why = list[tuple[object, ...]](), dict[int, str]()
+    with closing(sqlite3.connect(":memory:")) as database:
+        current = CurrentRows(database, columns, corrections)
+        for chunk in unfolded.chunks:
+            given, lines, _ = fit(chunk, types, log_schema(types.items()))
+            found, rejected = current.apply(given, lines)
+            changes += [(row[WEIGHT], row["id"], row["v"], row["n"]) for row in found.to_pylist()]
+            why |= {int(lines[at]): reason for at, reason in rejected.items()}
+    expected, _ = convert(
+        pa.array([value], pa.schema(list(opened.schema.field("after").type)).field("v").type), types["v"]
+    )
+    v = expected.to_pylist()[0]
+    assert changes == [
+        (1, 1, v, 1), (-1, 1, v, 1), (1, 1, v, 2), (-1, 1, v, 2),
+        (1, 2, v, 3), (-1, 2, v, 3), (1, 2, v, 4), (-1, 2, v, 4),
+    ]  # fmt: skip
+    assert why == {5: "v: the value was not sent, and no row has the key (id) to keep it from"}
+
+
+def test_a_value_that_was_not_sent_without_a_key(tmp_path: Path) -> None:
+    """It is that of ``before``; where that has none, it cannot be known."""
+    whole, part = {"id": 1, "v": "a", "n": 1}, {"id": 1, "v": UNSENT, "n": 2}
+    envelopes = [{"op": "c", "after": whole}, {"op": "u", "before": whole, "after": part}, {"op": "d", "before": part}]
+    log = logged(tmp_path, envelopes, changes="debezium")
+    assert rows(log) == [(1, 1, "a", 1), (-1, 1, "a", 1), (1, 1, "a", 2)]
+    assert reasons(log) == [(3, "op is d, and a value was not sent, which a key is needed to find: key=['id']")]

@@ -8,18 +8,21 @@ what takes back a row that is not there is rejected.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workbench.sql.algebra.column_names import display_name
-from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, Corrections
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.streams.corrections.declared import DEBEZIUM_UNSENT, EVENT, WEIGHT, Changes, Corrections
 from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, texts_of_keys, texts_of_rows
+from workbench.streams.corrections.unsent import unsent_columns
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
 """By the text of its key the text of each row (NULL: its key is the whole row), and how many copies of it there are."""
+
+_UNSENT = stored_name(DEBEZIUM_UNSENT)
 
 
 class CurrentRows:
@@ -46,31 +49,37 @@ class CurrentRows:
             rows: of the source, with what they have for their changes.
             lines: of each its line.
         """
-        return self.change(*self._corrections.weighted(rows, lines))
+        unsent = unsent_columns(rows[_UNSENT]) if _UNSENT in rows.column_names else {}
+        return self.change(*self._corrections.weighted(rows, lines), unsent)
 
-    def change(self, changes: pa.Table, rejected: Mapping[int, str]) -> tuple[pa.Table, dict[int, str]]:
+    def change(
+        self, changes: pa.Table, rejected: Mapping[int, str], unsent: Mapping[int, Sequence[str]] | None = None
+    ) -> tuple[pa.Table, dict[int, str]]:
         """Let rows come or go, one after the other.
 
         Args:
             changes: rows with the columns of the log. One with a weight above 0 comes, one with a weight below 0 goes;
                 of one that goes by its key, the key is enough.
             rejected: why some do neither, by their places; the weight of these is NULL.
+            unsent: the columns that a row, which is there by its key, has as the one that it replaces has them.
 
         Returns:
             The rows for the log, and why changes were rejected, by their places.
         """
         values = pa.Table.from_arrays(changes.select(self._schema.names).columns, schema=self._schema)
         reasons, by_key = dict(rejected), bool(self._corrections.key)
-        texts = texts_of_rows(_arrays(values))
-        keys = self._keys(values, texts).dictionary_encode()
+        keys = self._keys(values).dictionary_encode()
         names = keys.dictionary.to_pylist()
         found = {key: row for key, name in enumerate(names) if (row := self._look_up(name)) is not None}
         stored = [fields for fields, _ in found.values()] if by_key else []
         old = rows_of_texts(stored, self._schema)
-        texts = pa.concat_arrays([pa.array(stored, texts.type), texts])
         before = {key: place if by_key else copies for place, (key, (_, copies)) in enumerate(found.items())}
-        now, steps = dict(before), zip(keys.indices.to_pylist(), changes[WEIGHT].to_pylist(), strict=True)
+        now, steps = dict(before), [*zip(keys.indices.to_pylist(), changes[WEIGHT].to_pylist(), strict=True)]
+        texts = pa.array(stored, pa.large_string())
         if by_key:
+            if unsent:
+                values = self._filled(old, values, before, steps, changes[EVENT].to_pylist(), unsent, reasons)
+            texts = pa.concat_arrays([texts, texts_of_rows(_arrays(values))])
             emitted = [*self._replaced(steps, now, texts, len(old), self._images(values), reasons)]
         else:
             emitted = [*_counted(steps, now, reasons)]
@@ -122,6 +131,55 @@ class CurrentRows:
                     now[key] = new
                     yield new, 1, by
 
+    def _filled(
+        self,
+        old: pa.Table,
+        values: pa.Table,
+        before: Mapping[int, int],
+        steps: list[_Step],
+        events: Sequence[int],
+        unsent: Mapping[int, Sequence[str]],
+        reasons: dict[int, str],
+    ) -> pa.Table:
+        """Rows with what was not sent: the value of the row that each replaces, or that its event takes back.
+
+        Args:
+            old: the rows before the changes.
+            values: the rows of the changes.
+            before: the place of the row of each key before the changes.
+            steps: the changes; the weight of one that replaces no row becomes NULL.
+            events: of the changes.
+            unsent: names of columns, by the places of changes.
+            reasons: gets why changes are rejected.
+        """
+        now, gone = dict(before), dict[int, int | None]()
+        places = {
+            name: np.arange(len(old) + len(values)) for name in {name for some in unsent.values() for name in some}
+        }
+        for by, ((key, weight), event) in enumerate(zip(steps, events, strict=True)):
+            if key is None or not weight:
+                continue
+            replaced = now.pop(key, None)
+            if weight < 0:
+                gone = {event: replaced}
+                continue
+            replaced = gone.get(event) if replaced is None else replaced
+            if by in unsent and replaced is None:
+                names = ", ".join(map(display_name, unsent[by]))
+                reasons[by] = (
+                    f"{names}: the value was not sent, and no row has the key ({self._key_names}) to keep it from"
+                )
+                steps[by] = (key, None)
+                continue
+            for name in unsent.get(by, ()):
+                places[name][len(old) + by] = places[name][replaced]
+            now[key] = len(old) + by
+        for name, source in places.items():
+            both = pa.chunked_array([*old[name].chunks, *values[name].chunks], values[name].type)
+            filled = both.take(pa.array(source[len(old) :]))
+            values = values.set_column(values.column_names.index(name), values.schema.field(name), filled)
+        return values
+
     def _images(self, values: pa.Table) -> NDArray[np.bool_]:
         """Rows of a change data feed are images of what was there, unless they have nothing but the key."""
         if self._corrections.changes is not Changes.CDF:
@@ -133,8 +191,9 @@ class CurrentRows:
     def _key_names(self) -> str:
         return ", ".join(map(display_name, self._corrections.key))
 
-    def _keys(self, values: pa.Table, texts: pa.Array) -> pa.Array:
-        return texts_of_keys(_arrays(values.select(self._corrections.key))) if self._corrections.key else texts
+    def _keys(self, values: pa.Table) -> pa.Array:
+        key = self._corrections.key
+        return texts_of_keys(_arrays(values.select(key))) if key else texts_of_rows(_arrays(values))
 
     def _look_up(self, key: str) -> tuple[str, int] | None:
         row = self._database.execute("SELECT fields, copies FROM current WHERE key = ?", [key]).fetchone()
@@ -151,7 +210,7 @@ class CurrentRows:
         for rows, copies in json_rows(self._database, "earlier", self._schema):
             texts = texts_of_rows(_arrays(rows))
             fields = texts.to_pylist() if self._corrections.key else [None] * len(copies)
-            self._store([], zip(self._keys(rows, texts).to_pylist(), fields, copies, strict=True))
+            self._store([], zip(self._keys(rows).to_pylist(), fields, copies, strict=True))
         self._database.execute("DROP TABLE earlier")
 
 

@@ -2,7 +2,8 @@
 
 An envelope says what it does in ``op``: ``c`` (created), ``r`` (read in a snapshot), ``u`` (updated), ``d`` (deleted).
 With a key, ``after`` is enough; ``before`` is asked only for the key that a row had. Some connectors send no more
-of it than the key, and some nothing at all. Without a key ``before`` must have the whole row.
+of it than the key, and some nothing at all. Without a key ``before`` must have the whole row. A value that was not
+sent is that of ``before``, or of the current row of the key.
 Source: Debezium documentation, "Data change events" of its connectors.
 """
 
@@ -17,14 +18,16 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, Corrections
+from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, DEBEZIUM_UNSENT, Corrections
+from workbench.streams.corrections.unsent import stated_unsent, unsent
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _TEXT = "op {}, before {}, after {}"
+_CONTROL = (pa.field(DEBEZIUM_CHANGE, pa.int64()), pa.field(DEBEZIUM_UNSENT, pa.string()))
 
 
 def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSource:
-    """The rows in the envelopes of a source, each with the column ``_debezium_change``: 1 or -1.
+    """The rows in the envelopes of a source, each with what its envelope says of it in two more columns.
 
     Raises:
         StreamError: the source has no envelopes.
@@ -37,8 +40,7 @@ def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSo
     if row is None or "op" not in schema.names:
         message = f"the source has no Debezium envelopes: its columns are {', '.join(source.schema.names)}"
         raise StreamError(message, hint="an envelope has op, before and after; rows alone are changes='upsert'")
-    fields = [*row, pa.field(DEBEZIUM_CHANGE, pa.int64())]
-    return OpenedSource(pa.schema(fields), _unfolded(source.chunks, pa.schema(list(row)), corrections))
+    return OpenedSource(pa.schema([*row, *_CONTROL]), _unfolded(source.chunks, pa.schema(list(row)), corrections))
 
 
 def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections) -> Iterator[Chunk]:
@@ -48,7 +50,11 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
         if "payload" in envelopes.schema.names:
             envelopes = pa.RecordBatch.from_struct_array(envelopes.column("payload"))
         op, before, after = (_member(envelopes, name) for name in ("op", "before", "after"))
-        takes, puts, reasons = _steps(op, before, after, key)
+        olds, news = (_columns(rows, row) for rows in (before, after))
+        news = [*map(_kept, olds, news)]
+        both = [pa.concat_arrays(two) for two in zip(olds, news, strict=True)]
+        missing = [*map(unsent, both)]
+        takes, puts, reasons = _steps(op, before, after, key, np.any(missing, axis=0).reshape(2, -1))
         quarantined = [
             QuarantinedRow(int(chunk.lines[at]), _TEXT.format(*(part[at].as_py() for part in (op, before, after))), why)
             for at, why in sorted(reasons.items())
@@ -56,10 +62,11 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
         # What an envelope takes back stands before what it puts there.
         places = np.sort(np.concatenate([2 * np.flatnonzero(takes), 2 * np.flatnonzero(puts) + 1]))
         at, is_put = places // 2, places % 2
-        both = zip(_columns(before, row), _columns(after, row), strict=True)
-        columns = [pa.concat_arrays(two).take(pa.array(at + is_put * len(op))) for two in both]
-        schema = row.append(pa.field(DEBEZIUM_CHANGE, pa.int64()))
-        unfolded = pa.RecordBatch.from_arrays([*columns, pa.array(2 * is_put - 1)], schema=schema)
+        picked = at + is_put * len(op)
+        missing = [mask[picked] for mask in missing]
+        columns = [_nulled(column.take(pa.array(picked)), mask) for column, mask in zip(both, missing, strict=True)]
+        control = [pa.array(2 * is_put - 1), stated_unsent(row, missing)]
+        unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=pa.schema([*row, *_CONTROL]))
         yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined))
 
 
@@ -78,17 +85,39 @@ def _columns(rows: pa.StructArray, schema: pa.Schema) -> list[pa.Array]:
     ]
 
 
-def _steps(op: pa.Array, before: pa.Array, after: pa.Array, key: pa.Schema) -> tuple[Mask, Mask, dict[int, str]]:
-    """Which envelopes take a row back, which put one there; and why some cannot be followed, by their places."""
+def _kept(old: pa.Array, new: pa.Array) -> pa.Array:
+    """The values after changes, where those that were not sent are what they were before, if that was sent."""
+    known = unsent(new) & _mask(old.is_valid()) & ~unsent(old)
+    return pc.if_else(pa.array(known), old, new) if known.any() else new
+
+
+def _nulled(values: pa.Array, where: Mask) -> pa.Array:
+    return pc.if_else(pa.array(where), pa.scalar(None, values.type), values) if where.any() else values
+
+
+def _steps(
+    op: pa.Array, before: pa.Array, after: pa.Array, key: pa.Schema, missing: Mask
+) -> tuple[Mask, Mask, dict[int, str]]:
+    """Which envelopes take a row back, which put one there; and why some cannot be followed, by their places.
+
+    Args:
+        op: of the envelopes.
+        before: their rows before.
+        after: their rows after.
+        key: the columns of the key.
+        missing: which of the rows before, and of those after, have a value that was not sent.
+    """
     letters, has_before, has_after = op.cast(pa.string()), _mask(before.is_valid()), _mask(after.is_valid())
     takes, puts = _mask(pc.is_in(letters, pa.array(["u", "d"]))), _mask(pc.is_in(letters, pa.array(["c", "r", "u"])))
     by_before = takes if not key.names else _mask(pc.is_in(letters, pa.array(["d"])))
     # The tombstone that follows a deletion is for the broker.
     tombstones = _mask(letters.is_null()) & ~has_before & ~has_after
+    incomplete = (takes & missing[0]) | (puts & missing[1]) if not key.names else np.zeros(len(op), np.bool_)
     reasons: dict[int, str] = {}
     for where, reason in (
         (puts & ~has_after, "op is {}, and there is no after"),
         (by_before & ~has_before, "op is {}, and there is no before that says which row is meant"),
+        (incomplete, "op is {}, and a value was not sent, which a key is needed to find: key=['id']"),
         (~(takes | puts | tombstones), "op is {!r}, and is followed where it is c, r, u or d"),
     ):
         reasons |= {at: reason.format(op[at].as_py()) for at in np.flatnonzero(where).tolist()}

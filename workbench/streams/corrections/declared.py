@@ -48,6 +48,8 @@ COMMIT_COLUMNS = tuple(map(stored_name, ("_commit_version", "_commit_timestamp")
 """They say when a change was made, and differ between a row and the change that takes it back."""
 DEBEZIUM_CHANGE = "_debezium_change"
 """Column that ``debezium`` gives to unfolded envelopes: 1 or -1."""
+DEBEZIUM_UNSENT = "_debezium_unsent"
+"""Another one: the columns of which an envelope has no value (``unsent``)."""
 
 _CDF = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 _IMAGES = ("update_preimage", "update_postimage")
@@ -76,7 +78,7 @@ class Corrections:
             case Changes.CDF:
                 return (CHANGE_TYPE, *COMMIT_COLUMNS)
             case Changes.DEBEZIUM:
-                return (stored_name(DEBEZIUM_CHANGE),)
+                return (stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT))
             case Changes.UPSERT:
                 return ()
 
