@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
+from workbench.sql.algebra.column_names import display_name
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.guessing import Guess, guess, guess_columns, read
 from workbench.streams.ingest import ingest
@@ -177,3 +178,41 @@ def test_options_that_say_nothing_are_refused(wrong: dict[str, str]) -> None:
         CsvOptions(**wrong)  # type: ignore[arg-type]
     with pytest.raises(StreamError, match="sep would say nothing"):
         ingest("x", pa.table({"a": [1]}), Path("nowhere"), options=CsvOptions(sep=";"))
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "first"),
+    [
+        ("a;b\n1;2;\n3;4;\n", ["a", "b", "column_3"], (1, 2, None)),
+        ('Konto:;DE02;\nSaldo:;"1,5";\n\nTag;An;Wie;Betrag\n1.2.24;A;x;2,5\n', ["tag", "an", "wie", "betrag"], None),
+        ("Report,,\n,,\nregion,units,sales\nN,1,2.5\nS,2,3.5\n", ["region", "units", "sales"], ("N", 1, 2.5)),
+        ("# a, b\n# c\nts,v\n1,1.5\n2,1.6\n", ["ts", "v"], (1, 1.5)),
+        ("a,b\r1,2\r3,4\r", ["a", "b"], (1, 2)),
+        ("#time,temp\n7,20.5\n", ["#time", "temp"], (7, 20.5)),
+    ],
+)
+def test_lines_before_the_names_and_separators_after_the_rows(
+    tmp_path: Path, text: str, columns: list[str], first: tuple[object, ...] | None
+) -> None:
+    log = added(tmp_path, text)
+    assert [display_name(name) for name, _ in log.columns] == columns and not log.quarantined
+    assert first is None or values_of(log)[0] == first
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_utf_16_without_a_mark(tmp_path: Path, encoding: str, is_declared: bool) -> None:
+    options = CsvOptions(encoding=encoding) if is_declared else None
+    log = added(tmp_path, "id;name\n1;Ä\n2;Łódź\n".encode(encoding), options=options)
+    assert values_of(log) == [(1, "Ä"), (2, "Łódź")]
+    assert any(encoding in note for note in log.notes) is not is_declared
+
+
+def test_a_first_row_that_is_taken_for_names_is_said(tmp_path: Path) -> None:
+    log = added(tmp_path, "2024-01-01,abc,5\n2024-01-02,def,6\n")
+    assert "the columns are called 2024-01-01, abc, 5: if that line is a row, say header=False" in log.notes
+
+
+def test_texts_with_separators_do_not_make_names_of_the_first_row(tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match="3 fields instead of 2"):
+        added(tmp_path, "name,address\nAl,Main St, Ulm\nBo,High St, Bonn\n")

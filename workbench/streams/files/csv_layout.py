@@ -25,7 +25,7 @@ SEPARATORS = ",;\t|"
 """What may separate values, the likeliest first."""
 UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
 _SAMPLE = 1 << 20
-_RECORDS, _MOST_TITLES = 50, 5
+_RECORDS, _MOST_TITLES = 50, 20
 _NUMBER = re.compile(r"^\s*[(+-]?\d[\d.,:/ -]*\)?\s*$")
 _SIGNS = "€£§°µ²³½¼¾®©™·•–—…‘’“”«»¿¡ \u00a0"
 """Signs beyond ASCII that stand in texts by themselves."""
@@ -76,6 +76,7 @@ class CsvLayout:
         encoding: of the text.
         before: lines before the first row.
         notes: what was found out.
+        newline: what ends a line; ``"\\n"`` with or without ``"\\r"`` before it, or ``"\\r"`` alone.
     """
 
     names: tuple[str, ...]
@@ -83,6 +84,7 @@ class CsvLayout:
     encoding: str
     before: int
     notes: tuple[str, ...]
+    newline: str = "\n"
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,10 @@ def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
     if options.encoding is None and encoding != UTF_8:
         notes.append(f"it is no UTF-8, and is read as {encoding}; encoding= says another")
     text = data.decode("utf-8-sig" if encoding == UTF_8 else encoding, errors="replace").lstrip("\ufeff")
+    newline = "\r" if "\r" in text and "\n" not in text else "\n"
+    if newline == "\r":
+        text = text.replace("\r", "\n")
+        notes.append("its lines end with a carriage return alone")
     separators = options.sep or SEPARATORS
     found = [one for sign in separators if (one := _records(text, sign, options.header)) is not None]
     several = [one for one in found if one.usual > 1 and one.likelihood[1] >= 0.5]
@@ -128,16 +134,18 @@ def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
     if not options.header:
         names = [f"column_{number}" for number in range(1, chosen.usual + 1)]
-        return CsvLayout(tuple(names), chosen.separator, encoding, 0, tuple(notes))
+        return CsvLayout(tuple(names), chosen.separator, encoding, 0, tuple(notes), newline)
     header, before = chosen.fields[chosen.header], chosen.ends[chosen.header]
     if chosen.header:
         notes.append(f"the columns are named on line {before}, after a title")
-    if len(header) == chosen.usual - 1 and _is_index(chosen.fields, chosen.header, chosen.usual):
+    if _ends_separated(chosen.fields, chosen.header, chosen.usual):
+        header = [*header, ""]
+    elif _is_index(chosen.fields, chosen.header, chosen.usual):
         header = ["", *header]
-    if all(_NUMBER.match(name) for name in header):
+    if any(_NUMBER.match(name) for name in header):
         notes.append(f"the columns are called {', '.join(header[:3])}: if that line is a row, say header=False")
     names, renamed = _named(header)
-    return CsvLayout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed))
+    return CsvLayout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed), newline)
 
 
 _SHOWN = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -155,7 +163,7 @@ def _beginning(path: Path) -> bytes:
             raise StreamError(f"{path} cannot be read as CSV: {error}", hint="copy or write the file again") from error
     if len(data) >= _SAMPLE:
         end = data.rfind(b"\n") + 1
-        data = data[: end + end % 2] if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else data[:end] or data
+        data = data[: end + end % 2] if _utf_16(data) else data[:end] or data
     return data
 
 
@@ -166,8 +174,8 @@ def open_file(path: Path) -> gzip.GzipFile | io.BufferedReader:
 
 def _encoding(data: bytes) -> str:
     """The encoding of a text: UTF-8, also where a few of its lines are damaged, unless all says that it is another."""
-    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return UTF_16
+    if utf_16 := _utf_16(data):
+        return utf_16
     try:
         data.decode()
         return UTF_8
@@ -179,6 +187,16 @@ def _encoding(data: bytes) -> str:
     except UnicodeDecodeError:
         return UTF_8
     return WINDOWS if not any(map(_is_utf_8, high)) and all(map(_is_likely, texts)) else UTF_8
+
+
+def _utf_16(data: bytes) -> str:
+    """UTF-16 where a text is in it; of one without a mark every other byte is mostly 0."""
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return UTF_16
+    even, odd = (data[start:_SAMPLE:2].count(0) * 2 / max(len(data[:_SAMPLE]), 1) for start in (0, 1))
+    if max(even, odd) < 0.5 or min(even, odd) > 0.05:
+        return ""
+    return f"{UTF_16}-le" if odd > even else f"{UTF_16}-be"
 
 
 def _is_utf_8(line: bytes) -> bool:
@@ -226,27 +244,42 @@ def _lines(text: str) -> Iterator[str]:
 
 def _header(fields: Sequence[list[str]], usual: int) -> int:
     """Which record names the columns: the first one after those that are a title."""
+    if after := _after_block(fields, usual):
+        return after
     for place, one in enumerate(fields[:_MOST_TITLES]):
-        if len(one) == usual and not _is_padded_title(fields, place):
-            return place
-        if _is_index(fields, place, usual):
+        if len(one) == usual or _is_index(fields, place, usual) or _ends_separated(fields, place, usual):
             return place
         following = fields[place + 1] if place + 1 < len(fields) else []
-        is_title = sum(bool(value.strip()) for value in one) <= 1 or _names_columns(following, usual)
+        is_title = sum(bool(value.strip()) for value in one) <= 1 or (
+            _names_columns(following, usual) and _has_numbers(fields[place + 2 :])
+        )
         if not is_title or len(one) > usual or usual == 1 or len(fields) < place + 3:
             break
     return 0
 
 
-def _is_padded_title(fields: Sequence[list[str]], place: int) -> bool:
-    """Whether only the first value of a record is there, as a program for sheets writes a title."""
-    one, following = fields[place], fields[place + 1] if place + 1 < len(fields) else []
-    return (
-        len(one) > 1
-        and bool(one[0].strip())
-        and not any(map(str.strip, one[1:]))
-        and _names_columns(following, len(one))
-    )
+def _after_block(fields: Sequence[list[str]], usual: int) -> int:
+    """Which record follows a block of lines that are no rows, as banks and programs for sheets write; 0: none.
+
+    The block's lines have other counts of values than the rows, a value only at their beginning, or # there.
+    """
+    in_block = [len(one) != usual or _is_padded(one) or one[0].startswith("#") for one in fields]
+    place = in_block.index(False) if False in in_block else 0
+    block = fields[:place]
+    is_block = (len(block) > 1 or any(map(_is_padded, block))) and len(block) <= _MOST_TITLES
+    if not is_block or not _names_columns(fields[place], usual):
+        return 0
+    only_padded = all(map(_is_padded, block)) and any(one[0].strip() for one in block)
+    return place if only_padded or _has_numbers(fields[place + 1 :]) else 0
+
+
+def _has_numbers(rows: Sequence[list[str]]) -> bool:
+    return any(_NUMBER.match(value) for row in rows for value in row)
+
+
+def _is_padded(values: Sequence[str]) -> bool:
+    """Whether at most the first value of a record is there, as a program for sheets writes a title."""
+    return len(values) > 1 and not any(map(str.strip, values[1:]))
 
 
 def _names_columns(values: Sequence[str], usual: int) -> bool:
@@ -255,13 +288,20 @@ def _names_columns(values: Sequence[str], usual: int) -> bool:
 
 def _is_index(fields: Sequence[list[str]], place: int, usual: int) -> bool:
     """Whether a record names all columns but the first, as R writes a table whose rows have names."""
+    rows = _rows_of_one_more(fields, place, usual)
+    return bool(rows) and any(_NUMBER.match(value) for value in rows[0])
+
+
+def _ends_separated(fields: Sequence[list[str]], place: int, usual: int) -> bool:
+    """Whether a record names all columns, and each row ends with a separator: what is after it is no column's."""
+    rows = _rows_of_one_more(fields, place, usual)
+    return bool(rows) and not any(row[-1].strip() for row in rows)
+
+
+def _rows_of_one_more(fields: Sequence[list[str]], place: int, usual: int) -> Sequence[list[str]]:
+    """The rows after a record where all of them have one value more than it, else none."""
     rows = fields[place + 1 :]
-    return (
-        len(fields[place]) == usual - 1
-        and bool(rows)
-        and all(len(row) == usual for row in rows)
-        and any(_NUMBER.match(value) for value in rows[0])
-    )
+    return rows if len(fields[place]) == usual - 1 and all(len(row) == usual for row in rows) else []
 
 
 def _named(header: Sequence[str]) -> tuple[list[str], list[str]]:

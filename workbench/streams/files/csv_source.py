@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
-from workbench.streams.files.csv_layout import UTF_8, UTF_16, CsvLayout, CsvOptions, layout_of, open_file
+from workbench.streams.files.csv_layout import UTF_8, CsvLayout, CsvOptions, layout_of, open_file
 from workbench.streams.guessing import guess_columns
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -194,9 +194,11 @@ class WholeLines:
         self.not_text: list[tuple[int, bytes]] = []
         self.quotes = 0
         self.closed = False
-        self.encoding, self._before = layout.encoding, layout.before
+        self.encoding, self._before, self._newline = layout.encoding, layout.before, layout.newline.encode()
         self._file = open_file(path)
-        self._decoder = codecs.getincrementaldecoder(UTF_16)() if layout.encoding == UTF_16 else None
+        # A line cannot be cut from bytes where the end of one has several.
+        by_parts = "\n".encode(layout.encoding) != b"\n"
+        self._decoder = codecs.getincrementaldecoder(layout.encoding)() if by_parts else None
         header = layout.separator.join(map(str, range(len(layout.names)))) + "\n"
         self._ready = memoryview(header.encode())
         self._ended = False
@@ -231,6 +233,8 @@ class WholeLines:
             data = self._file.read1(_CHUNK)
             if self._decoder is not None:
                 data = self._utf_8(data)
+            if self._newline == b"\r":
+                data = data.replace(b"\r", b"\n")
         except (EOFError, OSError, zlib.error, UnicodeError) as error:
             self.cut = str(error)
             data = b""
@@ -245,7 +249,7 @@ class WholeLines:
         return self._readable(data[:end])
 
     def _utf_8(self, data: bytes) -> bytes:
-        """Some of a file in UTF-16, in UTF-8; as much as gives something, unless it has ended."""
+        """Some of a file in UTF-16 or the like, in UTF-8; as much as gives something, unless it has ended."""
         assert self._decoder is not None
         while data:
             if text := self._decoder.decode(data):
@@ -270,7 +274,7 @@ class WholeLines:
         return lines
 
     def _text(self, lines: bytes) -> bytes:
-        if self.encoding in (UTF_8, UTF_16):
+        if self.encoding == UTF_8 or self._decoder is not None:
             lines.decode()
             return lines
         return lines if lines.isascii() else lines.decode(self.encoding).encode()
