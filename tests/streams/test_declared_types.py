@@ -144,9 +144,16 @@ def test_decimals_are_declared_beside_the_form_of_numbers(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ['[{"v": 1.50},\n {"v": 2}]\n', '\ufeff [\n{"v":1.50},{"v":2}]', '{"v":1.50}\n{"v":2}\n']
+    "text",
+    [
+        '[{"v": 1.50},\n {"v": 2}]\n',
+        '\ufeff [\n{"v":1.50},{"v":2}]',
+        '{"v":1.50}\n{"v":2}\n',
+        '{\n  "v": 1.50\n}\n{\n  "v": 2\n}\n',
+        '\ufeff{\r\n "v":\r\n 1.50}{"v":2}',
+    ],
 )
-def test_a_file_of_json_is_lines_or_an_array(text: str, tmp_path: Path) -> None:
+def test_a_file_of_json_is_lines_or_an_array_or_objects_over_lines(text: str, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(text)
     log = ingest("x", tmp_path / "x.json", tmp_path / "log", columns={"v": "decimal(9,2)"})
     assert [row["v"] for row in log.read(0, 9).to_pylist()] == [Decimal("1.50"), Decimal(2)]
@@ -157,3 +164,36 @@ def test_an_array_that_is_cut_keeps_its_whole_objects(tmp_path: Path) -> None:
     log = ingest("x", tmp_path / "x.json", tmp_path / "log")
     assert [row["v"] for row in log.read(0, 9).to_pylist()] == [1, 2]
     assert [entry.line for entry in log.quarantined] == [3, 4]
+
+
+@pytest.mark.parametrize("added", [of_file, of_folder])
+def test_objects_without_members_are_texts_of_json(added: Any, tmp_path: Path) -> None:
+    log = added('{"id":1,"m":{},"l":[{}],"s":{"t":{}}}\n{"id":2,"m":null}\n', tmp_path, {})
+    first, second = log.read(0, 9).to_pylist()
+    assert (first["m"], first["l"], first["s"]) == ("{}", '["{}"]', '{"f0":"{}"}')
+    assert (second["m"], second["l"], second["s"]) == (None, None, None)
+
+
+def test_rows_of_python_whose_objects_have_no_members(tmp_path: Path) -> None:
+    log = ingest("x", [{"id": 1, "m": {}}, {"id": 2, "m": {}}], tmp_path / "log")
+    assert [row["m"] for row in log.read(0, 9).to_pylist()] == ["{}", "{}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{}\n{}\n", "have no members"),
+        ('{"a":1}'.encode("utf-16").decode("latin-1"), "line 1: it is no JSON"),
+        ("[1]\n[2]\n", "line 1: it is no JSON object, but a list"),
+        ("", "line 1: it is empty"),
+    ],
+)
+def test_a_file_without_objects_is_refused_with_the_reason(text: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match=reason):
+        of_file(text, tmp_path, {})
+
+
+def test_numbers_of_which_most_are_beyond_64_bits_keep_their_digits(tmp_path: Path) -> None:
+    log = of_file('{"n":123456789012345678901}\n{"n":-9223372036854775809}\n{"n":1}\n', tmp_path, {})
+    numbers = [Decimal(123456789012345678901), Decimal(-9223372036854775809), Decimal(1)]
+    assert [row["n"] for row in log.read(0, 9).to_pylist()] == numbers

@@ -19,7 +19,7 @@ from workbench.streams.addresses.address import check_no_connection_string, show
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines, rows_of, schema_of, texts_seen, within_depth
-from workbench.streams.files.json_values import JsonRecord, as_texts
+from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
 from workbench.streams.files.urls import download, is_url
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -216,13 +216,13 @@ def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSo
         raise StreamError("a list without rows says nothing of its columns", hint="give an Arrow or pandas table")
     if reasons := [reason for record in records if isinstance(reason := within_depth(record), str)]:
         raise StreamError(f"a row of the list cannot be read: {reasons[0]}")
-    if declared:
-        schema = as_texts(schema_of(records), declared)
+    schema = as_texts(schema_of(records), declared or {})
+    if declared or has_texts(schema):
         some, numbers, misfits = rows_of([(number, row, row) for number, row in enumerate(records, 1)], schema)
         chunk = Chunk(some, np.array(numbers, dtype=np.int64), tuple(misfits))
         return OpenedSource(schema, iter([chunk]), texts_seen(records, schema))
     try:
-        rows = pa.Table.from_pylist(list(records), schema=schema_of(records))
+        rows = pa.Table.from_pylist(list(records), schema=schema)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise StreamError(f"a column of the list has values of no single type: {error}") from error
     return _open_reader(rows.to_reader())

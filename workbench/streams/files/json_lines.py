@@ -30,6 +30,7 @@ from workbench.streams.files.json_values import (
     WrittenFloat,
     as_texts,
     column_of,
+    field_of,
     is_as_text,
     number_of,
     text_of,
@@ -58,7 +59,7 @@ _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 def open_json_lines(
     path: Path, stack: ExitStack, schema: pa.Schema | None = None, declared: Mapping[str, DataType] | None = None
 ) -> OpenedSource:
-    """Opens a file of JSON lines, or of an array of objects, in UTF-8, maybe compressed by gzip.
+    """Opens a file of JSON lines, of an array of objects, or of objects over several lines, in UTF-8, maybe gzipped.
 
     Args:
         path: of the file.
@@ -70,15 +71,19 @@ def open_json_lines(
         StreamError: the columns are not known, and none of the first lines is an object.
     """
     file = stack.enter_context(gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb"))  # noqa: SIM115
-    lines = _elements(file) if _is_array(path) else _lines(file)
+    lines = _elements(file) if _is_whole(path) else _lines(file)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     if schema is not None:
         return OpenedSource(schema, _chunks(numbered, schema))
     sample = [*islice(numbered, SAMPLE_LINES)]
     records = [record for _, line in sample for record in [line_record(line)] if not isinstance(record, str)]
     if not records:
-        raise StreamError(f"{path} has no line that is a JSON object", hint='a line is like {"id": 1, "amount": 2.5}')
+        number, reason = next(((number, line_record(line)) for number, line in sample), (1, "it is empty"))
+        message = f"{path} has no line that is a JSON object; line {number}: {reason}"
+        raise StreamError(message, hint='a line is like {"id": 1, "amount": 2.5}')
     schema = as_texts(schema_of(records), declared or {})
+    if not schema.names:
+        raise StreamError(f"the objects of {path} have no members", hint='a line is like {"id": 1, "amount": 2.5}')
     return OpenedSource(schema, _chunks(chain(sample, numbered), schema), texts_seen(records, schema))
 
 
@@ -163,21 +168,23 @@ def _parts(whole: object) -> Iterable[object]:
     return whole.values() if isinstance(whole, Mapping) else whole if isinstance(whole, Iterable) else ()
 
 
-def _is_array(path: Path) -> bool:
-    """Whether a file that is named so may be an array, and is one; a line of a file of lines may be an array, too."""
+def _is_whole(path: Path) -> bool:
+    """Whether a file is an array, or objects over several lines each; where its name leaves that open."""
     if not path.name.lower().endswith(_MAYBE_ARRAYS):
         return False
     with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
-        return file.read(1_000).removeprefix(BOM_UTF8).lstrip().startswith(b"[")
+        first = file.read(1_000).removeprefix(BOM_UTF8).lstrip()
+    return first.startswith(b"[") or re.match(rb"\{[ \t]*\r?\n", first) is not None
 
 
 def _elements(file: BufferedIOBase) -> Iterator[bytes]:
-    """The objects of an array, which is the whole of a file, as lines; the file is in memory."""
+    """The objects of an array, or those of a file one after the other, as lines; the file is in memory."""
     try:
         text = file.read().decode("utf-8-sig")
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         raise StreamError(f"the array cannot be read: {error}", hint="copy or write the file again") from error
-    decoder, at = json.JSONDecoder(), text.index("[") + 1
+    decoder, at = json.JSONDecoder(), len(text) - len(text.lstrip())
+    at += text[at] == "["
     while (at := _BETWEEN.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         if text[at] == "]" and not text[at + 1 :].strip():
             return
@@ -204,7 +211,7 @@ def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:
     if values.keys() >= {"before", "after"}:
         # An envelope's rows before and after a change have one type, also where the first ones have no row before.
         values["before"] = values["after"] = values["before"] + values["after"]
-    return pa.schema([(name, _type_of(column)) for name, column in values.items()])
+    return pa.schema([field_of(name, _type_of(column)) for name, column in values.items()])
 
 
 def batch_of(
@@ -328,7 +335,8 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
         if most is Decimal:  # it has more than 38 digits
             return pa.float64()
         if most is list:
-            return pa.list_(_type_of([one for value in values if isinstance(value, list) for one in value]))
+            elements = [one for value in values if isinstance(value, list) for one in value]
+            return pa.list_(field_of("item", _type_of(elements)))
         if most is str:  # one may have half a surrogate pair
             return pa.string()
         if most is dict:
@@ -344,6 +352,10 @@ def _exact(values: Sequence[object]) -> pa.DataType | None:
     """The decimal that has all digits of some numbers, where a DOUBLE has not and there is one."""
     there = [value for value in values if value is not None]
     kinds = {*map(_kind, there)}
+    if kinds == {int}:
+        beyond = sum(not -(1 << 63) <= value < 1 << 63 for value in there)  # type: ignore[operator]
+        most = max(len(str(abs(value))) for value in there) if beyond else 0  # type: ignore[arg-type]
+        return pa.decimal128(MAX_PRECISION, 0) if 2 * beyond > len(there) and most <= MAX_PRECISION else None
     if len(kinds) < 2 or not kinds <= {int, float, Decimal} or not any(map(_is_lossy, there)):
         return None
     numbers = [Decimal(text_of(value) or "") for value in there]
@@ -365,7 +377,7 @@ def _inferred(values: Sequence[object]) -> pa.DataType:
 def _known(type_: pa.DataType) -> pa.DataType:
     """A type of which no value says what it is, or no element of a list, is that of a text."""
     if pa.types.is_list(type_):
-        return pa.list_(_known(type_.value_type))
+        return pa.list_(field_of("item", _known(type_.value_type)))
     if pa.types.is_struct(type_):
-        return pa.struct([(field.name, _known(field.type)) for field in type_])
+        return pa.struct([field_of(field.name, _known(field.type)) for field in type_])
     return pa.string() if pa.types.is_null(type_) else type_

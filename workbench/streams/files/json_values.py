@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from types import NoneType
@@ -57,6 +57,27 @@ def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:
     if type_ is None or type_.kind is Kind.BINARY or (type_.is_text_when_stored and not pa.types.is_string(field.type)):
         return field
     return pa.field(field.name, pa.string(), metadata=_AS_TEXT)
+
+
+def field_of(name: str, type_: pa.DataType) -> pa.Field:
+    """A field of a type; of objects that never have a member the text of JSON is kept, as nothing says what they hold.
+
+    Example:
+        >>> field_of("meta", pa.struct([])).type, field_of("n", pa.int64()).type
+        (DataType(string), DataType(int64))
+    """
+    is_empty = pa.types.is_struct(type_) and not type_.num_fields
+    return pa.field(name, pa.string(), metadata=_AS_TEXT) if is_empty else pa.field(name, type_)
+
+
+def has_texts(schema: Iterable[pa.Field]) -> bool:
+    """Whether there is a field, also within others, whose values are read as texts."""
+    return any(
+        is_as_text(field)
+        or (pa.types.is_struct(field.type) and has_texts(field.type))
+        or (pa.types.is_list(field.type) and has_texts([field.type.value_field]))
+        for field in schema
+    )
 
 
 def is_as_text(field: pa.Field) -> bool:

@@ -233,7 +233,7 @@ def _widest(type_: pa.DataType) -> pa.DataType:
     if is_.is_struct(type_):
         return pa.struct([field_.with_type(_widest(field_.type)) for field_ in type_])
     if is_.is_list(type_) or is_.is_large_list(type_):
-        return pa.list_(_widest(type_.value_type))
+        return pa.list_(pa.field("item", _widest(type_.value_type), metadata=type_.value_field.metadata))
     if is_.is_dictionary(type_):
         return _widest(type_.value_type)
     if is_.is_integer(type_) and type_ != pa.uint64():
