@@ -1,4 +1,4 @@
-"""What is computed of stored values, and tested by filters, where rows are corrected: the answers are DuckDB's."""
+"""What is computed from stored values, and tested by filters, where rows are corrected: the answers are DuckDB's."""
 
 from __future__ import annotations
 

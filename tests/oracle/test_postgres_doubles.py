@@ -1,4 +1,4 @@
-"""Infinities and NaN as texts in postgres, and what is computed of them, against a PostgreSQL batch by batch."""
+"""Infinities and NaN as texts in postgres, and what is computed from them, against a PostgreSQL batch by batch."""
 
 from __future__ import annotations
 

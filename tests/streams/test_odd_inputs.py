@@ -243,7 +243,7 @@ def test_partitions_that_are_added(broker: Broker, tmp_path: Path) -> None:
     reading = Reading(tmp_path, source)
     reading.take_in()
     for number in (1, 2, 3):
-        source.put(lambda put, n=number: put({"id": n, "s": "a"}, partition=n))  # none was read of it before
+        source.put(lambda put, n=number: put({"id": n, "s": "a"}, partition=n))  # none was read from it before
         reading.until(lambda n=number: n in reading.ids)  # type: ignore[misc]
     assert reading.ids == [0, 1, 2, 3] and not reading.problem
     reading.close()
@@ -251,7 +251,7 @@ def test_partitions_that_are_added(broker: Broker, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [0, 3])
 def test_a_topic_that_was_made_anew(broker: Broker, tmp_path: Path, more: int) -> None:
-    """Whether it has as many messages by now as were read of the old one, or more."""
+    """Whether it has as many messages by now as were read from the old one, or more."""
     source = Topic(broker, f"anew-{more}")
     reading = Reading(tmp_path, source)
     source.good(1)

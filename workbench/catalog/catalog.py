@@ -254,7 +254,7 @@ class Catalog(Search):
         return QueryText(*found) if found else None
 
     def set_serves(self, query: str, nodes: Iterable[NodeId]) -> None:
-        """Say which nodes work for a query."""
+        """Say which nodes serve a query."""
         with self.transaction():
             self.database.run("DELETE FROM serves WHERE query = ?", [query])
             self.database.insert("serves", ((id_, query) for id_ in set(nodes)))

@@ -87,7 +87,7 @@ class Search:
         return [(reader, self._predicates.predicate_set(required)) for reader, required in rows]
 
     def required_of(self, root: NodeId) -> list[PredSet]:
-        """The different PredSets that are read of a root."""
+        """The different PredSets that are read from a root."""
         ids = self.database.column("SELECT DISTINCT predicate_set FROM reads WHERE root = ? ORDER BY 1", root)
         return list(map(self._predicates.predicate_set, ids))
 

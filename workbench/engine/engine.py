@@ -114,7 +114,7 @@ class Engine:
         started = time.perf_counter()
         before = self.state
         self._make_room(network)
-        # 1. Log the rows that arrive, before anything is computed of them: Spark's workers read them from these files,
+        # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
         #    and queries that are registered later are hydrated from them.
         clock = before.clock.after(batch, arriving)
         with translate_errors(f"write down the rows of batch {batch}"):

@@ -85,7 +85,7 @@ def _schemas(relation: Relation, names: Sequence[str], where: TimeIntervals) -> 
 
 
 def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], RecordBatches]) -> DataFrame:
-    """What is read of every segment, whole segments to each task."""
+    """What is read from every segment, whole segments to each task."""
     segments = relation.segments
     tasks = max(1, min(len(segments), tasks_for(relation.rows, relation.jobs)))
 

@@ -101,9 +101,9 @@ def reachable(parents: Mapping[str, Sequence[str]], first: Collection[str]) -> f
 def passed_over(network: Network, plans: Mapping[str, TreePlan], suspended: Collection[str]) -> frozenset[str]:
     """The operators that only suspended queries read: they are suspended.
 
-    Their rows stay those of the batch before. When one of the queries goes on, an operator is hydrated from all data so
-    far, as at a registration, and so is everything that it reads and that is suspended: an operator never sees parents
-    of different batches.
+    Their rows stay those of the batch before. When one of the queries is resumed, its operators are hydrated from all
+    data so far, as at a registration, and so are suspended ones that they read: an operator never sees parents of
+    different batches.
 
     Args:
         network: what runs.

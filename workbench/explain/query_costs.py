@@ -1,7 +1,7 @@
 """Costs of queries: each one's part of the operators' time, and the nodes that would go with it.
 
-An operator is timed as one, for all its readers. Its time is divided evenly among the queries that it works for, so the
-parts of all queries add up to the time of all operators. What goes with a query is less: an operator that works for
+An operator is timed as one, for all its readers. Its time is divided evenly among the queries that it serves, so the
+parts of all queries add up to the time of all operators. What goes with a query is less: an operator that serves
 others as well stays, and hardly becomes faster.
 """
 
@@ -21,8 +21,8 @@ class QueryCost:
 
     Attributes:
         query: its name.
-        seconds: its part of the time of the operators that work for it.
-        saved: seconds of the operators that work for no other query; they overlap with others, so a batch becomes
+        seconds: its part of the time of the operators that serve it.
+        saved: seconds of the operators that serve no other query; they overlap with others, so a batch becomes
             shorter by less.
         nodes: how many nodes compute it, streams not counted.
         own_nodes: those that go with it, since no other query reads them.

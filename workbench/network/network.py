@@ -33,7 +33,7 @@ NodesById = Mapping[NodeId, Node]
 def _reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[NodeId]]) -> list[NodeId]:
     """The nodes given and all that their parents lead to: each once, parents before children.
 
-    It does not recurse: selections that tighten one bound after another hang in chains as long as there are queries.
+    It does not recurse: selections that tighten one bound after another form chains as long as there are queries.
 
     Args:
         starts: ids of nodes.
@@ -165,7 +165,7 @@ class Network:
 
     @cached_property
     def served(self) -> Mapping[NodeId, tuple[str, ...]]:
-        """Names of the queries each node works for, in the order of registration."""
+        """Names of the queries that each node serves, in the order of registration."""
         return Served(self)
 
     @cached_property
@@ -206,10 +206,10 @@ _DIGITS = bytes.maketrans(b"01", b"\0\1")
 
 
 class Served(Mapping[NodeId, tuple[str, ...]]):
-    """Which queries each node of a network works for.
+    """Names of the queries that each node of a network serves.
 
-    A query is a bit: in a network of hundreds of queries whose selections hang in one chain, the names would be as
-    many as nodes times queries, and every registration would write them all down. So they are listed when asked for.
+    They are kept as bitmaps, a bit for each query, and listed for a node when it is looked up: in a chain of hundreds
+    of selections the lists of all nodes would have nodes times queries names, made anew at every registration.
     """
 
     def __init__(self, network: Network) -> None:

@@ -96,7 +96,7 @@ def analytic_sql(function: AnalyticCall, names: Names = bare) -> str:
 
 
 def function_sql(function: AnalyticCall, names: Names = bare) -> str:
-    """An analytic function without its OVER."""
+    """The SQL of an analytic function's call, without its OVER clause."""
     inner = ", ".join(expression_sql(a, names) for a in function.arguments)
     return f"{function.function.upper()}({inner or ('*' if function.function == 'count' else '')})"
 

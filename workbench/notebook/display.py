@@ -59,7 +59,7 @@ class Shown:
 
 
 def plain(text: str) -> Shown:
-    """A text, in the same letters with HTML around it as without."""
+    """An output of plain text; as HTML it is the same text in a monospaced font."""
     return Shown(text, monospace(text) if text else "")
 
 

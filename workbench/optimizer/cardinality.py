@@ -184,7 +184,7 @@ class Estimates:
         return left, right
 
     def fraction(self, read: Read) -> float:
-        """Which fraction of a root's rows is read."""
+        """The selectivity of a read: which fraction of the root's rows satisfies what it requires."""
         if read not in self.fractions:
             self.fractions[read] = selectivity(read.required, lambda c: self.column(read.root, c.name))
         return self.fractions[read]

@@ -81,7 +81,8 @@ def selectivity(predicates: PredSet, columns: Statistics) -> float:
 def factors(predicates: PredSet, columns: Statistics) -> list[float]:
     """The fractions of independent parts of a PredSet, each 0 or at least ``FLOOR``.
 
-    Their product has no floor, as joins of many inputs need it: it is multiplied with the product of the sizes.
+    The product of all is not bounded below: a join of many inputs multiplies it with the product of their sizes, which
+    is large.
     """
     tests: dict[Column, list[ORPred]] = {}
     known: dict[Column, ColumnStatistics] = {}

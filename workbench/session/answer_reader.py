@@ -75,13 +75,16 @@ class AnswerReader:
         at: object | None = None,
         after: int | None = None,
     ) -> R:
-        """Read the answers of a query, which Spark may compute; errors and arguments as in ``answers``.
+        """Give what ``read`` makes of a query's answers; other arguments and errors as in ``answers``.
 
-        A query whose answer kills Spark's JVM when it is read, and again when it is read once more, is disabled.
+        Where Spark's JVM dies meanwhile, it is read a second time. A query by which it dies twice is disabled.
 
         Args:
-            doing: what is done, for messages.
-            read: reads them; it may be called a second time.
+            doing: completes "could not …" in messages, as ``read the answer``.
+            read: reads the answers; it may be called twice.
+
+        Raises:
+            SparkDied: the JVM died twice.
         """
 
         def done() -> R:

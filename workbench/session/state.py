@@ -40,7 +40,7 @@ class QueryRecord:
         explanation: the sharing decisions of the registration.
         priority: how important it is; where rows come too fast, those below 0 are suspended, the lowest first.
         suspended: the batch after which it was suspended; ``None``: it runs.
-        by_load: whether live running has suspended it, and is to let it go on.
+        by_load: whether live running has suspended it, and is to resume it.
     """
 
     name: str

@@ -170,7 +170,7 @@ def suspend(state: State, names: Collection[str], by_load: bool = False) -> Stat
 
 
 def resume(runtime: Runtime, state: State, names: Collection[str]) -> State:
-    """Let suspended queries go on: what stood still is computed anew from all data so far."""
+    """Resume suspended queries: the operators that were suspended are computed anew from all data so far."""
     going = {
         name: replace(query, suspended=None, by_load=False) for name, query in state.queries.items() if name in names
     }

@@ -39,7 +39,7 @@ def find_grouping(
         window: over the root; applied to the rows or to slices of them.
 
     Returns:
-        What is read of the aggregate; what the columns of the query's groups and statistics are there.
+        What is read from the aggregate; what the columns of the query's groups and statistics are there.
     """
     by = slices_of(draft, read, groups.values(), statistics.values(), window)
     if by is not None:

@@ -58,7 +58,7 @@ def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText
     Args:
         draft: owned by the query.
         name: of the query; it must be new.
-        query: what it asks.
+        query: bound, not yet planned.
         text: its text, for the catalog.
         eager: see ``translate_query``.
     """

@@ -84,12 +84,11 @@ class Planner:
         """Add a query to the network.
 
         Args:
-            network: what the catalog holds.
+            network: the present one, as the catalog has it.
             name: of the query; it must be new.
-            query: what it asks.
-            sql: its text, for the catalog.
-            dialect: of the text.
-            eager: whether a window that is the last thing of the query becomes a node too, which keeps the answer as it
+            query: bound, not yet planned.
+            sql, dialect: its text, which the catalog keeps.
+            eager: whether a window at the top of the query becomes a node too, which keeps the answer as it
                 is now (PSoup-C); otherwise it is applied when the answer is read (PSoup-P).
         """
         with self.catalog.transaction():

@@ -63,7 +63,7 @@ def translate_query(draft: Draft, name: str, query: LogicalQuery, eager: bool) -
     Args:
         draft: the network.
         name: of the query.
-        query: what it asks.
+        query: bound, not yet planned.
         eager: whether a window that is the last thing of the query becomes a node too. It does in any case where rows
             may be retracted: only rows that stay can be windowed when the answer is read.
     """

@@ -12,7 +12,7 @@
   rows, or groups, whose entries are invalid.
 - An end of a frame of RANGE, a number plus or minus a distance, has at most 38 digits. Its check has the rows, or
   groups, for which there are more.
-- What is read of JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has
+- What is read from JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
 Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of

@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class Preferred(Enum):
-    """The meaning of a bare name that is a column of FROM and an alias of the select list."""
+    """The meaning of an unqualified name that is a column of FROM and an alias of the select list."""
 
     COLUMN = "column"
     ALIAS = "alias"

@@ -106,9 +106,10 @@ class Block(Interned):
 
     ``window`` and ``having_window`` are the parts of WHERE and HAVING that compare times with now (``windows``).
 
-    ``single``: of a grouped block that every group is of one row. It is not evaluated here: ``checks_of`` finds out.
+    ``single``: whether each group of a grouped block must have one row; ``checks_of`` makes the check of it.
 
-    ``analytics`` are computed of the rows, or groups, that are left by then; ``qualify`` and ``outputs`` may read them.
+    ``analytics`` are computed after HAVING, from the rows or groups that are left; ``qualify`` and ``outputs`` may read
+    them.
     """
 
     inputs: tuple[Input, ...]

@@ -28,10 +28,10 @@ class BatchCut:
     """The rows that one batch takes of one stream.
 
     Attributes:
-        taken: rows that it takes whole, after those that it passes over.
-        passed: rows that it passes over, from where the stream is.
-        kept: the part of these that it takes all the same, as a uniform sample.
-        caught_up: positions of gaps that it takes now, the oldest first.
+        taken: how many rows it takes, after those that it passes over.
+        passed: how many rows it passes over, from the position of the stream on.
+        kept: the fraction of the passed rows that it takes, as a uniform sample.
+        caught_up: how many rows of earlier gaps it takes, the oldest first.
     """
 
     taken: int = 0
@@ -46,7 +46,7 @@ class Gap:
 
     Attributes:
         start, stop: their positions.
-        kept: the part of them that was taken all the same.
+        kept: the fraction of them that was taken, as a sample.
         counted: how many were left out, where the sample goes by a key; otherwise it follows from the positions.
     """
 

@@ -127,7 +127,7 @@ class Stream:
 
     @property
     def late_rows(self) -> int:
-        """How many late rows there were so far."""
+        """How many rows were quarantined so far because they came later than ``lateness`` allows."""
         return len(self.log.late_between(0, self.position))
 
     @property

@@ -1,4 +1,4 @@
-"""Rows by their position: what is computed of some columns meets the others again, however rows are cut and shared."""
+"""Rows by their position: what Spark computes from some columns meets the others again, however rows are cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed of constants when a query is registered is what Spark computes of the same values in columns."""
+"""What is computed from constants when a query is registered is what Spark computes of the same values in columns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TARGETS = (*(type_ for type_ in VALUES if type_ != STRING), STRING)
 
 
 def expressions(value: Expression, type_: DataType) -> Iterator[Expression]:
-    """What may be computed of a value: all conversions, and its text beside another."""
+    """What may be computed from a value: all conversions, and its text beside another."""
     for target in TARGETS:
         try:
             yield cast(value, target)

@@ -51,7 +51,7 @@ class IndexJoin:
     Columns of the pairs: those of the left side named ``l_…``, of the right ``r_…``, and batch and weight of the pair.
 
     Attributes:
-        left, right: what is read of each side.
+        left, right: what is read from each side.
         paths: the access paths. Pairs are looked up by each of them; one that several find is handed on once.
         semijoins: of the pairs of a row that no access path finds, one at least is handed on for each.
         tests: what ``rows`` tests of pairs with equal keys; ``None`` where Spark tests the candidates.
@@ -176,7 +176,7 @@ class _Lookup:
     Attributes:
         path: the access path.
         changed: the side of the rows, 0 for the left one.
-        own, other: what is read of this side, and of the other.
+        own, other: what is read from this side, and from the other.
         rows: changed rows.
         at: the positions of those that are looked up.
         ranges: their keys.

@@ -211,7 +211,7 @@ def needs_no_job(plan: TreePlan) -> bool:
 
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
-    """SQL of a root's rows: columns that are kept or tested, and what is evaluated of them."""
+    """SQL of a root's rows: columns that are kept or tested, and what is evaluated over them."""
     marks = [WEIGHT] if isinstance(plan, AggregatePlan | AnalyticPlan) else [BATCH, WEIGHT]
     expressions = evaluated(plan)
     of_computed = [column.name for name in plan.computed_here for column in columns(plan.computed[name])]

@@ -91,7 +91,7 @@ def stored_change(
 
     Args:
         task: its inputs are those of the branches.
-        scans: what is read of each parent, by the number of the first branch that reads it.
+        scans: what is read from each parent, by the number of the first branch that reads it.
         branches: their values.
         schema: of the rows.
     """

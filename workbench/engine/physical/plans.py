@@ -72,7 +72,7 @@ class BasePlan:
 
     @property
     def stored(self) -> Columns:
-        """The columns of a stored row: values, and what is computed of them."""
+        """The columns of a stored row: values, and what is computed from them."""
         return {**self.kept, **{name: value.type for name, value in self.computed.items()}}
 
     @property
@@ -171,7 +171,7 @@ class SourcePlan(BasePlan):
 
     @property
     def operands(self) -> frozenset[str]:
-        """The columns that the expressions read which are evaluated of a row: keys, and tests of the filter."""
+        """The columns that the expressions read which are evaluated over a row: keys, and tests of the filter."""
         keys = (column.name for key in self.keys.values() for column in columns(key))
         return self.filter.operands.union(keys)
 

@@ -1,6 +1,6 @@
 """Retention bounds: which rows of every tree will still be read, where windows limit that (T11.1.1; PSoup 3.3).
 
-A row has *expired* when its times are behind every window that is read of its tree: windows that only move forward do
+A row has *expired* when its times are behind every window that reads its tree: windows that only move forward do
 not come back to it (``workbench.sql.windows.monotonicity``). No reader can tell whether expired rows are there:
 
 - a window leaves them out;

@@ -74,14 +74,14 @@ class _Part:
 
 
 class Accumulated(Protocol[T]):
-    """A value that tasks add to, as Spark's accumulator; it pickles."""
+    """An accumulator, as Spark's: tasks add to it, the driver reads the sum. It can be pickled."""
 
     @property
     def value(self) -> T:
         """The sum so far."""
 
     def add(self, term: T) -> None:
-        """Add something."""
+        """Add a term to the sum."""
 
 
 class JobRunner(CancellableJobs, Protocol):

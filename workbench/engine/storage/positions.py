@@ -1,4 +1,4 @@
-"""Rows by their position: Spark gets some columns of stored rows, and the others join what it computed of them.
+"""Rows by their position: Spark gets some columns of stored rows, and the others join what it computed from them.
 
 The change of a job's input is in segments. A row's position is its number among the rows of all of them, in their
 order, from 0: whichever task has the position finds the row.

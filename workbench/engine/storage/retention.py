@@ -1,6 +1,6 @@
 """Retention: which rows of a tree will still be read, and freeing the others.
 
-A tree is bounded by the largest window that is read of it; ``physical.retention`` derives the bounds from the queries.
+A tree is bounded by the largest window that reads it; ``physical.retention`` derives the bounds from the queries.
 A segment goes when none of its rows is needed. It is written again, without its expired rows, when half of its rows
 have expired. So a tree has at most about twice the rows that are needed, and each time a row is written again, at least
 one other has gone.

@@ -81,7 +81,7 @@ class Scan:
 
     @property
     def input(self) -> pa.Schema:
-        """The columns that are read of changed rows: ``output``, keys, and the word with the node's bit."""
+        """The columns that are read from changed rows: ``output``, keys, and the word with the node's bit."""
         word = [] if self.bit is None else [pa.field(word_column(self.bit // WORD_BITS), pa.int64())]
         return pa.schema([*self.paired, *word])
 
@@ -177,7 +177,7 @@ class LineageScan:
 
     @property
     def input(self) -> pa.Schema:
-        """The columns that are read of changed rows."""
+        """The columns that are read from changed rows."""
         return pa.schema([*self.rows.input, *self._word_fields])
 
     @property

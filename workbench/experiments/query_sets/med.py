@@ -26,7 +26,7 @@ class Codes:
     high: str
 
     def hold(self, column: str) -> str:
-        """That the column is one of them.
+        """The condition that a column has one of these codes.
 
         Example:
             >>> Codes("022", "023").hold("t1.dxs_01")

@@ -139,7 +139,7 @@ def _of_sql(context: NotebookContext, cell: str, before: str) -> SimpleMatcherRe
 
 
 def _function_type(known: FunctionHelp) -> str:
-    """A function's signature, after its kind if it is not computed of one row."""
+    """A function's signature, after its kind if it is not computed from one row."""
     return known.signature if known.kind == "function" else f"{known.kind} {known.signature}"
 
 

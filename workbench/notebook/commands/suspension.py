@@ -25,7 +25,7 @@ def suspend(context: NotebookContext, arguments: argparse.Namespace) -> None:
     has_own_line=True,
 )
 def resume(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let suspended queries go on: their answers are over all data so far then, at the cost of a registration."""
+    """Resume suspended queries: their answers are then over all data so far, at the cost of a registration."""
     session = context.session
     names = [session.query(arguments.query).name] if arguments.query is not None else [*session.queries]
     going = [name for name in names if session.query(name).suspended is not None]
@@ -43,7 +43,7 @@ def resume(context: NotebookContext, arguments: argparse.Namespace) -> None:
 )
 def priority(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Say how important a query is. Where rows come faster than they can be answered for long, live running suspends
-    queries below 0, the lowest first, and lets them go on when it has time again.
+    queries below 0, the lowest first, and resumes them when it has time again.
     """
     context.session.prioritize(arguments.query, arguments.priority)
     query = context.session.query(arguments.query)

@@ -247,7 +247,7 @@ class SessionDirectory:
             raise SessionError(f"the session is read-only: {self.read_only}", hint=hint)
 
     def refuse_changes(self, reason: str) -> None:
-        """Change nothing from now on; others may not write either, as long as this session is open."""
+        """Make the session read-only, for a reason that errors say. It keeps its lock, so no other session writes."""
         self.read_only = reason
 
     def keep(self) -> None:
@@ -260,12 +260,12 @@ class SessionDirectory:
         self.temporary = False
 
     def release(self, reason: str) -> None:
-        """Only read from now on, and let others write."""
+        """Make the session read-only, as ``refuse_changes`` does, and give up the lock: another session may write."""
         self.read_only = reason
         self._unlock()
 
     def close(self) -> None:
-        """Let others write; a temporary folder is removed."""
+        """Give up the lock; a temporary folder is removed."""
         if self._writing is not None:
             with suppress(OSError):  # a session on a full disk can be closed too
                 self._identity.closed(self.path / CATALOG)

@@ -93,9 +93,9 @@ class Reoptimizer:
         return outcome
 
     def after_batch(self, seconds: float) -> Reoptimization | None:
-        """Re-plan after a batch, where that pays and ``Options.adaptive`` allows it; the change, if any.
+        """Re-plan after a batch, where that saves time and ``Options.adaptive`` allows it; else ``None``.
 
-        The batch is committed. So what goes wrong now is a warning, and the network stays as it is.
+        The batch is committed before. So an error is only warned of, and the network stays as it is.
         """
         if not self._runtime.planner.options.adaptive or not self._hysteresis.is_due(seconds):
             return None

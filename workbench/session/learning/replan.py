@@ -22,7 +22,7 @@ from workbench.sql.logical import LogicalQuery, StreamInput, listing, parts_of
 
 @dataclass(frozen=True)
 class Asked:
-    """A query as it was registered: what it asks, its text, and whether its window is to become a node."""
+    """A query as it was registered: bound, its text, and whether its window is to become a node."""
 
     query: LogicalQuery
     sql: str

@@ -31,7 +31,7 @@ class LiveRun:
     Args:
         store: the session's state.
         live: its live sources.
-        suspension: suspends queries, and lets them go on.
+        suspension: suspends and resumes queries.
         run_batch: runs a batch of a number of rows of each stream, or of others.
         latency: seconds that a batch may take.
 
@@ -51,7 +51,7 @@ class LiveRun:
         self.pause = min(latency * LOGGING, LONGEST_PAUSE)
 
     def ready(self) -> bool:
-        """Log what has come, and let queries go on when there is time; whether rows wait for a batch."""
+        """Log the rows that have come, and resume queries when there is time; whether rows wait for a batch."""
         begun = time.monotonic()
         live = self._live
         with self._store.exclusively():

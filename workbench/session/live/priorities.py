@@ -1,9 +1,9 @@
-"""Which queries live running suspends when rows come too fast, and when it lets them go on: by their priorities.
+"""Which queries live running suspends when rows come too fast, and when it resumes them: by their priorities.
 
 A query below 0 may be suspended. Those of the lowest priority go first, all together, after some batches in a row at
 which a stream was behind; if that does not help, the next. When no stream has been behind for a while, the most
-important of them go on first. That costs as much as registering them, so the while doubles each time that they have to
-be suspended again: a load that is too much for good does not make them swing.
+important of them are resumed first. That costs as much as registering them, so the while doubles each time that they
+have to be suspended again: under a constant overload they are not suspended and resumed in turn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.session.live.sources import SourceStatus
 from workbench.session.state import ACTIVE, QueryRecord
 
 RECOVERED = 5.0
-"""Queries go on when no row has waited longer than the latency for this factor times the latency."""
+"""Queries are resumed when no row has waited longer than the latency for this factor times the latency."""
 _LONGEST = 64
 """The while grows by at most this factor."""
 
@@ -55,7 +55,7 @@ class Priorities:
     def to_resume(
         self, queries: Iterable[QueryRecord], sources: Mapping[str, SourceStatus], ended: bool = False
     ) -> list[str]:
-        """The queries to let go on; arguments as ``to_suspend``. ``ended``: no more rows will come."""
+        """The queries to resume; arguments as ``to_suspend``. ``ended``: no more rows will come."""
         suspended = [query for query in queries if query.by_load]
         if ended:
             return [query.name for query in suspended]

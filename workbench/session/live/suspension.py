@@ -1,4 +1,4 @@
-"""Suspending queries and letting them go on: by the analyst, or by live running where rows come too fast."""
+"""Suspending and resuming queries: by the analyst, or by live running where rows come too fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.session.transitions import Runtime
 
 
 class Suspension:
-    """Suspends queries of a session, and lets them go on.
+    """Suspends and resumes queries of a session.
 
     Args:
         store: the session's state.
@@ -36,7 +36,7 @@ class Suspension:
             change.state = transitions.suspend(change.state, names, by_load)
 
     def resume(self, names: Collection[str] | None = None) -> None:
-        """Let these queries go on, or all; those that are not suspended go on anyway."""
+        """Resume those of these queries, or of all, that are suspended."""
         suspended = {name for name, query in self._store.state.queries.items() if query.suspended is not None}
         if going := suspended if names is None else suspended & set(names):
             with self._failures.changing() as change:

@@ -139,7 +139,7 @@ class SessionBatches:
     def catch_up(self, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
         """Let the rows arrive that were left out, in batches of their own; the answers are exact again then.
 
-        Queries that live running has suspended go on first.
+        Queries that live running has suspended are resumed first.
 
         What follows the order of rows in the stream (FIRST, LAST) follows the order in which batches took them.
 

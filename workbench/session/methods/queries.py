@@ -164,7 +164,7 @@ class SessionQueries:
         self._suspension.suspend([self._store.state.query(name).name])
 
     def resume(self, name: str | None = None) -> None:
-        """Let a suspended query go on, or all: its answer is that over all data so far, at the cost of a registration.
+        """Resume a suspended query, or all: its answer is computed over all data so far, at the cost of a registration.
 
         What it missed is one change, of the last batch, where its rows may be taken back.
 
@@ -178,7 +178,7 @@ class SessionQueries:
         """Say how important a query is: 0 unless said.
 
         Where rows come faster than they can be answered for long, live running suspends the queries below 0, the lowest
-        first, before it leaves rows out (``add_stream(shed=...)``), and lets them go on when it has time again.
+        first, before it leaves rows out (``add_stream(shed=...)``), and resumes them when it has time again.
 
         Raises:
             QueryError: there is no such query.

@@ -26,8 +26,8 @@ class SessionSinks:
         """Send the changes of a query on, batch by batch, beginning with its answer as it was at registration.
 
         A sink has its own pace: one that is slow or down stops no other, and catches up later. A sink of the same name
-        goes on where it was, also in a session that is opened again. Where the session goes back, the target is taken
-        along: it is sent what takes its rows to the answer as it is, under a number that counts on.
+        goes on where it was, also in a session that is opened again. Where the session goes back, the target is
+        brought up to date: it is sent the difference between its rows and the present answer, under the next number.
 
         Args:
             query: whose changes.

@@ -1,9 +1,9 @@
 """One sink: a query, a target, and how far the target has come in the query's changes.
 
-A sink has a thread and a place of its own, so a slow one stops no other. Its place is a batch of a line of
-history. Where the session has another line by now, as after going back, behind that number are other batches: the
-target is taken along by the difference of what it was given and the answer as it is. Deliveries are numbered, and the
-numbers count on, since a target leaves out what it has by them. What a target is to get is written down before
+A sink has a thread and a place of its own, so a slow one stops no other. Its place is a batch of a line of history.
+Where the session has another line by now, as after going back, that number means other batches: the target gets the
+difference between what it was given and the present answer. Deliveries are numbered without a gap or return, since a
+target leaves out the numbers that it has. What a target is to get is written down before
 (``Sent``), and the place after it was taken; a target that keeps numbers is asked for its last one in between.
 """
 
@@ -166,7 +166,7 @@ class Sink:
                     self._refusal = problem
                 self._problem = str(problem) if own else hide_secrets(f"{type(problem).__name__}: {problem}")
                 log_problem("sink", target=self._target.description, query=self._place.query, problem=self._problem)
-                self._begun = False  # it may have taken the batch all the same, so it is asked
+                self._begun = False  # it may have taken the batch nevertheless, so it is asked
                 self._tried.set()
             if last:
                 self._target.close()

@@ -1,7 +1,7 @@
 """Analytic functions: values of a row that depend on the rows around it in an order (SQL's window functions).
 
 *Window* is a word for a stretch of time here; what SQL calls a window is ``Over``, and the rows of it that a value is
-computed of are its ``Frame``.
+computed from are its ``Frame``.
 
 Rows that are equal in what they are ordered by are *peers*. SQL leaves their order open. Here it is that of ``ties``,
 by which functions that count rows tell peers apart; so every answer is a function of the rows. They are all

@@ -99,7 +99,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             raise SqlError("there are two queries in one text", **source.of(statement.query), hint=hint)
         else:
             query, windows = binder.statement(statement)
-            # The length of its Spark SQL last: only now is it known what is computed of which views.
+            # The length of its Spark SQL last: only now is it known what is computed from which views.
             _refuse_long(query)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")

@@ -51,7 +51,7 @@ class Scope:
     Attributes:
         source: the text, for errors.
         items: in order; their columns are called ``item.column``.
-        columns: what bare names mean, in the order of ``*``; a column that USING made of two is there once.
+        columns: what unqualified names mean, in the order of ``*``; a column that USING made of two is there once.
         aliases: of the select list.
         outer: the names of a subquery's outer query.
         preferred: what a name means that is a column and an alias, outside of aggregates and OVER, where it is the
@@ -190,7 +190,7 @@ class Scope:
 
 
 def scope_of(source: SourceText, names: Mapping[str, Expression]) -> Scope:
-    """A scope of bare names."""
+    """A scope in which the unqualified names have these meanings: one FROM item without an alias."""
     return Scope(source, [Item("", names)], list(names.items()))
 
 

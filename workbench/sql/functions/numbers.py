@@ -248,7 +248,7 @@ def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
 
 @reads(exp.Mod, parts="this expression")
 def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
-    """MOD and %; by zero it is NULL, or the first argument."""
+    """MOD and %. The remainder by zero is NULL, or the dividend where the dialect says so."""
     value, divisor = b.parts(node, "this", "expression")
     result = in_doubles(b, "%", value, divisor)
     if not b.rules.remainder_by_zero_is_dividend or (isinstance(divisor, Constant) and divisor.value):

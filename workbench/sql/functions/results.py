@@ -1,7 +1,7 @@
 """The types that results of operators and functions of numbers have in a dialect, where they are not those of Spark.
 
 An operator on two integers gives one of the larger one's bits. What does not fit is an error in databases, so it is
-NULL. Only what is certain to have few bits is taken to have them: a literal, a cast, and what is computed of these.
+NULL. Only what is certain to have few bits is taken to have them: a literal, a cast, and what is computed from these.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class AddressKind:
         free: whether it may have other options, which are the server's own, and so secret.
         user: whether it may name a user and a password.
         user_is_secret: whether a user alone may be the secret, as where a token stands in its place.
-        implied: what is read of this machine whatever the address says.
+        implied: what is read from this machine whatever the address says.
     """
 
     schemes: tuple[str, ...]

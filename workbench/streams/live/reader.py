@@ -57,7 +57,7 @@ class Fetched:
         quarantined: records that are no rows; their lines are places among the source's records.
         ended: whether there will never be more.
         places: of a source with partitions, the partition and the offset that each row came from.
-        problem: what of it cannot be read now, or why it has ended; the rest is read all the same.
+        problem: what of it cannot be read now, or why it has ended; the rest is read.
     """
 
     rows: pa.RecordBatch

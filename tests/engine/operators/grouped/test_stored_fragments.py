@@ -106,7 +106,7 @@ def by_each_column(monotone: bool) -> GroupedPlan:
 
 
 def computed(monotone: bool) -> GroupedPlan:
-    """Groups by what is computed of columns, and its statistics, grouped in two ways."""
+    """Groups by what is computed from columns, and its statistics, grouped in two ways."""
     calls = [AggregateCall("sum", (value,), value.type) for value in SUMS]
     calls += [AggregateCall(f, (value,), value.type) for value in COMPUTED for f in ("min", "max")]
     calls += [AggregateCall("count", (v,), INTEGER, distinct=d) for v in COMPUTED for d in (True, False)]

@@ -1,4 +1,4 @@
-"""What is computed of stored values has Spark's bits: casts, ratios, averages, CASE, products, starts of windows."""
+"""What is computed from stored values has Spark's bits: casts, ratios, averages, CASE, products, starts of windows."""
 
 from __future__ import annotations
 

@@ -129,8 +129,8 @@ class OrderStep:
     """Puts the rows of partitions that change in order.
 
     Attributes:
-        rows: what is read of the parent; its keys are the partition.
-        own: what is read of the node's own rows, where it keeps the first rows only and has some.
+        rows: what is read from the parent; its keys are the partition.
+        own: what is read from the node's own rows, where it keeps the first rows only and has some.
         order: of the rows.
         reach: how far around a row its values look.
         first: which rows are kept; ``None``: all.

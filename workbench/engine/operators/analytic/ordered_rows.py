@@ -195,8 +195,7 @@ def _in_order(rows: pa.RecordBatch, before: Positions, after: Positions, order: 
     at, starts = group_rows([rows.column(name) for name in order.partition], rows.num_rows)
     part[at] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at))))
     keys = [dense_ranks(rows.column(name), direction) for name, direction in order.keys]
-    # Peers that differ in nothing by which the node orders them are in the order of what else is read of them: which of
-    # them has which number must be the same in every batch.
+    # Peers of the node's order are ordered by their other columns: a row must have the same number in every batch.
     ranked = {*order.partition, *(name for name, _ in order.keys), *order.ties}
     others = sorted(name for name in rows.schema.names if name not in ranked)
     ties = [dense_ranks(rows.column(name), ASCENDING) for name in (*order.ties, *others)]

@@ -26,7 +26,7 @@ RANGES = 4
 
 @dataclass(frozen=True)
 class Prefix:
-    """The rows of a partition before those that are read of it.
+    """The rows of a partition before those that are read from it.
 
     Attributes:
         rows: how many rows.

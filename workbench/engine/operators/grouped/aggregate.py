@@ -198,7 +198,7 @@ class _Aggregate:
         return StoredFragments(self.grouped, tuple(scans), called)
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
-        """What is read of the state and of the operator's rows for the dirty groups, and among which segments."""
+        """What is read from the state and the operator's rows for the dirty groups, and among which segments."""
         relation, state, grouped = self.operator.relation, self.operator.state, self.grouped
         layout = Layout(grouped.state_columns) if state is None else state.layout
         of_state = Scan.of(layout, tuple(grouped.state_columns), tuple(grouped.state_keys), None)
@@ -215,14 +215,14 @@ class _Aggregate:
         return self.plan.layout if relation is None else relation.layout
 
     def _scans(self) -> list[LineageScan]:
-        """What is read of the parents' changes."""
+        """What is read from the parents' changes."""
         return [
             LineageScan(self._rows_of(at), self.grouped.readers(at), self.grouped.words)
             for at in range(len(self.grouped.branches))
         ]
 
     def _scan_rows(self) -> FusedScan:
-        """What is read of the only parent, where values are computed from its rows."""
+        """What is read from the only parent, where values are computed from its rows."""
         return FusedScan(self._rows_of(0), self.grouped.branches[0].readers)
 
     def _rows_of(self, at: int) -> Scan:

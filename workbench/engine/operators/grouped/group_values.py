@@ -42,7 +42,7 @@ class GroupValues:
         of: the expression.
         dirty: the dirty groups.
         changed: the values of theirs whose counts change.
-        state: what is read of the state; ``None`` while the operator is hydrated.
+        state: what is read from the state; ``None`` while the operator is hydrated.
         stored: the segments of the state.
     """
 

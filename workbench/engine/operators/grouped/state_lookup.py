@@ -33,7 +33,7 @@ class KeyedLookup:
     Attributes:
         groups: names of the key's columns among the groups, which have one row each; none where all rows are of one
             group, or of one for each fused operator.
-        scan: what is read of the rows that are found; its keys match ``groups`` by position. A ``FusedScan`` finds for
+        scan: what is read from the rows found; its keys match ``groups`` by position. A ``FusedScan`` finds for
             each group the rows that its operator reads.
     """
 

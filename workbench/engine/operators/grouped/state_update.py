@@ -37,8 +37,8 @@ class StoredGroups:
 
     Attributes:
         position: of the first of both among the inputs.
-        rows: what is read of the operator's rows: the columns beside the keys.
-        state: what is read of the state: keys and parts. ``None`` while the operator is hydrated again: then the rows
+        rows: what is read from the operator's rows: the columns beside the keys.
+        state: what is read from the state: keys and parts. ``None`` while the operator is hydrated again: then the rows
             are those that it had before, and only the values of ``emitted`` are taken from them.
         emitted: columns of type DOUBLE. A sum that is computed again may differ in its last digit, but a later
             retraction must match what was emitted.
@@ -92,7 +92,7 @@ class StateUpdate:
 
     @property
     def _state(self) -> Scan | None:
-        """What is read of the state; ``None`` while the operator is hydrated."""
+        """What is read from the state; ``None`` while the operator is hydrated."""
         return None if self.stored is None else self.stored.state
 
     @property

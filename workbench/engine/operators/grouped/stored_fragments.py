@@ -55,7 +55,7 @@ class StoredFragments:
 
     Attributes:
         plan: how the operator groups; ``reads_stored_columns`` holds.
-        scans: what is read of the change of each branch.
+        scans: what is read from the change of each branch.
         functions: those of the analyst that it calls.
     """
 

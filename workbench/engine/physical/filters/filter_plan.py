@@ -77,7 +77,7 @@ class CompiledFilter:
     Attributes:
         filter: the selections.
         tests: Spark SQL of the expressions that are evaluated first, by the name of their column in the filter. What
-            is read of columns that rows have anyway, or computed of them by the filter, is not among them.
+            is read from columns that rows have anyway, or computed from them by the filter, is not among them.
         operands: the columns that these expressions read.
     """
 

@@ -107,7 +107,7 @@ class GroupedFilter(_ByContent):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read of rows, some of them several times."""
+        """The columns that are read from rows, some of them several times."""
         known = {**self.computed, **self.called}
         return tuple(c for name in self._tested_names for c in (known[name].columns if name in known else [name]))
 

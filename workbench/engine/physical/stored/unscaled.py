@@ -1,7 +1,7 @@
 """Sums and products of decimals as 64-bit integers, where these are exact.
 
 A selection tests `amount1 - 2 * amount2` of every row. Where the digits say that no value is beyond 64 bits, the
-expression is computed of the columns' unscaled integers, which stored columns have. It is also computed so where the
+expression is computed from the columns' unscaled integers, which stored columns have. It is also computed so where the
 values of a batch fit (``decimals``).
 """
 
@@ -31,7 +31,7 @@ class Polynomial:
     """A sum of products of columns' unscaled integers.
 
     Attributes:
-        terms: products of columns, a column being there as often as it is multiplied, with what they are multiplied by.
+        terms: products of columns with their factors; a column stands in a product as often as it is multiplied.
     """
 
     terms: tuple[tuple[tuple[str, ...], int], ...]
@@ -84,8 +84,8 @@ class Polynomial:
         """The integer of each row, NULL where one of its columns is NULL.
 
         Args:
-            rows: with the columns, as decimals that fit 64 bits. What does not fit on the way comes out right all the
-                same, since the result does: 64-bit integers are added and multiplied modulo 2^64.
+            rows: with the columns, as decimals that fit 64 bits, as the result does. An intermediate value may
+                overflow: 64-bit integers are added and multiplied modulo 2^64, so the result is right.
 
         Example:
             >>> rows = pa.RecordBatch.from_pydict({"a": [Decimal("1.50"), None], "b": [Decimal("0.50")] * 2})

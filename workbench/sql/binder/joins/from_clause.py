@@ -313,9 +313,9 @@ class FromClause:
     def _nullable(
         self, positions: frozenset[int], begin: ClausePosition, end: ClausePosition
     ) -> dict[Column, Expression]:
-        """Columns of their own for what names mean that is computed of these inputs, each with what is computed.
+        """Columns of their own for what names mean that is computed from these inputs, each with what is computed.
 
-        They are NULL where the inputs are missing; what is computed of NULLs need not be.
+        They are NULL where the inputs are missing; what is computed from NULLs need not be.
         """
         own: dict[Expression, Column] = {}
 

@@ -59,7 +59,7 @@ def _lower_columns(query: LogicalQuery) -> NamedColumns:
 
 
 def _check_version(table: exp.Table, name: str, context: QueryContext, scope: Scope) -> None:
-    """FOR SYSTEM_TIME AS OF is read of a table of which no row is taken back, which is the same at all times."""
+    """FOR SYSTEM_TIME AS OF is allowed of a table of which no row is taken back, which is the same at all times."""
     version = table.args.get("version")
     if version is None:
         return

@@ -198,7 +198,7 @@ def shift_predicates(predicates: PredSet, offset: int) -> PredSet:
 
 
 def with_results_over(block: Block, over: Callable[[Column], Expression]) -> Block:
-    """The block with what is computed of its rows, or groups, over other columns."""
+    """The block with what is computed from its rows, or groups, over other columns."""
 
     def expression(one: Expression) -> Expression:
         return map_columns(one, over)
