@@ -22,6 +22,8 @@ ORDERS = pd.DataFrame(
 )
 """Order 1 gets another fee, order 2 is deleted, and order 3, at first the latest, is moved to an earlier day."""
 
+UPSERTS = [{name: value for name, value in row.items() if not pd.isna(value)} for row in ORDERS.to_dict("records")]
+
 WEEK = "SELECT id FROM Orders WHERE day >= now() - INTERVAL 6 DAYS"
 
 
@@ -31,7 +33,7 @@ def answer(session: Session, name: str) -> list[tuple[object, ...]]:
 
 def test_a_stream_whose_rows_are_replaced(in_process: InProcess, tmp_path: Path) -> None:
     with Session(in_process, tmp_path / "s") as session:
-        stream = session.add_stream("Orders", ORDERS, 2, 2, time="day", key=["id"], changes="upsert")
+        stream = session.add_stream("Orders", UPSERTS, 2, 2, time="day", key=["id"], changes="upsert")
         assert not stream.append_only and stream.quarantined_rows == 0
         with pytest.raises(StreamError, match="already"):
             session.add_stream("orders", ORDERS)

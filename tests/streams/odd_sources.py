@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from servers import Broker
 
-from workbench.session.live.sources import LiveSources, begin_live, stored_schema
+from workbench.session.live.sources import LiveSources, begin_live, fit_reader, stored_schema
 from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.ingest import ingest
 from workbench.streams.live.polled_query import PolledQuery
@@ -243,7 +243,7 @@ class Reading:
         if attached and (source := self._source.again()) is not None:
             reader = open_live(source, stored_schema(self.log.tail))
             assert reader is not None
-            reader.widen(self.log.columns)
+            fit_reader(reader, self.log)
             self._live.attach("T", reader)
 
     def close(self) -> None:

@@ -22,6 +22,7 @@ import pytest
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.declared import CHANGE_TYPE, Corrections, corrections_of
 from workbench.streams.corrections.update import update
+from workbench.streams.files.json_values import MEMBERS
 from workbench.streams.ingest import ingest
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.take_in import take_in
@@ -78,6 +79,11 @@ def table(name: str, changes: Sequence[Change], without: Sequence[int] = ()) -> 
     return pa.table({"id": [key for key, *_ in changes], "v": pa.array(found, type_), "there": there})
 
 
+def upserts(name: str, changes: Sequence[Change]) -> pa.Table:
+    members = [1 if weight < 0 else 3 for *_, weight in changes]
+    return table(name, changes, [-1]).append_column(MEMBERS, pa.array(members, pa.int64()))
+
+
 def feed(name: str, changes: Sequence[Change], keyed: bool) -> pa.Table:
     kinds = pa.array(["insert" if weight > 0 else "delete" for *_, weight in changes])
     return table(name, changes, [-1] if keyed else ()).append_column("_change_type", kinds)
@@ -92,7 +98,7 @@ def envelopes(name: str, changes: Sequence[Change], keyed: bool) -> pa.Table:
 
 
 FORMS: dict[str, tuple[Callable[[str, Sequence[Change]], pa.Table], dict[str, Any]]] = {
-    "upsert": (lambda name, changes: table(name, changes, [-1]), {"changes": "upsert", "key": "id"}),
+    "upsert": (upserts, {"changes": "upsert", "key": "id"}),
     "feed-by-key": (lambda name, changes: feed(name, changes, True), {"changes": "cdf", "key": "id"}),
     "feed": (lambda name, changes: feed(name, changes, False), {"changes": "cdf"}),
     "envelopes-by-key": (lambda name, changes: envelopes(name, changes, True), {"changes": "debezium", "key": "id"}),

@@ -14,6 +14,7 @@ from contextlib import ExitStack, closing
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -23,6 +24,7 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
 from workbench.streams.files.json_lines import rows_of
+from workbench.streams.files.json_values import MEMBERS
 from workbench.streams.ingest import column_types, fit, ingest
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.readers import open_source
@@ -36,6 +38,12 @@ def logged(folder: Path, table: object, **how: object) -> StreamLog:
     )
 
 
+def without_nulls(table: pa.Table) -> pa.Table:
+    """The rows as records that leave out what is NULL."""
+    members = sum(np.asarray(column.is_valid()).astype(int) for column in table.columns)
+    return table.append_column(MEMBERS, pa.array(members, pa.int64()))
+
+
 def rows(log: StreamLog) -> list[tuple[object, ...]]:
     """Weight, then the values."""
     found = log.read(0, log.rows).drop_columns([EVENT]).to_pylist()
@@ -47,7 +55,7 @@ def reasons(log: StreamLog) -> list[tuple[int, str]]:
 
 
 def test_an_upsert_takes_back_the_row_of_its_key(tmp_path: Path) -> None:
-    table = pa.table({"id": [1, 2, 1, 1, 2], "v": ["a", "b", "c", "c", None]})
+    table = without_nulls(pa.table({"id": [1, 2, 1, 1, 2], "v": ["a", "b", "c", "c", None]}))
     log = logged(tmp_path, table, changes="upsert", key=["id"])
     expected = [(1, 1, "a"), (1, 2, "b"), (-1, 1, "a"), (1, 1, "c"), (-1, 2, "b")]
     assert rows(log) == expected  # the row that came again changes nothing, and one without values is a tombstone
@@ -57,7 +65,7 @@ def test_an_upsert_takes_back_the_row_of_its_key(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_taken_back_is_quarantined(tmp_path: Path) -> None:
-    table = pa.table({"id": [1, None, 3], "v": ["a", "b", None]})
+    table = without_nulls(pa.table({"id": [1, None, 3], "v": ["a", "b", None]}))
     log = logged(tmp_path, table, changes="upsert", key=["id"])
     assert rows(log) == [(1, 1, "a")]
     assert reasons(log) == [
@@ -152,7 +160,7 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     }
     first = pa.table({"id": range(5), **values})
     second = pa.table({"id": range(5), **{name: [None] * 5 for name in values}}, schema=first.schema)
-    log = logged(tmp_path, pa.concat_tables([first, second]), changes="upsert", key="id")
+    log = logged(tmp_path, without_nulls(pa.concat_tables([first, second])), changes="upsert", key="id")
     stored = log.read(0, 10).drop_columns([WEIGHT, EVENT])
     # As text, since NaN is not equal to itself and 0.0 is equal to -0.0.
     assert list(map(str, stored.slice(5).to_pylist())) == list(map(str, first.cast(stored.schema).to_pylist()))
@@ -162,7 +170,7 @@ def test_random_changes_leave_what_a_dictionary_has(tmp_path: Path) -> None:
     chosen = random.Random(7)
     changes = [(chosen.randrange(12), chosen.choice([None, 1, 2, 3])) for _ in range(600)]
     table = pa.table({"id": [k for k, _ in changes], "v": pa.array([v for _, v in changes], pa.int64())})
-    log = logged(tmp_path, table, changes="upsert", key=["id"])
+    log = logged(tmp_path, without_nulls(table), changes="upsert", key=["id"])
     current: dict[int, int] = {}
     for key, value in changes:
         current.pop(key, None)
@@ -173,6 +181,46 @@ def test_random_changes_leave_what_a_dictionary_has(tmp_path: Path) -> None:
         bag[tuple(row)] += int(str(weight))
         assert bag[tuple(row)] >= 0
     assert +bag == Counter(current.items())
+
+
+RECORDS: list[dict[str, object]] = [
+    {"id": 1, "v": 7}, {"id": 2, "v": 1}, {"id": 2, "v": None}, {"id": 1}, {"id": 3, "v": None}
+]  # fmt: skip
+ROWS = [(1, 1, 7), (1, 2, 1), (-1, 2, 1), (1, 2, None), (-1, 1, 7), (1, 3, None)]
+
+
+@pytest.mark.parametrize("declared", [{}, {"v": "integer"}])
+@pytest.mark.parametrize("form", ["list", "lines", "array"])
+def test_a_row_of_nulls_is_a_row(tmp_path: Path, form: str, declared: dict[str, str]) -> None:
+    """Only a record that has nothing but its key takes a row back."""
+    source: object = RECORDS
+    if form != "list":
+        source = tmp_path / ("rows.jsonl" if form == "lines" else "rows.json")
+        lines = "\n".join(map(json.dumps, RECORDS))
+        source.write_text(lines if form == "lines" else json.dumps(RECORDS))
+    upsert = corrections_of("upsert", ["id"], None)
+    log = ingest("s", source, tmp_path / "s", columns=declared, corrections=upsert)
+    assert rows(log) == ROWS and reasons(log) == [] and [name for name, _ in log.columns] == ["id", "v"]
+
+
+@pytest.mark.parametrize("form", ["arrow", "pandas", "csv"])
+def test_rows_of_tables_are_always_rows(tmp_path: Path, form: str) -> None:
+    table = pa.Table.from_pylist(RECORDS)
+    source: object = table if form == "arrow" else table.to_pandas()
+    if form == "csv":
+        source = tmp_path / "rows.csv"
+        table.to_pandas().astype({"v": "Int64"}).to_csv(source, index=False)
+    log = ingest("s", source, tmp_path / "s", corrections=corrections_of("upsert", ["id"], None))
+    assert rows(log) == [*ROWS[:5], (1, 1, None), ROWS[5]] and reasons(log) == []
+
+
+def test_a_key_of_two_columns_and_nothing_but_a_key(tmp_path: Path) -> None:
+    records = [{"a": 1, "b": 2, "v": 3}, {"a": 1, "b": 2}, {"a": None, "v": 3}, {"a": 1, "b": 2, "v": None}]
+    log = logged(tmp_path, records, changes="upsert", key=["a", "b"])
+    assert rows(log) == [(1, 1, 2, 3), (-1, 1, 2, 3), (1, 1, 2, None)]
+    assert reasons(log) == [(3, "a column of the key is NULL: a, b")]
+    only = ingest("t", [{"id": 1}], tmp_path / "t", corrections=corrections_of("upsert", ["id"], None))
+    assert rows(only) == [(1, 1)]  # a stream that has no other column has rows
 
 
 @pytest.mark.parametrize(

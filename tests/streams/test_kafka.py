@@ -12,12 +12,14 @@ from decimal import Decimal
 from pathlib import Path
 
 import fastavro
+import pyarrow as pa
 import pytest
 from servers import Broker, LockedBroker
 
 from workbench.errors import StreamError
-from workbench.session.live.sources import begin_live
+from workbench.session.live.sources import begin_live, fit_reader
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
+from workbench.streams.files.json_values import MEMBERS
 from workbench.streams.ingest import ingest
 from workbench.streams.live.kafka import reader as reader_module
 from workbench.streams.live.reader import Reader
@@ -32,8 +34,8 @@ def broker() -> Broker:
     return Broker()
 
 
-def opened(url: str) -> Reader:
-    reader = open_live(url)
+def opened(url: str, schema: pa.Schema | None = None) -> Reader:
+    reader = open_live(url, schema)
     assert reader is not None
     return reader
 
@@ -163,6 +165,26 @@ def test_upserts_with_tombstones(broker: Broker, tmp_path: Path) -> None:
     never, null = log.quarantined
     assert never.reason.startswith("partition 0, offset 4: ") and null.reason.startswith("partition 0, offset 6: ")
     reader.close()
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_only_a_message_without_a_value_is_a_tombstone(broker: Broker, tmp_path: Path, form: str) -> None:
+    """Also of a stream that a version stored whose readers did not tell tombstones."""
+    topic, url = f"nulls-{form}", broker.url(f"nulls-{form}", "key=id" + "&format=csv&columns=fee" * (form == "csv"))
+    broker.put(topic, {"fee": 1} if form == "json" else b"1", key=7)
+    log, reader = live(tmp_path, url, changes="upsert", key=["id"])
+    broker.put(topic, {"fee": None} if form == "json" else b'""', key=7)
+    broker.put(topic, {} if form == "json" else b'""', key=8)
+    broker.put(topic, None, key=7)
+    take_in(log, reader, 2)
+    reader.close()
+    earlier = pa.schema([field for field in reader.schema if field.name != MEMBERS])
+    again = opened(url, earlier)
+    fit_reader(again, log)
+    take_in(log, again, 100)
+    again.close()
+    changes = [(row[WEIGHT], row["id"], row["fee"]) for row in rows(log)]
+    assert changes == [(1, 7, 1), (-1, 7, 1), (1, 7, None), (1, 8, None), (-1, 7, None)] and not log.quarantined
 
 
 @pytest.mark.parametrize("wrapped", [False, True])

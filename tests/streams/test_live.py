@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from workbench.errors import StreamError
+from workbench.session.live.sources import fit_reader
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
 from workbench.streams.ingest import ingest
 from workbench.streams.live import socket_lines
@@ -319,6 +320,21 @@ print("begun", flush=True)
 while True:
     take_in(log, reader, 7)
 """
+
+
+@pytest.mark.parametrize("form", ["iterator", "folder", "tables"])
+def test_a_row_of_nulls_is_a_row(tmp_path: Path, form: str) -> None:
+    """Only a record with nothing but its key takes a row back, and no row of a table does."""
+    records: list[dict[str, object]] = [{"id": 1, "v": 7}, {"id": 1, "v": None}, {"id": 1}]
+    source: object = iter(records if form == "iterator" else [pa.Table.from_pylist(records)])
+    if form == "folder":
+        source = tmp_path / "*.jsonl"
+        (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    log, reader = live(tmp_path, source, changes="upsert", key=["id"])
+    fit_reader(reader, log)
+    take_in(log, reader, 9)
+    changes = [(row[WEIGHT], row["v"]) for row in log.read(0, log.rows).to_pylist()]
+    assert changes == [(1, 7), (-1, 7), (1, None), (-1, None)][: 3 if form == "tables" else 4] and not log.quarantined
 
 
 def test_a_process_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:

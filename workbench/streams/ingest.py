@@ -91,7 +91,8 @@ def ingest(
     make_folder(partial)
     try:
         with ExitStack() as stack:
-            opened = open_source(source, partial / "spark", stack, options, declared_types(columns or {}))
+            read_as = declared_types(columns or {}) | ({} if corrections is None else corrections.asked)
+            opened = open_source(source, partial / "spark", stack, options, read_as)
             if corrections is not None and corrections.changes is Changes.DEBEZIUM:
                 opened = unfold_envelopes(opened, corrections)
             types = column_types(opened, columns or {})

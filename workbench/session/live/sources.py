@@ -80,7 +80,7 @@ def begin_live(
 ) -> StreamLog:
     """The log of a live stream that is added, with its history, and the source where it can be written down."""
     log = log.growing(durable)
-    reader.widen(log.columns)
+    fit_reader(reader, log)
     keep_source(log, reader, source, gate or Gate())
     while log.rows < history:
         before = log.rows
@@ -93,6 +93,13 @@ def begin_live(
         if ended or log.rows == before:
             break
     return log
+
+
+def fit_reader(reader: Reader, log: StreamLog) -> None:
+    """Let a reader give the values that a stream has, and what says how its rows change."""
+    reader.widen(log.columns)
+    if log.corrections is not None:
+        reader.declare(log.corrections.asked)
 
 
 def keep_source(log: StreamLog, reader: Reader, source: object, gate: Gate) -> None:
@@ -229,7 +236,7 @@ class LiveSources:
     def _read(self, name: str, log: StreamLog, most: int) -> None:
         """Log what a source has by now."""
         assert log.tail is not None
-        if (reader := self._reader(name, log.tail)) is None:
+        if (reader := self._reader(log)) is None:
             return
         fetched = log_fetched(log, reader, most)
         if fetched.ended:
@@ -260,13 +267,16 @@ class LiveSources:
             self._arrivals[name] = Arrivals(rows)
         return self._arrivals[name]
 
-    def _reader(self, name: str, tail: Tail) -> Reader | None:
+    def _reader(self, log: StreamLog) -> Reader | None:
         """The reader of a stream; after a session was opened, the one that its log names."""
+        name, tail = log.name, log.tail
+        assert tail is not None
         if name not in self._readers and (source := tail.offsets.get(SOURCE)):
             if why := self._gate.why_no_source(name, source, tail.offsets.get(SIGNATURE)):
                 raise _not_followed(name, why)
             reader = open_live(source, stored_schema(tail))
             if reader is not None:
+                fit_reader(reader, log)
                 self._readers[name] = reader
         return self._readers.get(name)
 

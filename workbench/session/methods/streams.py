@@ -16,7 +16,7 @@ from workbench.session.changes import Change, StateStore
 from workbench.session.directory.directory import SPOOLED
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.batches import Batches
-from workbench.session.live.sources import LiveSources, begin_live, keep_source, stored_schema
+from workbench.session.live.sources import LiveSources, begin_live, fit_reader, keep_source, stored_schema
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import corrections_of
@@ -137,7 +137,7 @@ class SessionStreams:
                     f"{what} is not live",
                     hint="live are topics, sockets, patterns of paths, polled queries, iterators and spark.readStream",
                 )
-            reader.widen(stream.stored_columns)
+            fit_reader(reader, stream.log)
             if self._store.directory.read_only is None:
                 keep_source(stream.log, reader, source, self._gate)
             self._live.attach(stream.name, reader)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.streams.files.json_values import MEMBERS
 
 WEIGHT = "_weight"
 """Column of a log: what the row counts in the Z-set."""
@@ -36,7 +37,7 @@ class Changes(StrEnum):
     WEIGHT = "weight"
     """A column says how often the row comes (or goes, where it is negative)."""
     UPSERT = "upsert"
-    """A row is put in the place of the one of its key; one that has nothing but a key takes that one back."""
+    """A row is put in the place of the one of its key; a record that has nothing but a key takes that one back."""
     CDF = "cdf"
     """The column ``_change_type`` of a change data feed (Delta Lake)."""
     DEBEZIUM = "debezium"
@@ -80,7 +81,12 @@ class Corrections:
             case Changes.DEBEZIUM:
                 return (stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT))
             case Changes.UPSERT:
-                return ()
+                return (stored_name(MEMBERS),)
+
+    @property
+    def asked(self) -> dict[str, DataType]:
+        """What is declared of the records of a source besides the types of the stream's columns."""
+        return {MEMBERS: INTEGER} if self.changes is Changes.UPSERT else {}
 
     def without_control(self, types: Mapping[str, DataType]) -> dict[str, DataType]:
         """The columns of the stream among those of its source, checked.
@@ -134,12 +140,15 @@ class Corrections:
         return changes, dict(zip(unknown.tolist(), reasons, strict=True))
 
     def _stated(self, rows: pa.Table) -> pa.Array:
-        """What each row says of its change; a row with nothing but its key is a tombstone."""
+        """What each row says of its change; a record with nothing but its key is a tombstone."""
+        control = self.control_columns[0]
         if self.changes is not Changes.UPSERT:
-            return rows.column(self.control_columns[0]).combine_chunks()
-        others = [np.asarray(column.is_null()) for column in rows.drop_columns([*self.key]).columns]
-        tombstones = np.all(others or [np.zeros(rows.num_rows, np.bool_)], axis=0)
-        return pa.array(np.where(tombstones, -1, 1))
+            return rows.column(control).combine_chunks()
+        if control not in rows.column_names:
+            return pa.array(np.ones(rows.num_rows, np.int64))
+        has_more = rows.num_columns > len(self.key) + 1
+        members = rows.column(control).to_numpy()
+        return pa.array(np.where(members <= (len(self.key) if has_more else 0), -1, 1))
 
     def _paired(self, rows: pa.Table, stated: pa.Array) -> NDArray[np.bool_]:
         """Which pre-images say nothing, since the post-image of their update replaces the row of the same key.

@@ -26,6 +26,7 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown, with_article
 from workbench.sql.algebra.types import MAX_PRECISION, DataType
 from workbench.streams.files.json_values import (
+    MEMBERS,
     JsonRecord,
     WrittenFloat,
     as_texts,
@@ -311,8 +312,12 @@ def _text(source: object) -> str:
 
 
 def _rows(records: Sequence[JsonRecord], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [column_of([record.get(field.name) for record in records], field) for field in schema]
+    columns = [column_of([_member(record, field.name) for record in records], field) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _member(record: JsonRecord, name: str) -> object:
+    return record.get(name, len(record)) if name == MEMBERS else record.get(name)
 
 
 def _chunks(lines: Iterator[tuple[int, bytes]], schema: pa.Schema) -> Iterator[Chunk]:

@@ -24,6 +24,10 @@ from workbench.streams.guessing import loses_digits
 
 JsonRecord = Mapping[str, Any]
 
+MEMBERS = "_record_members"
+"""A column of the number of members that a record has, which a declaration asks for: one that has no other member than
+those of its key is a tombstone, and one that has NULL there is none."""
+
 _AS_TEXT = {b"as": b"text"}
 """Says of a field that its values are read as the texts that stand in the source."""
 _ENVELOPE = ("before", "after", "payload")
@@ -40,14 +44,16 @@ def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
     Args:
         schema: as the first records suggest it.
         declared: types of columns, by their stored names. Lists, structs and bytes are read as what they are; where the
-            first records have none, as texts of JSON.
+            first records have none, as texts of JSON. ``MEMBERS`` among them asks for that column.
 
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE
         >>> as_texts(pa.schema([("Fee", pa.int64()), ("n", pa.int64())]), {"fee": DOUBLE}).types
         [DataType(string), DataType(int64)]
     """
-    return pa.schema([_as_text(field, declared) for field in schema], metadata=schema.metadata)
+    fields = [_as_text(field, declared) for field in schema if field.name != MEMBERS]
+    asked = [pa.field(MEMBERS, pa.int64())] if MEMBERS in {*declared, *schema.names} else []
+    return pa.schema([*fields, *asked], metadata=schema.metadata)
 
 
 def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:

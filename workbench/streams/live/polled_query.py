@@ -22,7 +22,7 @@ from workbench.errors.secrets import hide_secrets, without_secrets
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import rows_of, schema_of, within_depth
-from workbench.streams.files.json_values import JsonRecord
+from workbench.streams.files.json_values import MEMBERS, JsonRecord
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 
 _WHOLE, _MISPLACED = "", OffsetMark.NOTE.value
@@ -99,7 +99,8 @@ class QueryReader(TypedReader):
 
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read as texts what is declared, but for the column that it is polled by, whose values are compared."""
-        super().declare({name: type_ for name, type_ in types.items() if name != stored_name(self._query.by)})
+        as_they_are = (stored_name(self._query.by), MEMBERS)  # a row has all members
+        super().declare({name: type_ for name, type_ in types.items() if name not in as_they_are})
 
     def _is_place(self, value: Any) -> bool:
         """Whether a value can be compared with those that the column has otherwise."""

@@ -13,7 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.sql.algebra.types import DataType
 from workbench.streams.files.json_lines import rows_of
+from workbench.streams.files.json_values import MEMBERS, as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
@@ -63,6 +65,12 @@ class TopicReader(TypedReader):
             schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
         super().__init__(schema, given)
         self.gives_records = self._address.options.get("format", "json") == "json"
+
+    def declare(self, types: Mapping[str, DataType]) -> None:
+        """Read values of JSON as texts, where their types are declared; tombstones are told in every format."""
+        super().declare(types)
+        if MEMBERS in types:
+            self._schema = as_texts(self._schema, {MEMBERS: types[MEMBERS]})
 
     @property
     def inferred(self) -> Mapping[str, Guess]:  # type: ignore[override]

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, nearest
 from workbench.streams.files.json_lines import as_record, schema_of, within_depth
-from workbench.streams.files.json_values import JsonRecord
+from workbench.streams.files.json_values import MEMBERS, JsonRecord
 from workbench.streams.guessing import Guess, guess_columns
 from workbench.streams.live.kafka.avro import AvroFormat
 
@@ -27,6 +27,8 @@ OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partitio
 """Options of an address for its messages; ``gone`` is of the reader."""
 FORMATS = ("json", "csv", "avro")
 _WHOLE_KEY = "*"
+_MEMBERS_OF_A_ROW = 1 << 31
+"""More than a key has: a message with a value is a row, also where the value has nothing but the key."""
 
 Decode = Callable[[bytes], JsonRecord | str]
 
@@ -106,6 +108,8 @@ class KafkaRecords:
         if message.value is None and not self._key and not _of_envelopes(schema):
             return "it has no value (a tombstone): key=COLUMN names the column that its key is"
         extra = {name: _EXTRA[kind](message) for kind, name in self._extra.items()}
+        if schema is not None and MEMBERS in schema.names:
+            extra[MEMBERS] = 0 if message.value is None else _MEMBERS_OF_A_ROW
         return within_depth({**self._key_members(message.key, schema), **value, **extra})
 
     def _key_members(self, key: bytes | None, schema: pa.Schema | None) -> Mapping[str, object]:
