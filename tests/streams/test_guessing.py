@@ -216,3 +216,25 @@ def test_a_first_row_that_is_taken_for_names_is_said(tmp_path: Path) -> None:
 def test_texts_with_separators_do_not_make_names_of_the_first_row(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="3 fields instead of 2"):
         added(tmp_path, "name,address\nAl,Main St, Ulm\nBo,High St, Bonn\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "why"),
+    [
+        (["1.10", "1.9", "1.1"], "string", "codes: 1.10 is perhaps not 1.1"),
+        (["1.10", "1.9", "2.0"], "double", "numbers; 1.10 is 1.1"),
+        (["1.10", "1.90", "5"], "double", "numbers"),
+        (["1.1", "8.0", "2.25"], "double", "numbers"),
+        (["10002", "10003", "10004", "10005", "10001-1234"], "string", "texts"),
+        (["1.2", "1.3", "1.4", "1.5", "1.10.2"], "string", "texts"),
+        (["2024-01-01 10:00:00+01:00", "2024-01-01T10:00:00Z"], "timestamp", "times, in UTC"),
+        (
+            ["2024-01-01 10:00:00+01:00", "2024-01-01 10:00:00"],
+            "timestamp",
+            "times, in UTC; those without an offset are taken as UTC",
+        ),
+    ],
+)
+def test_what_would_be_merged_or_moved_is_text_or_said(values: list[str], type_: str, why: str) -> None:
+    found = guess("v", pa.array(values))
+    assert (str(found.type), found.why) == (type_, why)

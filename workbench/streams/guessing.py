@@ -46,7 +46,13 @@ _PHONE = r"^\s*\+\d{7,}\s*$"
 _EXPONENT = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+\s*$"
 _BARE_EXPONENT = r"^\s*[+-]?\d+[eE]\d+\s*$"
 _POINTED = r"^\s*[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
-_CODE = r"^\s*(?:[A-Za-z-]*\d[\dA-Za-z-]*[A-Za-z]|[A-Za-z][\dA-Za-z-]*\d)[\dA-Za-z-]*\s*$"
+_CODE = (
+    r"^\s*(?:(?:[A-Za-z-]*\d[\dA-Za-z-]*[A-Za-z]|[A-Za-z][\dA-Za-z-]*\d)[\dA-Za-z-]*"
+    r"|\d+(?:-\d+)+|\d+(?:\.\d+){2,})\s*$"
+)
+_FRACTION = r"^\s*[+-]?\d+\.\d+\s*$"
+_LAST_ZEROS = r"(\.\d+?)0+$"
+_OFFSET = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
 _FINER = r"\.\d{6}\d*[1-9]"
 _SURE_DIGITS = 15
@@ -151,7 +157,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
             example = _first(amounts, r"[^\d+-]") or _first(amounts, ".")
             return Guess(name, in_form, f"numbers as {example}{_said_marks(values, in_form)}", first, form)
     if type_ is not STRING:
-        return Guess(name, type_, _NAMES[type_.kind] + _said_marks(values, type_), first)
+        return Guess(name, type_, _NAMES[type_.kind] + _said(text, type_.kind) + _said_marks(values, type_), first)
     if (amount := _first(text, r"^\s*\(?\p{Sc}?\s*[\d.,]*,\d{3}\)?\s*$")) and point is None:
         return Guess(name, STRING, f"{amount} may be a number in two ways: --decimal says which", first)
     return Guess(name, STRING, "texts", first, ",." if point == "," else PLAIN)
@@ -175,6 +181,37 @@ def _code(text: pa.Array) -> str:
         return f"a plus at the beginning, as in {phone}"
     if bare := _first(text, _BARE_EXPONENT):
         return f"codes: {bare} is perhaps no number"
+    if one := _spelled_twice(text):
+        return f"codes: {one} is perhaps not {_short(one)}"
+    return ""
+
+
+def _spelled_twice(text: pa.Array) -> str:
+    """A number that is there with more zeros after its fraction and with fewer, as the versions 1.10 and 1.1 are."""
+    numbers = pc.unique(pc.utf8_trim_whitespace(_uneven(text)))
+    shorter = pc.replace_substring_regex(numbers, _LAST_ZEROS, r"\1")
+    longer = pc.and_(pc.not_equal(numbers, shorter), pc.is_in(shorter, numbers))
+    return _first(numbers.filter(longer), ".")
+
+
+def _uneven(text: pa.Array) -> pa.Array:
+    """The numbers with fractions, where some have more digits there than others; else none."""
+    numbers = text.filter(pc.match_substring_regex(text, _FRACTION))
+    digits = pc.min_max(pc.utf8_length(pc.replace_substring_regex(numbers, r"^[^.]*|\s+$", "")))
+    return numbers if digits["min"].as_py() != digits["max"].as_py() else numbers[:0]
+
+
+def _short(number: str) -> str:
+    return re.sub(_LAST_ZEROS, r"\1", number)
+
+
+def _said(text: pa.Array, kind: Kind) -> str:
+    """What is not plain of how numbers and times are read, in words."""
+    if kind is Kind.DOUBLE and (number := _first(_uneven(text), r"\.\d*[1-9]0+\s*$")):
+        return f"; {number} is {_short(number)}"
+    offsets = pc.sum(pc.match_substring_regex(text, _OFFSET)).as_py() if kind is Kind.TIMESTAMP else 0
+    if offsets:
+        return ", in UTC" if offsets == len(text) else ", in UTC; those without an offset are taken as UTC"
     return ""
 
 
