@@ -33,7 +33,7 @@ class Corrections(Study):
     """Batches with and without rows that replace earlier ones."""
 
     name = "corrections"
-    summary = "batches in which some rows replace earlier ones, beside batches without"
+    summary = "batches in which some rows replace earlier ones, compared with batches without"
 
     queries: tuple[int, ...] = option((24, 768), "numbers of queries of fed-manual")
     history: int = option(50_000, "rows that are there")

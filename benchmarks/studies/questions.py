@@ -1,4 +1,4 @@
-"""TPC-H and Nexmark as continuous queries: a batch of all questions together, shared and not, beside DuckDB.
+"""TPC-H and Nexmark as continuous queries: a batch of all questions together, shared and not, compared with DuckDB.
 
 Orders and lines, or persons, auctions and bids, arrive in batches of a share of the history. The sessions, and DuckDB
 running all questions again over all rows so far, take turns batch by batch: ratios are of one machine at one time.
@@ -115,7 +115,7 @@ class TpcH(Questions):
     """The questions of TPC-H, while orders arrive."""
 
     name = "tpch"
-    summary = "a batch of TPC-H's 22 questions together, shared and not, beside DuckDB again"
+    summary = "a batch of TPC-H's 22 questions together, shared and not, compared with DuckDB again"
 
     def benchmark(self) -> Benchmark:
         """The questions and the rows."""
@@ -128,7 +128,7 @@ class Nexmark(Questions):
     """The questions of Nexmark, while persons, auctions and bids arrive."""
 
     name = "nexmark"
-    summary = "a batch of Nexmark's 24 questions together, shared and not, beside DuckDB again"
+    summary = "a batch of Nexmark's 24 questions together, shared and not, compared with DuckDB again"
 
     def benchmark(self) -> Benchmark:
         """The questions and the rows."""

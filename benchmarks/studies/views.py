@@ -1,4 +1,4 @@
-"""Many views that differ in a threshold, with small batches and with large ones, beside DuckDB and one Spark job."""
+"""Many views that differ in a threshold, with small and with large batches, compared with DuckDB and one Spark job."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Views(Study):
     """Views by threshold."""
 
     name = "views"
-    summary = "1 to 768 views by threshold, small and large batches, beside DuckDB again and one Spark job"
+    summary = "1 to 768 views by threshold, small and large batches, compared with DuckDB again and one Spark job"
 
     views: tuple[int, ...] = option(NUMBERS, "numbers of views")
     batch_sizes: tuple[int, ...] = option((SMALL, LARGE), "batches to compare")

@@ -1,4 +1,4 @@
-"""The report of an experiment: tables as text, figures as JSON, and charts, the thesis's beside ours."""
+"""The report of an experiment: tables as text, figures as JSON, and charts, the thesis's next to ours."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
 
 
 def _of_value(block: Block, read: Block) -> Iterator[Check]:
-    """That no group has several rows, where the block is a value."""
+    """The check that no group has several rows, where the block is a scalar subquery."""
     if block.single:
         several = normal_form(call(">", Column(column_name(GROUP_ROWS), INTEGER), Constant(1, INTEGER)))
         rows = replace(block, outputs=_VIOLATED, having=several, single=False)
@@ -108,7 +108,7 @@ def _of_value(block: Block, read: Block) -> Iterator[Check]:
 
 
 def _of_arrays(block: Block) -> Iterator[Check]:
-    """That no array has more elements than there are places, of the rows that the block reads otherwise."""
+    """The checks that no array of the block's rows has more elements than the limit of its FROM."""
     for part in (part for side in predicate_expressions(block.where) for part in walk(side)):
         match part:
             case Call(function, (array, Column() as place, Constant() as limit)) if function == HAS_PLACE:
@@ -121,7 +121,7 @@ def _of_arrays(block: Block) -> Iterator[Check]:
 
 
 def _of_guarded(block: Block, read: Block) -> Iterator[Check]:
-    """That quotients, JSON and maps are what the database has, of rows and groups that the block reads otherwise."""
+    """The checks that quotients, JSON and maps are exactly the database's, in the rows and groups that reach them."""
     early, late = _early_and_late(block)
     needed = {part for guarded in _early_and_late(read) for part, _ in guarded}
     for part, taken in early:
@@ -139,7 +139,7 @@ def _of_guarded(block: Block, read: Block) -> Iterator[Check]:
 
 
 def _of_frames(block: Block) -> Iterator[Check]:
-    """That numbers around which a frame has its ends leave room for these in 38 digits."""
+    """The check that the ends of a RANGE frame, value plus and minus distance, fit 38 digits."""
     for frame, key in {(a.call.frame, key.expression): None for a in block.analytics for key in a.call.over.order}:
         distances = None if frame is None else frame.distances(key.type)
         if distances is None or distances.farthest is None:
@@ -236,7 +236,7 @@ def _is_guarded(part: Expression) -> TypeGuard[Call]:
 
 
 def _not_exact(part: Call) -> PredSet:
-    """That a quotient is not there, though neither side is NULL, nor the divisor 0; that JSON, or a map, cannot be."""
+    """The condition that a quotient by a number other than 0 is NULL, or that JSON or a map cannot be made."""
     if part.function == MAP_FROM_ENTRIES:
         return normal_form(call(NO_MAP, *part.arguments))
     if part.function in UNREAD:

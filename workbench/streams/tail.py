@@ -69,7 +69,7 @@ class Tail:
 
     @property
     def offsets(self) -> dict[str, str]:
-        """Where the source goes on, by its partitions."""
+        """Where the source resumes, by its partitions."""
         with self._lock:
             found = self._database.execute("SELECT place, next FROM offsets").fetchall()
         return {str(place): str(following) for place, following in found}
@@ -95,7 +95,7 @@ class Tail:
         Args:
             rows: those that fit.
             quarantined: those that do not.
-            offsets: where the source goes on after them, for the partitions that have gone on.
+            offsets: where the source resumes after them, for the partitions that have gone on.
         """
         start = self._start + self.rows
         for first in range(0, rows.num_rows, PART_ROWS):

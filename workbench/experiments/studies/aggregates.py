@@ -1,4 +1,4 @@
-"""Aggregates (T10.3): shared beside unshared (Tables C.4, C.5), kept up beside computed anew (Table 10.4), and what
+"""Aggregates (T10.3): shared and unshared (Tables C.4, C.5), maintained and computed anew (Table 10.4), and what
 computing groups from finer groups saves (the study of vertical expansion, Figures 10.11 and 10.12)."""
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Measured:
         return [median(phase[min(SETTLED, len(phase) - 1) :]) for phase in phases]
 
     def ratios(self) -> dict[str, float]:
-        """How re-planning by itself does beside the others: in the phase where it does worst, or best, and in all."""
+        """How re-planning by itself compares with the others: in its worst or best phase, and in all."""
         adaptive, total = self.settled(ADAPTIVE), self.taken[ADAPTIVE].total
         return {
             f"{ADAPTIVE} / {BEST}, worst phase": max(map(truediv, adaptive, self.settled(BEST))),

@@ -1,4 +1,4 @@
-"""Incremental evaluation of single queries (T10.2): Q1-Q7 beside DuckDB and Spark (Table C.1), transitivity inference
+"""Incremental evaluation of single queries (T10.2): Q1-Q7, DuckDB and Spark (Table C.1), transitivity inference
 (C.2), conditional materialization (C.3), and the size of a batch (Figure 10.2).
 
 Each query has a network of its own, as in the thesis. Data1 is a history and one big batch whose last six records

@@ -142,7 +142,7 @@ class NetworkSize(Study):
 
 
 def sizes_table(name: str, grown: Mapping[str, Growth]) -> str:
-    """The sizes as a table, the thesis's beside ours where it has them."""
+    """The sizes as a table, the thesis's next to ours where it has them."""
     thesis = THESIS_SIZES.get(name, {})
     columns = ["queries", *grown, *(f"T {configuration}" for configuration in _PRINTED if thesis)]
     return text_table(

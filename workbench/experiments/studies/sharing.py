@@ -1,5 +1,5 @@
 """Sharing of selections and joins (T10.4): time of a batch by number of queries under each configuration of Table 10.6
-(Tables C.6 and C.8), beside ourselves as a user has us, unshared, DuckDB and Spark."""
+(Tables C.6 and C.8), compared with this engine as a user has it, without sharing, DuckDB and Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time per batch of a whole query set, beside what a user would pick instead, scaled from samples to the whole set."""
+"""Time per batch of a whole query set, compared with alternatives of a user, scaled from samples to the whole set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Speed(Compared):
     """A batch of each query set."""
 
     name = "speed"
-    summary = "time of a batch of a query set, beside DuckDB, Spark and unshared"
+    summary = "time of a batch of a query set, compared with DuckDB, Spark and unshared"
 
     @property
     def stem(self) -> str:

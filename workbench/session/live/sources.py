@@ -41,7 +41,7 @@ class SourceStatus:
     Attributes:
         source: what is read; "" when a stream whose source cannot be written down was opened again, and nothing was
             attached yet.
-        offsets: where it goes on.
+        offsets: where it resumes.
         waiting: rows that are in the log and have not arrived.
         rate: rows that were logged in a second, on average over the last ten seconds.
         lag: seconds that the first of the waiting rows has waited.

@@ -89,7 +89,7 @@ class Sink:
 
     Args:
         path: of the file with its place.
-        place: where it goes on.
+        place: where it resumes.
         target: what takes the changes.
         source: the query's changes.
         sent: folder of what the target was given.

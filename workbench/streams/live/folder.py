@@ -173,7 +173,7 @@ class _Taken:
         return "".join(self.problems[:1]) + more
 
     def at(self, place: str) -> str | None:
-        """Where a file goes on."""
+        """Where a file resumes."""
         return self.after.get(place, self.offsets.get(place))
 
     def add(self, chunk: Chunk, schema: pa.Schema) -> int:

@@ -1,7 +1,7 @@
-"""Readers of live sources: a fetch gives rows, and where the source goes on after them.
+"""Readers of live sources: a fetch gives rows, and where the source resumes after them.
 
 A new kind of source is a module with a ``Reader``, and a case in ``sources.open_live``. A reader has no memory that
-counts: it is told where to go on, so after a crash it goes on where the stream's log ends. What a source repeats is
+counts: it is told where to resume, so after a crash it resumes where the stream's log ends. What a source repeats is
 before that place, and is not read again.
 """
 
@@ -53,7 +53,7 @@ class Fetched:
 
     Attributes:
         rows: in order, with the columns of the reader's schema.
-        offsets: where the partitions go on that have given rows.
+        offsets: where the partitions resume that have given rows.
         quarantined: records that are no rows; their lines are places among the source's records.
         ended: whether there will never be more.
         places: of a source with partitions, the partition and the offset that each row came from.
@@ -107,7 +107,7 @@ class Reader(Protocol):
         A record that cannot be read is among the quarantined ones; a part that cannot be read is the ``problem``.
 
         Args:
-            offsets: where to go on; a partition that is not among them begins at its beginning.
+            offsets: where to resume; a partition that is not among them begins at its beginning.
             most: the number of rows that is enough.
 
         Raises:

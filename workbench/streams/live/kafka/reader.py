@@ -99,7 +99,7 @@ class TopicReader(TypedReader):
     def _poll(
         self, offsets: Mapping[int, int], most: int, gone: list[QuarantinedRow], notes: Mapping[int, str]
     ) -> tuple[list[Message], dict[int, int], str]:
-        """Messages from the offsets on, where partitions go on then, and why one cannot; what is gone is added."""
+        """Messages from the offsets on, where partitions resume then, and why one cannot; what is gone is added."""
         ends = self._ask(lambda: self._ends(offsets, gone))
         self._ask(lambda: self._check_identity(offsets, notes))
         after = {partition: start for partition, (start, _) in ends.items()}
@@ -131,7 +131,7 @@ class TopicReader(TypedReader):
         self._consumer.assign([kafka_client().TopicPartition(topic, partition, at) for partition, at in starts.items()])
 
     def _ends(self, offsets: Mapping[int, int], gone: list[QuarantinedRow]) -> dict[int, tuple[int, int]]:
-        """Where each partition goes on, and where it ends by now."""
+        """Where each partition resumes, and where it ends by now."""
         topic = self._questions.list_topics(self._address.topic, timeout=METADATA_ANSWER).topics[self._address.topic]
         if topic.error is not None:
             message = f"{self._where}: {topic.error.str()}"
