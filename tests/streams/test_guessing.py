@@ -228,6 +228,8 @@ def test_texts_with_separators_do_not_make_names_of_the_first_row(tmp_path: Path
         (["10002", "10003", "10004", "10005", "10001-1234"], "string", "texts"),
         (["1.2", "1.3", "1.4", "1.5", "1.10.2"], "string", "texts"),
         (["2024-01-01 10:00:00+01:00", "2024-01-01T10:00:00Z"], "timestamp", "times, in UTC"),
+        (["2024-01-01 10:00:00 +0100", "2024-01-01 10:00:00.5 UTC"], "timestamp", "times, in UTC"),
+        (["2024-01-01 10:00:00 CET", "2024-01-01 10:00:00 CET"], "string", "texts"),
         (
             ["2024-01-01 10:00:00+01:00", "2024-01-01 10:00:00"],
             "timestamp",
@@ -238,3 +240,19 @@ def test_texts_with_separators_do_not_make_names_of_the_first_row(tmp_path: Path
 def test_what_would_be_merged_or_moved_is_text_or_said(values: list[str], type_: str, why: str) -> None:
     found = guess("v", pa.array(values))
     assert (str(found.type), found.why) == (type_, why)
+
+
+@pytest.mark.parametrize("offset", ["Z", " UTC", " GMT", "UTC", " +0000", " -00:00", "+00", " Z"])
+def test_offsets_that_stand_apart_from_a_time(offset: str) -> None:
+    texts = pa.array([f"2024-01-01 10:00:00{offset}", "2024-01-01 11:30:00.25 +0130"])
+    times, misfit = read(texts, guess("at", texts))
+    assert misfit is None and times.cast(pa.string()).to_pylist() == [
+        "2024-01-01 10:00:00.000000",
+        "2024-01-01 10:00:00.250000",
+    ]
+
+
+def test_a_refusal_names_the_column_that_does_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(StreamError) as refused:
+        added(tmp_path, "id,ok\n1,Y\n2,N\n", columns={"ok": "boolean"})
+    assert refused.value.hint is not None and "--type ok=string" in refused.value.hint

@@ -30,6 +30,8 @@ _SYNTAX = {
     Kind.TIMESTAMP: r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$",
 }
 _ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)$"
+_APART = {r"(:\d\d(?:\.\d+)?) ?(?:UTC|GMT)$": r"\1Z", r"(:\d\d(?:\.\d+)?) (Z|[+-]\d\d(?::?\d\d)?)$": r"\1\2"}
+"""Offsets that stand apart from a time, and UTC, and how they are written elsewhere."""
 _YEARS = (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999_999))
 
 
@@ -172,6 +174,10 @@ def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     text = pc.utf8_trim_whitespace(text)
     text = pc.if_else(pc.match_substring_regex(text, _NULL_TEXT), pa.scalar(None, pa.string()), text)
     well_formed = _well_formed(text, type_)
+    if type_.kind is Kind.TIMESTAMP and not pc.all(well_formed).as_py():
+        for pattern, plain in _APART.items():
+            text = pc.replace_substring_regex(text, pattern, plain)
+        well_formed = _well_formed(text, type_)
     malformed = pc.invert(pc.fill_null(well_formed, True))
     text = pc.if_else(malformed, pa.scalar(None, pa.string()), text)
     fitting, misfit = cast_each(text, lambda part: _parse_well_formed(part, type_))

@@ -52,7 +52,7 @@ _CODE = (
 )
 _FRACTION = r"^\s*[+-]?\d+\.\d+\s*$"
 _LAST_ZEROS = r"(\.\d+?)0+$"
-_OFFSET = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)\s*$"
+_OFFSET = r":\d\d(?:\.\d+)? ?(?:UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
 _FINER = r"\.\d{6}\d*[1-9]"
 _SURE_DIGITS = 15

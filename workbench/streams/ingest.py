@@ -257,7 +257,9 @@ def _some_fit(
         yield rows, lines, quarantined
     if first is not None and not any_fits:
         message = f"stream {name}: no row fits its columns; line {first.line}: {first.reason}"
-        raise StreamError(message, hint=f"say what the columns are: {_declare(next(iter(types), 'fee'), 'string')}")
+        misfit = first.reason.partition(": ")[0]
+        column = misfit if stored_name(misfit) in types else display_name(next(iter(types), "fee"))
+        raise StreamError(message, hint=f"say what the columns are: {_declare(column, 'string')}")
 
 
 def _declare(column: str, type_: str) -> str:
