@@ -256,3 +256,30 @@ def test_a_refusal_names_the_column_that_does_not_fit(tmp_path: Path) -> None:
     with pytest.raises(StreamError) as refused:
         added(tmp_path, "id,ok\n1,Y\n2,N\n", columns={"ok": "boolean"})
     assert refused.value.hint is not None and "--type ok=string" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Price, EUR;Count\n1,5;2\n2,5;3\n", (1.5, 2)),
+        ("Name, first;Price, EUR;Count\nA, B;1,5;2\nC, D;2,5;3\n", ("A, B", 1.5, 2)),
+        ("Name, first;City, land\nA, B;Ulm, D\nC, D;Bonn, D\n", ("A, B", "Ulm, D")),
+        ("id,tags\n1,a|b\n2,c|d\n", (1, "a|b")),
+        ("a, b, c\n1, 2, x\n", (1, 2, " x")),
+    ],
+)
+def test_what_stands_before_a_space_separates_less_likely(tmp_path: Path, text: str, first: tuple[object, ...]) -> None:
+    assert values_of(added(tmp_path, text))[0] == first
+
+
+@pytest.mark.parametrize("rows", ["1,5\n2,5\n2,75\n", "17,5\n18,25\n", "1.234.567,89\n"])
+def test_fractions_of_one_column_are_no_names_of_rows(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(StreamError, match="2 fields instead of 1"):
+        added(tmp_path, "v\n" + rows)
+    log = ingest("x", tmp_path / "x.csv", tmp_path / "log", options=CsvOptions(sep=";", decimal=","))
+    assert types_of(log) == ["double"] and not log.quarantined
+
+
+@pytest.mark.parametrize(("text", "is_said"), [('1,"say \\"hi\\""', True), ('1,"C:\\"', False), ('1,"a ""b"""', False)])
+def test_quotes_that_another_program_escapes_are_said(tmp_path: Path, text: str, is_said: bool) -> None:
+    assert any("two quotes in CSV" in note for note in added(tmp_path, f"a,b\n{text}\n2,c\n").notes) is is_said

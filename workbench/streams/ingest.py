@@ -259,7 +259,8 @@ def _some_fit(
         message = f"stream {name}: no row fits its columns; line {first.line}: {first.reason}"
         misfit = first.reason.partition(": ")[0]
         column = misfit if stored_name(misfit) in types else display_name(next(iter(types), "fee"))
-        raise StreamError(message, hint=f"say what the columns are: {_declare(column, 'string')}")
+        hint = f"say what the columns are: {_declare(column, 'string')}"
+        raise StreamError(message, hint="--sep says what separates values" if "fields instead" in message else hint)
 
 
 def _declare(column: str, type_: str) -> str:

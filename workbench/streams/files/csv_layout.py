@@ -27,6 +27,7 @@ UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
 _SAMPLE = 1 << 20
 _RECORDS, _MOST_TITLES = 50, 20
 _NUMBER = re.compile(r"^\s*[(+-]?\d[\d.,:/ -]*\)?\s*$")
+_BACKSLASHED = re.compile(r'[^\\,;\t|"\r\n]\\"[^,;\t|"\r\n]')
 _SIGNS = "€£§°µ²³½¼¾®©™·•–—…‘’“”«»¿¡ \u00a0"
 """Signs beyond ASCII that stand in texts by themselves."""
 
@@ -101,10 +102,12 @@ class _Records:
     """Which of them names the columns."""
 
     @property
-    def likelihood(self) -> tuple[bool, float, int, int]:
+    def likelihood(self) -> tuple[bool, float, float, int, int]:
         """The greater, the more likely is the separator."""
         share = sum(len(one) == self.usual for one in self.fields) / len(self.fields)
-        return self.header == 0, share, self.usual, -SEPARATORS.find(self.separator)
+        # The commas of Price, EUR;Count separate nothing, though each line may have as many.
+        apart = sum(value.startswith(" ") for one in self.fields for value in one[1:]) / len(self.fields)
+        return self.header == 0, share, -apart, self.usual, -SEPARATORS.find(self.separator)
 
 
 def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
@@ -132,6 +135,8 @@ def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
     chosen = max(several or found[:1], key=lambda one: one.likelihood)
     if options.sep is None and chosen.separator != ",":
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
+    if _BACKSLASHED.search(text):
+        notes.append('a quote in a value is two quotes in CSV; \\" stands in this file, and is read as it stands')
     if not options.header:
         names = [f"column_{number}" for number in range(1, chosen.usual + 1)]
         return CsvLayout(tuple(names), chosen.separator, encoding, 0, tuple(notes), newline)
@@ -247,6 +252,8 @@ def _header(fields: Sequence[list[str]], usual: int) -> int:
     if after := _after_block(fields, usual):
         return after
     for place, one in enumerate(fields[:_MOST_TITLES]):
+        if place and all(map(_NUMBER.match, one)):
+            break
         if len(one) == usual or _is_index(fields, place, usual) or _ends_separated(fields, place, usual):
             return place
         following = fields[place + 1] if place + 1 < len(fields) else []
@@ -289,7 +296,12 @@ def _names_columns(values: Sequence[str], usual: int) -> bool:
 def _is_index(fields: Sequence[list[str]], place: int, usual: int) -> bool:
     """Whether a record names all columns but the first, as R writes a table whose rows have names."""
     rows = _rows_of_one_more(fields, place, usual)
-    return bool(rows) and any(_NUMBER.match(value) for value in rows[0])
+    names = [row[0] for row in rows]
+    if not rows or len({*names}) < len(names) or not any(_NUMBER.match(value) for value in rows[0]):
+        return False
+    # Of two values, the first may be what is before the comma of 1,5: the names of rows are counted, or no numbers.
+    counted = [str(number) for number in range(1, len(rows) + 1)]
+    return usual > 2 or names == counted or not any(map(_NUMBER.match, names))
 
 
 def _ends_separated(fields: Sequence[list[str]], place: int, usual: int) -> bool:
