@@ -25,7 +25,9 @@ from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
 from workbench.streams.files.json_lines import rows_of
 from workbench.streams.files.json_values import MEMBERS
-from workbench.streams.ingest import column_types, fit, ingest
+from workbench.streams.ingest import column_types, declared_types, fit, ingest
+from workbench.streams.live.sources import open_live
+from workbench.streams.live.take_in import take_in
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource
@@ -376,3 +378,80 @@ def test_a_value_that_was_not_sent_without_a_key(tmp_path: Path) -> None:
     log = logged(tmp_path, envelopes, changes="debezium")
     assert rows(log) == [(1, 1, "a", 1), (-1, 1, "a", 1), (1, 1, "a", 2)]
     assert reasons(log) == [(3, "op is d, and a value was not sent, which a key is needed to find: key=['id']")]
+
+
+CONNECT: dict[str, tuple[str, str, object, str, object]] = {
+    "amount": ("bytes", "org.apache.kafka.connect.data.Decimal", "BAg=", "decimal(38,4)", Decimal("0.1032")),
+    "negative": ("bytes", "org.apache.kafka.connect.data.Decimal", "/w==", "decimal(38,4)", Decimal("-0.0001")),
+    "text": ("string", "", "00.10", "string", "00.10"),
+    "double": ("double", "", 2.5, "double", 2.5),
+    "any_scale": ("struct", "io.debezium.data.VariableScaleDecimal", {"scale": 2, "value": "BAg="}, "string", "10.32"),
+    "day": ("int32", "io.debezium.time.Date", 19000, "date", dt.date(2022, 1, 8)),
+    "connect_day": ("int32", "org.apache.kafka.connect.data.Date", -1, "date", dt.date(1969, 12, 31)),
+    "time": ("int32", "io.debezium.time.Time", 3600500, "string", "01:00:00.5"),
+    "micro_time": ("int64", "io.debezium.time.MicroTime", 86399999999, "string", "23:59:59.999999"),
+    "ms": ("int64", "io.debezium.time.Timestamp", 1500, "timestamp", dt.datetime(1970, 1, 1, 0, 0, 1, 500_000)),
+    "us": ("int64", "io.debezium.time.MicroTimestamp", 1, "timestamp", dt.datetime(1970, 1, 1, 0, 0, 0, 1)),
+    "ns": ("int64", "io.debezium.time.NanoTimestamp", 1_000, "timestamp", dt.datetime(1970, 1, 1, 0, 0, 0, 1)),
+    "zoned": (
+        "string", "io.debezium.time.ZonedTimestamp", "2024-01-01T02:00:00+02:00", "timestamp", dt.datetime(2024, 1, 1)
+    ),
+    "json": ("string", "io.debezium.data.Json", '{"a": 1.50}', "string", '{"a": 1.50}'),
+    "uuid": ("string", "io.debezium.data.Uuid", "6c1d", "string", "6c1d"),
+    "bytes": ("bytes", "", "AQI=", "string", "AQI="),
+    "point": ("struct", "io.debezium.data.geometry.Point", {"x": 1, "y": 2.5}, "string", '{"x": 1, "y": 2.5}'),
+    "whole": ("int32", "", 5, "integer", 5),
+    "flag": ("boolean", "", True, "boolean", True),
+}  # fmt: skip
+
+
+def enveloped(op: str, after: Mapping[str, object], scale: int = 4) -> dict[str, object]:
+    fields: list[dict[str, object]] = [{"field": "id", "type": "int64"}]
+    for name, (kind, meaning, *_) in CONNECT.items():
+        fields.append({"field": name, "type": kind, "optional": True} | ({"name": meaning} if meaning else {}))
+        if meaning.endswith(".Decimal"):
+            fields[-1]["parameters"] = {"scale": str(scale), "connect.decimal.precision": "15"}
+    rows_ = [{"field": name, "type": "struct", "fields": fields} for name in ("before", "after")]
+    return {"schema": {"type": "struct", "fields": rows_}, "payload": {"op": op, "before": None, "after": after}}
+
+
+@pytest.mark.parametrize("nulls_first", [True, False])
+@pytest.mark.parametrize("columns", [{}, {"amount": "decimal(15,4)", "day": "date", "ms": "timestamp ms"}])
+@pytest.mark.parametrize("form", ["list", "lines", "folder"])
+def test_the_schema_part_says_what_values_are(
+    tmp_path: Path, form: str, columns: dict[str, str], nulls_first: bool
+) -> None:
+    values = {name: value for name, (_, _, value, _, _) in CONNECT.items()}
+    some = [enveloped("c", {"id": 1, **values}), enveloped("c", {"id": 2, **dict.fromkeys(values)})]
+    some = some[::-1] if nulls_first else some
+    more = [
+        enveloped("u", {"id": 1, **values}, scale=2),  # the column has another scale from now on
+        enveloped("c", {"id": 3, **values, "amount": "?"}),
+        enveloped("c", {"id": 4, **values, "day": 10**12}),
+    ]
+    source: object = [*some, *more]
+    if form != "list":
+        source = tmp_path / "a.jsonl"
+        source.write_text("\n".join(map(json.dumps, [*some, *more])))
+    corrections = corrections_of("debezium", ["id"], None)
+    if form == "folder":
+        reader = open_live(str(tmp_path / "*.jsonl"))
+        assert reader is not None
+        reader.declare(declared_types(columns))
+        empty = OpenedSource(reader.schema, iter(()))
+        log = ingest("s", empty, tmp_path / "s", columns=columns, corrections=corrections).growing(durable=False)
+        take_in(log, reader, 99)
+    else:
+        log = ingest("s", source, tmp_path / "s", columns=columns, corrections=corrections)
+    types = {name: type_ for name, (*_, type_, _) in CONNECT.items()}
+    assert {name: str(type_) for name, type_ in log.columns} == {"id": "integer", **types} | (
+        {"amount": "decimal(15,4)"} if columns else {}
+    )
+    found = {name: value for name, (*_, value) in CONNECT.items()}
+    full, nothing = (1, 1, *found.values()), (1, 2, *dict.fromkeys(found).values())
+    scaled = found | {"amount": Decimal("10.32"), "negative": Decimal("-0.01")}
+    assert sorted(rows(log)[:2], key=str, reverse=True) == sorted([full, nothing], key=str, reverse=True)
+    assert rows(log)[2:] == [(-1, *full[1:]), (1, 1, *scaled.values())]
+    assert [why for _, why in reasons(log)] == [
+        "amount: '?' is no org.apache.kafka.connect.data.Decimal", "day: '1000000000000' is no io.debezium.time.Date"
+    ]  # fmt: skip

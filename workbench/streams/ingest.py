@@ -308,7 +308,7 @@ def fit(
     misfits: dict[str, Mask] = {}
     for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
         guessed = guesses.get(name)
-        if guessed is not None and guessed.declared and not is_text(values.type):
+        if guessed is not None and guessed.declared and not (is_text(values.type) or pa.types.is_temporal(values.type)):
             values = values.cast(pa.string())  # numbers that are declared to be times in a unit
         if guessed is not None and is_text(values.type):
             fitting, misfit = read(values, guessed)

@@ -9,7 +9,9 @@ Source: Debezium documentation, "Data change events" of its connectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +20,13 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
+from workbench.streams.convert import cast_each
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, DEBEZIUM_UNSENT, Corrections
 from workbench.streams.corrections.unsent import stated_unsent, unsent
+from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
+Types = Mapping[str, ConnectType]
 _TEXT = "op {}, before {}, after {}"
 _CONTROL = (pa.field(DEBEZIUM_CHANGE, pa.int64()), pa.field(DEBEZIUM_UNSENT, pa.string()))
 
@@ -33,6 +38,7 @@ def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSo
         StreamError: the source has no envelopes.
     """
     schema = source.schema
+    types = _types_said((schema.field("schema").metadata or {}).get(SCHEMA_PART) if "schema" in schema.names else None)
     if "payload" in schema.names and pa.types.is_struct(schema.field("payload").type):
         schema = pa.schema(list(schema.field("payload").type))
     parts = [schema.field(name).type for name in ("after", "before") if name in schema.names]
@@ -40,13 +46,55 @@ def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSo
     if row is None or "op" not in schema.names:
         message = f"the source has no Debezium envelopes: its columns are {', '.join(source.schema.names)}"
         raise StreamError(message, hint="an envelope has op, before and after; rows alone are changes='upsert'")
-    return OpenedSource(pa.schema([*row, *_CONTROL]), _unfolded(source.chunks, pa.schema(list(row)), corrections))
+    unfolded = _unfolded(source.chunks, pa.schema(list(row)), types, corrections)
+    return OpenedSource(pa.schema([*_meant(row, types), *_CONTROL]), unfolded)
 
 
-def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections) -> Iterator[Chunk]:
+def _types_said(part: str | bytes | None) -> Types:
+    """The types of columns that the schema part of an envelope says, where their values in JSON stand for others."""
+    types = connect_types(json.loads(part)) if part else {}
+    return {name: type_ for name, type_ in types.items() if type_.type is not None}
+
+
+def _meant(row: Iterable[pa.Field], types: Types) -> list[pa.Field]:
+    return [pa.field(field.name, types[field.name].type) if field.name in types else field for field in row]
+
+
+def _decoded(columns: dict[str, pa.Array], types: Types, parts: pa.Array, unsure: dict[int, str]) -> list[pa.Array]:
+    """The columns, with what their values stand for; the schema part of each envelope counts.
+
+    Args:
+        columns: of rows, as they stand in JSON.
+        types: of some columns.
+        parts: the schema part of each row, or NULL where ``types`` says it.
+        unsure: gets why values stand for nothing, by the places of their rows.
+    """
+    texts = parts.dictionary_encode("encode")
+    groups = [
+        (_types_said(text), texts.indices.to_numpy() == at) for at, text in enumerate(texts.dictionary.to_pylist())
+    ]
+    for name, type_ in types.items():
+        if name not in columns or not pa.types.is_string(columns[name].type):
+            continue
+        found = pa.nulls(len(columns[name]), type_.type)
+        for said, where in groups:
+            own = said.get(name, type_)
+            values, misfit = own.decoded(columns[name].filter(pa.array(where)))
+            fitting, lost = cast_each(values, partial(pc.cast, target_type=type_.type))
+            misfit = misfit if lost is None else misfit | lost
+            found = pc.replace_with_mask(found, pa.array(where), fitting)
+            bad = np.flatnonzero(where)[misfit].tolist()
+            unsure |= {at: f"{name}: {columns[name][at].as_py()!r:.60} is no {own.name}" for at in bad}
+        columns[name] = found
+    return [*columns.values()]
+
+
+def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, types: Types, corrections: Corrections) -> Iterator[Chunk]:
     key = pa.schema([field for field in row if stored_name(field.name) in corrections.key])
     for chunk in chunks:
-        envelopes = chunk.rows
+        envelopes, parts = chunk.rows, None
+        if types:
+            parts = envelopes.column("schema")
         if "payload" in envelopes.schema.names:
             envelopes = pa.RecordBatch.from_struct_array(envelopes.column("payload"))
         op, before, after = (_member(envelopes, name) for name in ("op", "before", "after"))
@@ -55,6 +103,14 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
         both = [pa.concat_arrays(two) for two in zip(olds, news, strict=True)]
         missing = [*map(unsent, both)]
         takes, puts, reasons = _steps(op, before, after, key, np.any(missing, axis=0).reshape(2, -1))
+        if parts is not None:
+            as_they_stand, unsure = dict(zip(row.names, map(_nulled, both, missing), strict=True)), dict[int, str]()
+            both = _decoded(as_they_stand, types, pa.concat_arrays([parts, parts]), unsure)
+            for place, why in unsure.items():
+                is_after, envelope = divmod(place, len(op))
+                if (puts if is_after else takes)[envelope]:
+                    reasons[envelope] = why
+            takes[[*reasons]] = puts[[*reasons]] = False
         quarantined = [
             QuarantinedRow(int(chunk.lines[at]), _TEXT.format(*(part[at].as_py() for part in (op, before, after))), why)
             for at, why in sorted(reasons.items())
@@ -66,7 +122,7 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, corrections: Corrections)
         missing = [mask[picked] for mask in missing]
         columns = [_nulled(column.take(pa.array(picked)), mask) for column, mask in zip(both, missing, strict=True)]
         control = [pa.array(2 * is_put - 1), stated_unsent(row, missing)]
-        unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=pa.schema([*row, *_CONTROL]))
+        unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=pa.schema([*_meant(row, types), *_CONTROL]))
         yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined))
 
 

@@ -25,6 +25,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown, with_article
 from workbench.sql.algebra.types import MAX_PRECISION, DataType
+from workbench.streams.files.connect_schema import is_schema_part
 from workbench.streams.files.json_values import (
     MEMBERS,
     JsonRecord,
@@ -35,6 +36,7 @@ from workbench.streams.files.json_values import (
     is_as_text,
     number_of,
     text_of,
+    with_schema_part,
 )
 from workbench.streams.guessing import Guess, guess
 from workbench.streams.log import CHUNK_ROWS
@@ -212,7 +214,10 @@ def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:
     if values.keys() >= {"before", "after"}:
         # An envelope's rows before and after a change have one type, also where the first ones have no row before.
         values["before"] = values["after"] = values["before"] + values["after"]
-    return pa.schema([field_of(name, _type_of(column)) for name, column in values.items()])
+    parts = values.pop("schema") if "payload" in values and is_schema_part(values.get("schema", ())) else []
+    schema = pa.schema([field_of(name, _type_of(column)) for name, column in values.items()])
+    said = [part for part in parts if isinstance(part, Mapping)]
+    return with_schema_part(schema, said[-1]) if said else schema
 
 
 def batch_of(

@@ -20,6 +20,7 @@ import pyarrow as pa
 from workbench.errors import with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
 from workbench.streams.guessing import loses_digits
 
 JsonRecord = Mapping[str, Any]
@@ -54,6 +55,28 @@ def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
     fields = [_as_text(field, declared) for field in schema if field.name != MEMBERS]
     asked = [pa.field(MEMBERS, pa.int64())] if MEMBERS in {*declared, *schema.names} else []
     return pa.schema([*fields, *asked], metadata=schema.metadata)
+
+
+def with_schema_part(schema: pa.Schema, part: JsonRecord) -> pa.Schema:
+    """The columns of envelopes with a schema part: it is a text, and says what the values of their rows are.
+
+    Args:
+        schema: as the first records suggest it.
+        part: of one of them.
+    """
+    types = connect_types(part)
+    metadata = {**_AS_TEXT, SCHEMA_PART: json.dumps(part).encode()}
+    own = [_said(field, types) if field.name == "payload" else field for field in schema if field.name != "schema"]
+    return pa.schema([pa.field("schema", pa.string(), metadata=metadata), *own])
+
+
+def _said(field: pa.Field, types: Mapping[str, ConnectType]) -> pa.Field:
+    if field.name in _ENVELOPE and pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([_said(inner, types) for inner in field.type]))
+    raw = types[field.name].raw if field.name in types else None
+    if raw is None:
+        return field
+    return pa.field(field.name, raw, metadata=_AS_TEXT if pa.types.is_string(raw) else None)
 
 
 def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:

@@ -1,0 +1,162 @@
+"""The schema part that Kafka Connect's JSON converter puts beside an envelope: it says what the values of columns are.
+
+JSON has no bytes, decimals or times. A decimal is the Base64 of its digits, a date the number of days since 1970.
+Source: Debezium documentation, "Data type mappings" of its connectors; Kafka Connect, package ``connect.data``.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.arrow.types import Mask, to_arrow
+from workbench.sql.algebra.types import MAX_PRECISION, TIMESTAMP
+from workbench.streams.convert import cast_each, convert
+
+SCHEMA_PART = b"connect"
+"""Of the field that has the schema part: the part as the first records have it."""
+
+_DECIMAL = "org.apache.kafka.connect.data.Decimal"
+_VARIABLE = "io.debezium.data.VariableScaleDecimal"
+_DAYS = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
+_UNITS = {
+    "io.debezium.time.Timestamp": "ms",
+    "org.apache.kafka.connect.data.Timestamp": "ms",
+    "io.debezium.time.MicroTimestamp": "us",
+    "io.debezium.time.NanoTimestamp": "ns",
+}
+_ZONED = "io.debezium.time.ZonedTimestamp"
+_TIMES = {
+    "io.debezium.time.Time": 1_000,
+    "org.apache.kafka.connect.data.Time": 1_000,
+    "io.debezium.time.MicroTime": 1_000_000,
+    "io.debezium.time.NanoTime": 1_000_000_000,
+}
+_PLAIN = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), pa.int64()),
+    **dict.fromkeys(("float", "double", "float32", "float64"), pa.float64()),
+    "boolean": pa.bool_(),
+}
+
+
+@dataclass(frozen=True)
+class ConnectType:
+    """What the schema part says of a column.
+
+    Attributes:
+        kind: ``int64``, ``bytes``, ``string``, ``struct`` and so on.
+        name: what its values stand for; ``""``: themselves.
+        scale: of a decimal.
+    """
+
+    kind: str
+    name: str
+    scale: int = 0
+
+    @property
+    def raw(self) -> pa.DataType | None:
+        """The type of its values in JSON where that is sure; a text is read as it stands there. ``None``: an array."""
+        if self.kind in ("array", "map") or (self.kind == "struct" and not self.name):
+            return None
+        return pa.string() if self.name or self.kind not in _PLAIN else _PLAIN[self.kind]
+
+    @property
+    def type(self) -> pa.DataType | None:
+        """The type of what its values stand for; ``None``: they are as they stand there."""
+        if self.name == _DECIMAL and 0 <= self.scale <= MAX_PRECISION:
+            return pa.decimal128(MAX_PRECISION, self.scale)
+        if self.name in _DAYS:
+            return pa.date32()
+        if self.name in _UNITS:
+            return pa.timestamp(_UNITS[self.name])
+        if self.name == _ZONED:
+            return to_arrow(TIMESTAMP)
+        return pa.string() if self.name in (_VARIABLE, *_TIMES) else None
+
+    def decoded(self, texts: pa.Array) -> tuple[pa.Array, Mask]:
+        """What texts stand for, and a mask of those that stand for nothing of the type.
+
+        Example:
+            >>> cents = ConnectType("bytes", "org.apache.kafka.connect.data.Decimal", 4)
+            >>> values, misfit = cents.decoded(pa.array(["BAg=", "?"]))
+            >>> values.to_pylist(), misfit.tolist()
+            ([Decimal('0.1032'), None], [False, True])
+        """
+        type_ = self.type
+        assert type_ is not None
+        if self.name == _DECIMAL:
+            return _each(texts, lambda text: _number(text, self.scale), type_)
+        if self.name == _VARIABLE:
+            return _each(texts, _variable, type_)
+        if self.name in _TIMES:
+            return _each(texts, lambda text: _time(int(text), _TIMES[self.name]), type_)
+        if self.name == _ZONED:
+            values, misfit = convert(texts, TIMESTAMP)
+        else:
+            whole = pa.int32() if self.name in _DAYS else pa.int64()
+            values, misfit = cast_each(texts, lambda part: part.cast(whole).cast(type_))
+        return values, np.zeros(len(texts), np.bool_) if misfit is None else misfit
+
+
+def _each(texts: pa.Array, read: Callable[[str], object], type_: pa.DataType) -> tuple[pa.Array, Mask]:
+    values, misfit = list[object](), np.zeros(len(texts), np.bool_)
+    for at, text in enumerate(texts.to_pylist()):
+        try:
+            values.append(None if text is None else pa.scalar(read(text), type_).as_py())
+        except (ValueError, TypeError, KeyError, OverflowError, pa.ArrowException):
+            values.append(None)
+            misfit[at] = True
+    return pa.array(values, type_), misfit
+
+
+def _number(text: str, scale: int) -> Decimal:
+    return Decimal(f"{int.from_bytes(b64decode(text, validate=True), signed=True)}E{-scale}")
+
+
+def _variable(text: str) -> str:
+    parts = json.loads(text)
+    return f"{_number(parts['value'], parts['scale']):f}"
+
+
+def _time(ticks: int, per_second: int) -> str:
+    seconds, fraction = divmod(ticks, per_second)
+    digits = f".{fraction:0{len(str(per_second)) - 1}}".rstrip("0") if fraction else ""
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{digits}"
+
+
+def is_schema_part(values: Sequence[object]) -> bool:
+    """Whether values are schema parts, some of which may be missing."""
+    there = [value for value in values if value is not None]
+    return bool(there) and all(isinstance(value, Mapping) and value.get("type") == "struct" for value in there)
+
+
+def connect_types(part: Mapping[str, Any] | None) -> dict[str, ConnectType]:
+    """What a schema part says of the columns of the rows in an envelope, by their names.
+
+    Example:
+        >>> day = {"field": "day", "type": "int32", "name": "io.debezium.time.Date"}
+        >>> connect_types({"type": "struct", "fields": [{"field": "after", "type": "struct", "fields": [day]}]})
+        {'day': ConnectType(kind='int32', name='io.debezium.time.Date', scale=0)}
+    """
+    found = dict[str, ConnectType]()
+    for row in _fields(part):
+        if row.get("field") in ("before", "after"):
+            for field in _fields(row):
+                scale = str((field.get("parameters") or {}).get("scale", "0"))
+                whole = int(scale) if scale.removeprefix("-").isdigit() else -1
+                found[str(field.get("field"))] = ConnectType(
+                    str(field.get("type")), str(field.get("name") or ""), whole
+                )
+    return found
+
+
+def _fields(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    fields = (part or {}).get("fields")
+    return [field for field in fields if isinstance(field, Mapping)] if isinstance(fields, list) else []
