@@ -455,3 +455,39 @@ def test_the_schema_part_says_what_values_are(
     assert [why for _, why in reasons(log)] == [
         "amount: '?' is no org.apache.kafka.connect.data.Decimal", "day: '1000000000000' is no io.debezium.time.Date"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "expected"),
+    [
+        ("decimal(15,4)", ["BAg=", "1234", None], [Decimal("0.1032"), Decimal("-265.8824"), None]),
+        ("decimal(15,4)", ["0.1032", "1234", 12.5], [Decimal("0.1032"), Decimal("1234.0000"), Decimal("12.5000")]),
+        ("decimal(15,0)", ["1234"], [Decimal(1234)]),
+        ("decimal(15,4)", ["1234", None], [None]),  # it may be both
+        ("decimal(15,4)", ["BAg=", "1.5", "1234"], [Decimal("0.1032"), Decimal("1.5000")]),
+        ("decimal(15,4)", ["?", "BAg="], [Decimal("0.1032")]),
+        (
+            "date",
+            [19000, -1, "2022-01-08", None],
+            [dt.date(2022, 1, 8), dt.date(1969, 12, 31), dt.date(2022, 1, 8), None],
+        ),
+        ("date", [19000, 10**8, "8.1.2022"], [dt.date(2022, 1, 8)]),
+    ],
+)
+@pytest.mark.parametrize("added", ["list", "live"])
+def test_declared_decimals_and_days_without_a_schema_part(
+    tmp_path: Path, type_: str, values: list[object], expected: list[object], added: str
+) -> None:
+    envelopes = [{"op": "c", "before": None, "after": {"id": n, "v": value}} for n, value in enumerate(values)]
+    corrections, columns = corrections_of("debezium", ["id"], None), {"v": type_}
+    if added == "list":
+        log = ingest("s", envelopes, tmp_path / "s", columns=columns, corrections=corrections)
+    else:
+        reader = open_live(iter(envelopes))
+        assert reader is not None
+        reader.declare(declared_types(columns))
+        empty = OpenedSource(reader.schema, iter(()))
+        log = ingest("s", empty, tmp_path / "s", columns=columns, corrections=corrections).growing(durable=False)
+        take_in(log, reader, 99)
+    assert [value for *_, value in rows(log)] == expected
+    assert len(reasons(log)) == len(values) - len(expected) and all(type_ in why for _, why in reasons(log))

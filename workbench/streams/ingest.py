@@ -94,7 +94,8 @@ def ingest(
             read_as = declared_types(columns or {}) | ({} if corrections is None else corrections.asked)
             opened = open_source(source, partial / "spark", stack, options, read_as)
             if corrections is not None and corrections.changes is Changes.DEBEZIUM:
-                opened = unfold_envelopes(opened, corrections)
+                plain = {name: text for name, text in (columns or {}).items() if not split_form(text)[1]}
+                opened = unfold_envelopes(opened, corrections, declared_types(plain))
             types = column_types(opened, columns or {})
             own = types if corrections is None else corrections.without_control(types)
             _check_time(time, own)

@@ -20,25 +20,35 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import cast_each
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, DEBEZIUM_UNSENT, Corrections
 from workbench.streams.corrections.unsent import stated_unsent, unsent
-from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
+from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, DeclaredType, connect_types
+from workbench.streams.files.json_values import is_as_text
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-Types = Mapping[str, ConnectType]
+Types = Mapping[str, ConnectType | DeclaredType]
 _TEXT = "op {}, before {}, after {}"
 _CONTROL = (pa.field(DEBEZIUM_CHANGE, pa.int64()), pa.field(DEBEZIUM_UNSENT, pa.string()))
 
 
-def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSource:
+def unfold_envelopes(
+    source: OpenedSource, corrections: Corrections, declared: Mapping[str, DataType] | None = None
+) -> OpenedSource:
     """The rows in the envelopes of a source, each with what its envelope says of it in two more columns.
+
+    Args:
+        source: of envelopes.
+        corrections: of the stream.
+        declared: types of columns, by their stored names, which say what values are where no schema part does.
 
     Raises:
         StreamError: the source has no envelopes.
     """
     schema = source.schema
-    types = _types_said((schema.field("schema").metadata or {}).get(SCHEMA_PART) if "schema" in schema.names else None)
+    part = (schema.field("schema").metadata or {}).get(SCHEMA_PART) if "schema" in schema.names else None
+    said, types = connect_types(json.loads(part)) if part else {}, _types_said(part)
     if "payload" in schema.names and pa.types.is_struct(schema.field("payload").type):
         schema = pa.schema(list(schema.field("payload").type))
     parts = [schema.field(name).type for name in ("after", "before") if name in schema.names]
@@ -46,11 +56,15 @@ def unfold_envelopes(source: OpenedSource, corrections: Corrections) -> OpenedSo
     if row is None or "op" not in schema.names:
         message = f"the source has no Debezium envelopes: its columns are {', '.join(source.schema.names)}"
         raise StreamError(message, hint="an envelope has op, before and after; rows alone are changes='upsert'")
+    if declared:
+        read_as = {field.name: declared.get(stored_name(field.name)) for field in row if is_as_text(field)}
+        of_kinds = {name: type_ for name, type_ in read_as.items() if type_ and type_.kind in (Kind.DECIMAL, Kind.DATE)}
+        types = {**{name: DeclaredType(type_) for name, type_ in of_kinds.items() if name not in said}, **types}
     unfolded = _unfolded(source.chunks, pa.schema(list(row)), types, corrections)
     return OpenedSource(pa.schema([*_meant(row, types), *_CONTROL]), unfolded)
 
 
-def _types_said(part: str | bytes | None) -> Types:
+def _types_said(part: str | bytes | None) -> dict[str, ConnectType | DeclaredType]:
     """The types of columns that the schema part of an envelope says, where their values in JSON stand for others."""
     types = connect_types(json.loads(part)) if part else {}
     return {name: type_ for name, type_ in types.items() if type_.type is not None}
@@ -94,7 +108,8 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, types: Types, corrections
     for chunk in chunks:
         envelopes, parts = chunk.rows, None
         if types:
-            parts = envelopes.column("schema")
+            has_parts = "schema" in envelopes.schema.names and pa.types.is_string(envelopes.column("schema").type)
+            parts = envelopes.column("schema") if has_parts else pa.nulls(len(envelopes), pa.string())
         if "payload" in envelopes.schema.names:
             envelopes = pa.RecordBatch.from_struct_array(envelopes.column("payload"))
         op, before, after = (_member(envelopes, name) for name in ("op", "before", "after"))

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
-from workbench.sql.algebra.types import MAX_PRECISION, TIMESTAMP
+from workbench.sql.algebra.types import MAX_PRECISION, TIMESTAMP, DataType, Kind
 from workbench.streams.convert import cast_each, convert
 
 SCHEMA_PART = b"connect"
@@ -105,6 +106,60 @@ class ConnectType:
         return values, np.zeros(len(texts), np.bool_) if misfit is None else misfit
 
 
+@dataclass(frozen=True)
+class DeclaredType:
+    """A column of envelopes without a schema part that is declared to have decimals or dates.
+
+    Attributes:
+        declared: its type.
+    """
+
+    declared: DataType
+
+    @property
+    def name(self) -> str:
+        """The type in words, for a reason."""
+        return f"{self.declared}" + ", or may be Base64 or not" * (self.declared.kind is Kind.DECIMAL)
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of what its values stand for."""
+        return to_arrow(self.declared)
+
+    def decoded(self, texts: pa.Array) -> tuple[pa.Array, Mask]:
+        """What texts stand for: a number of days, or a decimal in Base64, if they are not written out.
+
+        A text like ``1234`` can be both a number and Base64. What the others are decides; where there are no others it
+        is a whole number if the decimal has no fraction, and else nothing.
+
+        Example:
+            >>> from workbench.sql.algebra.types import decimal
+            >>> cents, digits = DeclaredType(decimal(9, 2)), pa.array(["1234", "BAg="])
+            >>> cents.decoded(digits)[0].to_pylist(), cents.decoded(digits.slice(0, 1))[0].to_pylist()
+            ([Decimal('-26388.08'), Decimal('10.32')], [None])
+        """
+        values, misfit = convert(texts, self.declared)
+        unread = np.zeros(len(texts), np.bool_) if misfit is None else misfit
+        if self.declared.kind is Kind.DATE:
+            days = np.asarray(pc.match_substring_regex(texts, r"^-?\d{1,7}$").fill_null(False))
+            found, _ = cast_each(pc.if_else(days, texts, None), lambda part: part.cast(pa.int32()).cast(pa.date32()))
+            return pc.coalesce(found, values), unread & ~days
+        bytes_, no_bytes = _each(texts, lambda text: _number(text, self.declared.scale), self.type)
+        is_bytes = np.asarray(bytes_.is_valid())
+        is_number = np.asarray(texts.is_valid()) & ~unread
+        both, sure_bytes, sure_number = (
+            is_bytes & is_number,
+            bool((is_bytes & unread).any()),
+            bool((is_number & no_bytes).any()),
+        )
+        if sure_bytes != sure_number:
+            is_bytes = is_bytes & (unread | sure_bytes)
+            return pc.if_else(is_bytes, bytes_, values), unread & ~is_bytes
+        if sure_bytes or self.declared.scale:
+            return pc.if_else(both, None, pc.coalesce(values, bytes_)), (unread & ~is_bytes) | both
+        return pc.coalesce(values, bytes_), unread & ~is_bytes
+
+
 def _each(texts: pa.Array, read: Callable[[str], object], type_: pa.DataType) -> tuple[pa.Array, Mask]:
     values, misfit = list[object](), np.zeros(len(texts), np.bool_)
     for at, text in enumerate(texts.to_pylist()):
@@ -117,6 +172,8 @@ def _each(texts: pa.Array, read: Callable[[str], object], type_: pa.DataType) ->
 
 
 def _number(text: str, scale: int) -> Decimal:
+    if not text:
+        raise ValueError("no digits")
     return Decimal(f"{int.from_bytes(b64decode(text, validate=True), signed=True)}E{-scale}")
 
 

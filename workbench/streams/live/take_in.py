@@ -71,7 +71,8 @@ def _fitting(log: StreamLog, chunk: Chunk) -> Fitting:
     """The rows with the types of the log, the line of each, and those that do not fit."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
     if log.corrections is not None and log.corrections.changes is Changes.DEBEZIUM:
-        opened = unfold_envelopes(opened, log.corrections)
+        plain = {name: type_ for name, type_ in log.columns if name not in log.guesses}
+        opened = unfold_envelopes(opened, log.corrections, plain)
     types = _types(log, opened)
     try:
         return fit(next(opened.chunks), types, log_schema(types.items()), log.guesses)
