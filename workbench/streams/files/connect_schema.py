@@ -136,7 +136,7 @@ class DeclaredType:
             >>> from workbench.sql.algebra.types import decimal
             >>> cents, digits = DeclaredType(decimal(9, 2)), pa.array(["1234", "BAg="])
             >>> cents.decoded(digits)[0].to_pylist(), cents.decoded(digits.slice(0, 1))[0].to_pylist()
-            ([Decimal('-26388.08'), Decimal('10.32')], [None])
+            ([Decimal('-26588.24'), Decimal('10.32')], [None])
         """
         values, misfit = convert(texts, self.declared)
         unread = np.zeros(len(texts), np.bool_) if misfit is None else misfit
