@@ -27,6 +27,7 @@ UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
 _SAMPLE = 1 << 20
 _RECORDS, _MOST_TITLES = 50, 20
 _NUMBER = re.compile(r"^\s*[(+-]?\d[\d.,:/ -]*\)?\s*$")
+_YEAR = re.compile(r"^\s*(?:19|20)\d\d\s*$")
 _BACKSLASHED = re.compile(r'[^\\,;\t|"\r\n]\\"[^,;\t|"\r\n]')
 _SIGNS = "€£§°µ²³½¼¾®©™·•–—…‘’“”«»¿¡ \u00a0"
 """Signs beyond ASCII that stand in texts by themselves."""
@@ -274,10 +275,18 @@ def _after_block(fields: Sequence[list[str]], usual: int) -> int:
     place = in_block.index(False) if False in in_block else 0
     block = fields[:place]
     is_block = (len(block) > 1 or any(map(_is_padded, block))) and len(block) <= _MOST_TITLES
-    if not is_block or not _names_columns(fields[place], usual):
+    if not is_block or not (_names_columns(fields[place], usual) or _names_years(fields[place])):
         return 0
     only_padded = all(map(_is_padded, block)) and any(one[0].strip() for one in block)
     return place if only_padded or _has_numbers(fields[place + 1 :]) else 0
+
+
+def _names_years(values: Sequence[str]) -> bool:
+    """Whether a record has names, then years, and maybe a separator at its end."""
+    named = values if values[-1].strip() else values[:-1]
+    years = [bool(_YEAR.match(value)) for value in named]
+    others = [value for value, is_year in zip(named, years, strict=True) if not is_year]
+    return any(years) and not years[0] and all(value.strip() and not _NUMBER.match(value) for value in others)
 
 
 def _has_numbers(rows: Sequence[list[str]]) -> bool:
