@@ -14,7 +14,7 @@ from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Analytic, Node, NodeId, Selection, Window
+from workbench.network.nodes import Aggregate, Analytic, Columns, Node, NodeId, Selection, Window
 from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
@@ -75,12 +75,17 @@ def is_bounded(node: Node) -> bool:
 
 
 def lookup_keys(
-    network: Network, paths: Mapping[NodeId, Sequence[AccessPath]], row_keys: Mapping[NodeId, Sequence[Expression]]
+    network: Network,
+    produced: Mapping[NodeId, Columns],
+    paths: Mapping[NodeId, Sequence[AccessPath]],
+    row_keys: Mapping[NodeId, Sequence[Expression]],
 ) -> Mapping[NodeId, Mapping[str, Expression]]:
     """For every tree, by root, the computed expressions its rows are looked up by, and the columns they are stored in.
 
     Args:
         network: what runs.
+        produced: the columns that the rows of each root have as they are computed. A function that is not among them is
+            not read, so the parent may lack its arguments.
         paths: for each join the access paths by which its sides are looked up.
         row_keys: for each aggregate the groups by which its parent's rows are looked up.
     """
@@ -95,7 +100,8 @@ def lookup_keys(
         if isinstance(node, Analytic):
             keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)
             required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
-            required += [(node.parent, argument) for argument in sums_of(node.functions).values()]
+            functions = [function for function in node.functions if function.name in produced[node.id]]
+            required += [(node.parent, argument) for argument in sums_of(functions).values()]
     required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]
     keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
     for parent, key in required:

@@ -122,7 +122,7 @@ class _PlanBuilder:
             root: (*paths, *(s.path for s in all_of(semijoins))) for root, (paths, semijoins) in self.lookups.items()
         }
         row_keys = {root: plan.row_keys for name, plan in self.groupings.items() for root in operators[name]}
-        self.lookup_keys = lookup_keys(network, paths, row_keys)
+        self.lookup_keys = lookup_keys(network, self.produced, paths, row_keys)
 
     def plan(self, name: str, old_bits: Mapping[NodeId, int], plans: Mapping[str, TreePlan]) -> TreePlan:
         """The plan of one operator; ``plans`` has those of the operators it reads."""
