@@ -56,7 +56,7 @@ AGGREGATES = {
         "SELECT g, COUNT(DISTINCT k) AS a, SUM(DISTINCT k) AS s, COUNT(*) AS n, MAX(y) AS m FROM t GROUP BY g",
         # A sum beyond BIGINT is NULL here, and a HUGEINT in DuckDB.
         "SELECT g, COUNT(DISTINCT k) AS a,"
-        " CASE WHEN abs(SUM(DISTINCT k)) <= 9223372036854775807 THEN SUM(DISTINCT k) END AS s,"
+        " CASE WHEN SUM(DISTINCT k) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN SUM(DISTINCT k) END AS s,"
         " COUNT(*) AS n, MAX(y) AS m FROM t GROUP BY g",
     ),
     "distinct_of_groups": Case(

@@ -136,7 +136,7 @@ def test_rows_that_version_0_2_kept_as_json_are_corrected(in_process: InProcess,
         assert session.query("priced").result()["id"].tolist() == [1, 2, 3, 5]
         session.update_table("prices", delete=[{"id": id_} for id_ in (1, 2, 3)])
         assert session.query("priced").result()["s"].tolist() == ["five"]
-        session.attach("orders", orders({"id": 3, "s": "\\3\t"}, {"id": 0, "s": None}, {"id": 1, "s": "new"}))
+        session.attach("orders", orders({"id": 3, "s": "\\3\t"}, {"id": 0}, {"id": 1, "s": "new"}))
         session.attach("votes", votes({"v": "0\t", "w": -3}, {"v": "1\t", "w": -3}, {"v": "1\t", "w": -1}))
         session.run(4)
         assert answer(session.query("ordered")) == [[1, "new"], [2, "\\2\t"], [3, "\\3\t"]]
