@@ -108,7 +108,8 @@ def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
             continue
         assert found == expected, f"seed {seed}: {sql}"
         outcome["equal"] += 1
-    assert outcome["equal"] > COUNT / 4, outcome
+    # How many texts have a LIMIT or OVER differs from seed to seed; of the others most must be answered.
+    assert outcome["equal"] > outcome.total() / 3 > 1, outcome
 
 
 def test_random_texts_are_planned_or_refused() -> None:
