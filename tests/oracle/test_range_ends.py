@@ -51,10 +51,13 @@ def test_a_number_that_leaves_no_room_disables_its_query_alone(spark: SparkSessi
         table = pa.table({"id": pa.array(range(3), pa.int64()), "v": pa.array(values, pa.decimal128(38, 0))})
         session.add_stream("t", table, history=2, batch=1)
         around = session.register("SELECT id, COUNT(*) OVER (ORDER BY v RANGE 3 PRECEDING) AS n FROM t")
+        of_groups = "SELECT id, COUNT(*) OVER (ORDER BY SUM(v) RANGE 3 PRECEDING) AS n FROM t GROUP BY id"
+        grouped = session.register(of_groups)
+        assert grouped.result()["n"].tolist() == [1, 1]
         behind = session.register("SELECT id, COUNT(*) OVER (ORDER BY v) AS n FROM t")
         assert around.result()["n"].tolist() == [1, 1]
         session.run(1)
         assert behind.result().sort_values("id")["n"].tolist() == [1, 2, 3]
-        assert "too large for the ends of a frame" in around.status
+        assert all("too large for the ends of a frame" in query.status for query in (around, grouped))
         with pytest.raises(SqlError, match="RANGE cannot count with this distance"):
             session.register(f"SELECT id, COUNT(*) OVER (ORDER BY v RANGE {LARGEST} PRECEDING) AS n FROM t")

@@ -34,7 +34,7 @@ def _comparison(arguments: Arguments) -> tuple[Arguments, DataType]:
     arguments = tuple(map(_computed, arguments))
     days = tuple(map(_day, arguments))
     sides = coercion.comparable_sides(*(days if all(day.type == DATE for day in days) else arguments))
-    # What is compared with now is a window, whose end keeps the type of its time.
+    # A comparison with now is a window, and the end of a window keeps the type of its time.
     return sides if any(NOW in calls(side) for side in sides) else widened_sides(*sides), BOOLEAN
 
 

@@ -33,7 +33,7 @@ _BLOCK_BYTES = 1 << 22
 _LINE_BREAKS = r"\n(?:\r?\n)*"
 
 
-def open_csv(path: Path, stack: ExitStack, options: CsvOptions = CsvOptions()) -> OpenedSource:  # noqa: B008
+def open_csv(path: Path, stack: ExitStack, options: CsvOptions) -> OpenedSource:
     """Opens a ``.csv`` or ``.csv.gz`` file.
 
     How it is written is found out (``csv_layout``) where the options do not say it.

@@ -13,10 +13,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from workbench.arrow.compatible import cast_compatible, is_compatible, widest_type
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.csv_layout import CsvOptions
@@ -56,7 +55,7 @@ class FolderReader:
         if schema is None:
             first = self._first()
             schema, self.inferred, self.notes = first.schema, first.inferred, first.notes
-        self._schema = pa.schema([field_.with_type(_widest(field_.type)) for field_ in schema], schema.metadata)
+        self._schema = pa.schema([field_.with_type(widest_type(field_.type)) for field_ in schema], schema.metadata)
 
     @property
     def schema(self) -> pa.Schema:
@@ -142,7 +141,7 @@ class FolderReader:
             raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on")
         for field_ in self._schema:
             found = schema.field(field_.name).type
-            if not _fits(found, field_.type):
+            if not is_compatible(found, field_.type):
                 message = f"{file}: column {field_.name} is {found}, and was {field_.type} before"
                 raise StreamError(message, hint="write it again with the same type; the others go on")
 
@@ -179,7 +178,7 @@ class _Taken:
     def add(self, chunk: Chunk, schema: pa.Schema) -> int:
         """Take rows, and all that is quarantined among them; how many rows."""
         some = chunk.rows.slice(0, self.most - self._count)
-        columns = [_fitted(some.column(field_.name), field_.type) for field_ in schema]
+        columns = [cast_compatible(some.column(field_.name), field_.type) for field_ in schema]
         rows = pa.RecordBatch.from_arrays(columns, schema=schema)
         self.rows.append(rows)
         self.quarantined += chunk.quarantined
@@ -225,46 +224,6 @@ class _Taken:
                 if note.reason != reason:
                     self.quarantined.append(QuarantinedRow(0, place, reason))
                     self.goes_on(place, self.offsets[place], note.unreadable(reason))
-
-
-def _widest(type_: pa.DataType) -> pa.DataType:
-    """The widest of the types that are one in the workbench, so that later files may have any of them."""
-    is_ = pa.types
-    if is_.is_struct(type_):
-        return pa.struct([field_.with_type(_widest(field_.type)) for field_ in type_])
-    if is_.is_list(type_) or is_.is_large_list(type_):
-        return pa.list_(pa.field("item", _widest(type_.value_type), metadata=type_.value_field.metadata))
-    if is_.is_dictionary(type_):
-        return _widest(type_.value_type)
-    if is_.is_integer(type_) and type_ != pa.uint64():
-        return pa.int64()
-    if is_.is_floating(type_):
-        return pa.float64()
-    return pa.string() if is_.is_null(type_) or is_.is_large_string(type_) or is_.is_string_view(type_) else type_
-
-
-def _fits(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether values of a type are read as one of ``_widest``, and none is changed unless it says so."""
-    is_, wide = pa.types, _widest(found)
-    if is_.is_struct(wide) and is_.is_struct(wanted):
-        types = {field_.name: field_.type for field_ in wide}
-        return types.keys() == {field_.name for field_ in wanted} and all(_fits(types[f.name], f.type) for f in wanted)
-    if is_.is_list(wide) and is_.is_list(wanted):
-        return _fits(wide.value_type, wanted.value_type)
-    is_exact = (is_.is_integer(wide) and is_.is_floating(wanted)) or (is_.is_decimal(wide) and is_.is_decimal(wanted))
-    return wide == wanted or is_.is_null(found) or is_exact
-
-
-def _fitted(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Values of a type that fits; the fields of a struct are found by their names."""
-    if pa.types.is_struct(wanted) and pa.types.is_struct(values.type):
-        fields = [_fitted(pc.struct_field(values, field_.name), field_.type) for field_ in wanted]
-        return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=values.is_null())
-    if pa.types.is_list(wanted) and values.type != wanted and not pa.types.is_null(values.type):
-        offsets = pc.list_value_length(values).fill_null(0)
-        ends = pa.array(np.concatenate([[0], np.cumsum(offsets)]), pa.int32())
-        return pa.ListArray.from_arrays(ends, _fitted(values.flatten(), wanted.value_type), mask=values.is_null())
-    return values.cast(wanted)
 
 
 def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chunk]:
