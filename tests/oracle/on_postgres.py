@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import Any
 
 import psycopg
@@ -59,6 +60,27 @@ def compare(
                 assert ours == theirs, (name, number, list(ours - theirs)[:5], list(theirs - ours)[:5])
                 if name.startswith("ordered"):
                     assert found == expected, (name, number)
+
+
+def drawn(rows: int, random: Random, text: Callable[[], str]) -> list[Values]:
+    """Rows of a key, a number and a text, with NULLs and duplicates, some of which take back an earlier one.
+
+    Args:
+        rows: how many.
+        random: chooses.
+        text: gives one.
+
+    Returns:
+        The rows, each with its weight last.
+    """
+    made, there = list[Values](), list[Values]()
+    while len(made) < rows:
+        if there and random.random() < 0.15:
+            made.append((*there.pop(random.randrange(len(there))), -1))
+            continue
+        there.append((random.randint(1, 4), len(made), None if random.random() < 0.05 else text()))
+        made.append((*there[-1], 1))
+    return made
 
 
 def _hashable(row: Values) -> Values:

@@ -6,7 +6,7 @@ from random import Random
 
 import pyarrow as pa
 import servers
-from oracle.on_postgres import Values, compare
+from oracle.on_postgres import compare, drawn
 from pyspark.sql import SparkSession
 
 HISTORY, BATCH = 40, 30
@@ -40,18 +40,8 @@ ASKED = {
 }  # fmt: skip
 
 
-def drawn(rows: int) -> list[Values]:
-    """Rows with NULLs and duplicates, some of which take back an earlier one: its weight is last."""
-    random, made, there = Random(3), list[Values](), list[Values]()
-    while len(made) < rows:
-        if there and random.random() < 0.2:
-            made.append((*there.pop(random.randrange(len(there))), -1))
-            continue
-        there.append((random.randint(1, 4), len(made), None if random.random() < 0.05 else random.choice(TEXTS)))
-        made.append((*there[-1], 1))
-    return made
-
-
 def test_answers_are_those_of_postgres(spark: SparkSession) -> None:
+    random = Random(3)
+    rows = drawn(HISTORY + 2 * BATCH, random, lambda: random.choice(TEXTS))
     with servers.postgres() as address:
-        compare(address, spark, TYPES, drawn(HISTORY + 2 * BATCH), ASKED, HISTORY, BATCH)
+        compare(address, spark, TYPES, rows, ASKED, HISTORY, BATCH)

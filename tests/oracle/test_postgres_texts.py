@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
-from typing import Any
 
 import pyarrow as pa
 import pytest
 import servers
-from oracle.on_postgres import compare
+from oracle.on_postgres import compare, drawn
 from pyspark.sql import SparkSession
 
 HISTORY, BATCH = 60, 40
@@ -43,18 +42,7 @@ def postgres() -> Iterator[str]:
         yield address.replace("/postgres?", "/bytes?")
 
 
-def drawn(rows: int) -> list[tuple[Any, ...]]:
-    """Rows with NULLs and duplicates, a tenth of which take back an earlier one: its weight is last."""
-    random, made, there = Random(11), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
-    while len(made) < rows:
-        if there and random.random() < 0.1:
-            made.append((*there.pop(random.randrange(len(there))), -1))
-            continue
-        text = None if random.random() < 0.05 else random.choice(TEXTS) + random.choice(["", "", *TEXTS])
-        there.append((random.randint(1, 4), len(made), text))
-        made.append((*there[-1], 1))
-    return made
-
-
 def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> None:
-    compare(postgres, spark, TYPES, drawn(HISTORY + 3 * BATCH), ASKED, HISTORY, BATCH)
+    random = Random(11)
+    rows = drawn(HISTORY + 3 * BATCH, random, lambda: random.choice(TEXTS) + random.choice(["", "", *TEXTS]))
+    compare(postgres, spark, TYPES, rows, ASKED, HISTORY, BATCH)
