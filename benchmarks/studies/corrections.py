@@ -90,7 +90,7 @@ def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, floa
     return {part: median(seconds) for part, seconds in taken.items()}, check_digests("corrections", digests, expected)
 
 
-def updated(work: Workload, parts: Sequence[float]) -> pa.Table:
+def updated(work: Workload, parts: Sequence[float], key: str = KEY) -> pa.Table:
     """The rows of a workload, where parts of its batches, in turn, are rows of before with the values of others.
 
     Example:
@@ -115,16 +115,16 @@ def updated(work: Workload, parts: Sequence[float]) -> pa.Table:
     again[first] = False
     values = np.where(again, random.integers(0, work.history, len(keys)), keys)
     rows = work.table.take(pa.array(values))
-    return rows.set_column(rows.schema.get_field_index(KEY), KEY, work.table[KEY].take(pa.array(keys)))
+    return rows.set_column(rows.schema.get_field_index(key), key, work.table[key].take(pa.array(keys)))
 
 
-def latest(rows: pa.Table) -> pa.Table:
+def latest(rows: pa.Table, key: str = KEY) -> pa.Table:
     """The last row of each key.
 
     Example:
         >>> latest(pa.table({"tranid": [1, 2, 1], "amount": [10, 20, 30]})).to_pydict()
         {'tranid': [2, 1], 'amount': [20, 30]}
     """
-    keys = rows[KEY].to_numpy()
+    keys = rows[key].to_numpy()
     _, last = np.unique(keys[::-1], return_index=True)
     return rows.take(pa.array(np.sort(len(keys) - 1 - last)))

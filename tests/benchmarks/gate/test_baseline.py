@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.gate import __main__ as command
-from benchmarks.gate import baseline
+from benchmarks.gate import baseline, matrix
 from benchmarks.gate.baseline import Ratio, compare, load, write
 from workbench.errors import WorkbenchError
 
@@ -47,15 +47,19 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_the_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "baseline.json"
-    measured = [JOBS, SPEED]
+    measured, off = [JOBS, SPEED], ["LAG, few"]
     monkeypatch.setattr(command, "measure", lambda progress: measured)
-    monkeypatch.setattr(baseline, "FILE", file)
-    for function in ("load", "write"):
-        original = getattr(baseline, function)
-        monkeypatch.setattr(baseline, function, lambda *given, original=original: original(*given, file))
+    monkeypatch.setattr(matrix, "off_the_fast_path", lambda: off)
+    for module, own in ((baseline, file), (matrix, tmp_path / "off.json")):
+        monkeypatch.setattr(module, "FILE", own)
+        for function in ("load", "write"):
+            original = getattr(module, function)
+            monkeypatch.setattr(module, function, lambda *given, o=original, own=own: o(*given, own))
+    matrix.write([])
     write([SPEED, Ratio("jobs", 5.0)], file)
     assert command.main([]) == 1
-    assert "fell by more than 25%: jobs\n" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "fell by more than 25%: jobs\n" in out and "off the fast path: LAG, few\n" in out
     assert command.main(["--write"]) == 0
     assert command.main([]) == 0
 

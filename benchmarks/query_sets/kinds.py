@@ -1,0 +1,246 @@
+"""The rows of the cost matrix: what an analyst may write, family by family, in the SQL of Spark and of DuckDB.
+
+The rows that arrive are ``sample_streams.kinds``. A new feature enters with a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+TYPES: Mapping[str, str] = {
+    "INTEGER": "i",
+    "DOUBLE": "x",
+    "DECIMAL(15,2)": "m",
+    "DECIMAL(38,10)": "w",
+    "STRING": "s",
+    "DATE": "d",
+    "TIMESTAMP": "ts",
+}
+"""The columns of the stream by their types."""
+NUMBERS = ("INTEGER", "DOUBLE", "DECIMAL(15,2)", "DECIMAL(38,10)")
+GROUPS: Mapping[str, str] = {"few": "g", "many": "h"}
+"""Group columns: of 20 values, and of 20,000."""
+
+
+@dataclass(frozen=True)
+class KindOfQuery:
+    """A row of the matrix.
+
+    Attributes:
+        family: rows of one cost about the same.
+        name: unique.
+        sql: in Spark's SQL.
+        again: in DuckDB's; ``None`` where DuckDB means another thing by it, so that only its cost is measured.
+    """
+
+    family: str
+    name: str
+    sql: str
+    again: str | None = None
+
+
+def kinds() -> tuple[KindOfQuery, ...]:
+    """All rows of the matrix, family by family.
+
+    Example:
+        >>> len({kind.name for kind in kinds()}) == len(kinds())
+        True
+    """
+    return (*_aggregates(), *_groupings(), *_analytic(), *_joins(), *_sets(), *_windows(), *_expressions())
+
+
+def _same(family: str, name: str, sql: str) -> KindOfQuery:
+    return KindOfQuery(family, name, sql, sql)
+
+
+_OF_ANY = {
+    "COUNT": "COUNT({0})",
+    "COUNT DISTINCT": "COUNT(DISTINCT {0})",
+    "MIN": "MIN({0})",
+    "MAX": "MAX({0})",
+    "MODE": "MODE({0})",
+    "MAX_BY": "MAX_BY(id, {0})",
+    "MIN_BY": "MIN_BY({0}, id)",
+    "PERCENTILE_DISC": "PERCENTILE_DISC(0.3) WITHIN GROUP (ORDER BY {0})",
+    "ARRAY_AGG": "ARRAY_SORT(ARRAY_AGG({0}))",
+}
+_OF_NUMBERS = {
+    "SUM": "SUM({0})",
+    "AVG": "AVG({0})",
+    "SUM DISTINCT": "SUM(DISTINCT {0})",
+    "MEDIAN": "MEDIAN({0})",
+    "PERCENTILE": "PERCENTILE({0}, 0.9)",
+    "STDDEV": "STDDEV_SAMP({0})",
+    "VAR_POP": "VAR_POP({0})",
+    "SKEWNESS": "SKEWNESS({0})",
+    "KURTOSIS": "KURTOSIS({0})",
+    "CORR": "CORR({0}, i)",
+    "COVAR": "COVAR_SAMP({0}, i)",
+    "REGR_SLOPE": "REGR_SLOPE({0}, i)",
+    "REGR_R2": "REGR_R2({0}, i)",
+}
+_NOT_COMPARED = {"MODE", "MAX_BY", "MIN_BY", "ARRAY_AGG", "SKEWNESS", "KURTOSIS", "REGR_R2", "AVG", "PERCENTILE"}
+"""Ties, the order of lists, estimates of a population and digits of averages are DuckDB's own."""
+
+
+def _aggregates() -> Iterator[KindOfQuery]:
+    of_types = [*product(_OF_ANY.items(), TYPES), *product(_OF_NUMBERS.items(), NUMBERS)]
+    for ((name, call), type_), (number, group) in product(of_types, GROUPS.items()):
+        sql = f"SELECT {group}, {call.format(TYPES[type_])} FROM t GROUP BY {group}"
+        again = None if name in _NOT_COMPARED else sql.replace("MEDIAN(", "MEDIAN(1.0::DOUBLE * ")
+        yield KindOfQuery(f"aggregates, {number} groups", f"{name} {type_}, {number}", sql, again)
+    for number, group in GROUPS.items():
+        for name, call in {
+            "COUNT *": "COUNT(*)",
+            "COUNT DISTINCT of two": "COUNT(DISTINCT s, i)",
+            "LISTAGG": "LISTAGG(s, ',') WITHIN GROUP (ORDER BY id)",
+            "BIT_XOR": "BIT_XOR(i)",
+            "COUNT_IF": "COUNT_IF(x > 0.5)",
+            "FILTER": "SUM(m) FILTER (WHERE i > 500)",
+            "BOOL_OR": "BOOL_OR(i > 990)",
+        }.items():
+            sql = f"SELECT {group}, {call} FROM t GROUP BY {group}"
+            again = sql.replace("DISTINCT s, i", "DISTINCT (s, i)").replace("SUM(m)", "SUM(m)")
+            yield KindOfQuery(f"aggregates, {number} groups", f"{name}, {number}", sql, again)
+
+
+def _groupings() -> Iterator[KindOfQuery]:
+    family = "groupings"
+    for name, key in {
+        "YEAR": "YEAR(d)",
+        "MONTH": "MONTH(d)",
+        "DAYOFWEEK": "DAYOFWEEK(d)",
+        "DATE_TRUNC": "DATE_TRUNC('hour', ts)",
+        "ROUND": "ROUND(x, 1)",
+        "UPPER": "UPPER(s)",
+        "SUBSTR": "SUBSTR(s, 1, 2)",
+        "DATE_FORMAT": "DATE_FORMAT(d, 'yyyy-MM')",
+        "CASE": "CASE WHEN i > 500 THEN 'a' ELSE 'b' END",
+        "CASE of DOUBLE": "CASE WHEN x > 0.5 THEN 'a' ELSE 'b' END",
+        "modulo": "i % 7",
+    }.items():
+        again = None if name in ("DAYOFWEEK", "DATE_FORMAT", "ROUND") else f"SELECT {key}, COUNT(*) FROM t GROUP BY 1"
+        yield KindOfQuery(family, f"GROUP BY {name}", f"SELECT {key}, COUNT(*) FROM t GROUP BY {key}", again)
+    for name, sql in {
+        "all rows": "SELECT COUNT(*), SUM(m), MAX(i) FROM t",
+        "HAVING": "SELECT h, COUNT(*) FROM t GROUP BY h HAVING COUNT(*) > 5",
+        "DISTINCT": "SELECT DISTINCT g, s FROM t",
+        "top k": "SELECT g, COUNT(*) AS n FROM t GROUP BY g ORDER BY n DESC, g LIMIT 5",
+        "group of groups": "SELECT n, COUNT(*) FROM (SELECT h, COUNT(*) AS n FROM t GROUP BY h) AS q GROUP BY n",
+    }.items():
+        yield _same(family, name, sql)
+    for name, call in {"SUM": "SUM(m)", "MAX_BY": "MAX_BY(id, i)", "CORR": "CORR(i, m)"}.items():
+        sql = f"SELECT g, i % 5 AS b, {call} FROM t GROUP BY ROLLUP (g, i % 5)"
+        yield KindOfQuery(family, f"ROLLUP of {name}", sql, sql if name == "SUM" else None)
+
+
+def _analytic() -> Iterator[KindOfQuery]:
+    order = "ORDER BY ts, id"
+    for number, group in GROUPS.items():
+        for name, call in {
+            "ROW_NUMBER": "ROW_NUMBER() OVER (PARTITION BY {0} {1})",
+            "RANK": "RANK() OVER (PARTITION BY {0} ORDER BY d)",
+            "DENSE_RANK": "DENSE_RANK() OVER (PARTITION BY {0} ORDER BY d)",
+            "LAG": "LAG(x) OVER (PARTITION BY {0} {1})",
+            "LEAD": "LEAD(x) OVER (PARTITION BY {0} {1})",
+            "NTILE": "NTILE(4) OVER (PARTITION BY {0} {1})",
+            "PERCENT_RANK": "PERCENT_RANK() OVER (PARTITION BY {0} {1})",
+            "CUME_DIST": "CUME_DIST() OVER (PARTITION BY {0} {1})",
+            "FIRST_VALUE": "FIRST_VALUE(i) OVER (PARTITION BY {0} {1})",
+            "running SUM": "SUM(i) OVER (PARTITION BY {0} {1})",
+            "running SUM of DOUBLE": "SUM(x) OVER (PARTITION BY {0} {1})",
+            "moving AVG": "AVG(x) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
+            "moving MAX": "MAX(i) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
+            "RANGE": "COUNT(*) OVER (PARTITION BY {0} ORDER BY i RANGE BETWEEN 5 PRECEDING AND 5 FOLLOWING)",
+        }.items():
+            sql = f"SELECT id, {call.format(group, order)} FROM t"
+            yield KindOfQuery(f"analytic, {number} partitions", f"{name}, {number}", sql, sql)
+    yield _same("analytic, many partitions", "whole partition", "SELECT id, SUM(i) OVER (PARTITION BY h) FROM t")
+    first = "SELECT * FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY g ORDER BY i, id) AS r FROM t) AS q WHERE r <= 3"
+    yield _same("analytic, few partitions", "first rows", first)
+
+
+def _joins() -> Iterator[KindOfQuery]:
+    for name, sql in {
+        "key": "SELECT t.id, u.name FROM t JOIN u ON t.h = u.k",
+        "LEFT": "SELECT t.id, u.name FROM t LEFT JOIN u ON t.i = u.k AND u.hi > 10",
+        "RIGHT": "SELECT t.id, u.name FROM t RIGHT JOIN u ON t.h = u.k",
+        "FULL": "SELECT t.id, u.name FROM t FULL JOIN u ON t.h = u.k",
+        "self": "SELECT a.id, b.id AS other FROM t a JOIN t b ON a.h = b.h AND a.i = b.i AND a.id < b.id",
+        "self within hours": "SELECT a.id, b.id AS other FROM t a JOIN t b ON a.h = b.h"
+        " AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '3' HOUR",
+        "three": "SELECT a.id, u.name FROM t a JOIN u ON a.h = u.k JOIN bands b ON u.lo = b.lo",
+        "bands": "SELECT t.id, b.name FROM t JOIN bands b ON t.i BETWEEN b.lo AND b.hi",
+        "cross with a few": "SELECT t.id, b.lo FROM t JOIN bands b ON t.i < b.lo AND b.lo < 30",
+        "equality of DOUBLE": "SELECT t.id, q.n FROM t JOIN (SELECT g, MAX(x) AS n FROM t GROUP BY g) AS q"
+        " ON t.g = q.g AND t.x = q.n",
+        "EXISTS": "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.h AND u.hi > 50)",
+        "NOT EXISTS": "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.h AND u.hi > 50)",
+        "IN": "SELECT id FROM t WHERE h IN (SELECT k FROM u WHERE hi > 50)",
+        "NOT IN": "SELECT id FROM t WHERE i NOT IN (SELECT i FROM t WHERE x > 0.999)",
+        "scalar compared": "SELECT id FROM t WHERE x > (SELECT AVG(x) FROM t)",
+        "scalar shown": "SELECT g, COUNT(*) AS n, (SELECT COUNT(*) FROM t) AS every FROM t GROUP BY g",
+        "scalar correlated": "SELECT id FROM t WHERE i > (SELECT AVG(i) FROM t t2 WHERE t2.g = t.g)",
+        "share of a total": "SELECT g, 100.0 * SUM(m) / (SELECT SUM(m) FROM t) AS share FROM t GROUP BY g",
+        "groups joined": "SELECT t.id, q.n FROM t JOIN (SELECT h, COUNT(*) AS n FROM t GROUP BY h) AS q ON t.h = q.h",
+    }.items():
+        yield KindOfQuery("joins", name, sql, None if name == "share of a total" else sql)
+
+
+def _sets() -> Iterator[KindOfQuery]:
+    left, right = "SELECT g, i FROM t WHERE x < 0.6", "SELECT g, i FROM t WHERE m > 300"
+    for word in ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"):
+        yield _same("set operators", word, f"{left} {word} {right}")
+    for word, (name, column) in product(("UNION", "EXCEPT"), TYPES.items()):
+        sql = f"SELECT {column} FROM t WHERE i < 600 {word} SELECT {column} FROM t WHERE i > 400"
+        yield _same("set operators", f"{word} of {name}", sql)
+
+
+def _windows() -> Iterator[KindOfQuery]:
+    hour = "SELECT window.start, COUNT(*), SUM(m) FROM t GROUP BY window(ts, '{0}')"
+    sliding = "SELECT window.start, COUNT(*) FROM t GROUP BY window(ts, '1 hour', '20 minutes')"
+    for name, sql, again in (
+        ("tumbling", hour.format("1 hour"), "SELECT date_trunc('hour', ts), COUNT(*), SUM(m) FROM t GROUP BY 1"),
+        ("hopping", sliding, None),
+        (
+            "sessions",
+            "SELECT g, session_window.start, COUNT(*) FROM t GROUP BY g, session_window(ts, '5 minutes')",
+            None,
+        ),
+        ("last day", "SELECT g, COUNT(*) FROM t WHERE ts > now() - INTERVAL 1 DAY GROUP BY g", None),
+        ("last day of a join", "SELECT t.id FROM t JOIN u ON t.h = u.k WHERE t.ts > now() - INTERVAL 1 DAY", None),
+    ):
+        yield KindOfQuery("windows", name, sql, again)
+
+
+def _expressions() -> Iterator[KindOfQuery]:
+    for name, condition in {
+        "comparison": "i > 990",
+        "comparison of DOUBLE": "x > 0.99",
+        "two columns": "i > g * 49",
+        "DOUBLE and column": "x > i",
+        "IN": "s IN ('s1', 's2')",
+        "LIKE": "s LIKE 's1%'",
+        "RLIKE": "s RLIKE '^s1.$'",
+        "UPPER": "UPPER(s) = 'S1'",
+        "arithmetic": "m * 2 > 1990",
+        "YEAR": "YEAR(d) = 2024",
+        "COALESCE": "COALESCE(i, 0) > 990",
+        "OR": "i > 995 OR x > 0.995",
+        "IS NULL": "i IS NULL",
+    }.items():
+        again = None if name in ("RLIKE", "IS NULL") else f"SELECT id FROM t WHERE {condition}"
+        yield KindOfQuery("conditions", name, f"SELECT id FROM t WHERE {condition}", again)
+    for name, value in {
+        "arithmetic": "i * 2 + g",
+        "DOUBLE": "x * 2",
+        "decimals": "m * m",
+        "texts": "UPPER(s)",
+        "concatenation": "s || '!'",
+        "dates": "d + INTERVAL 1 DAY",
+        "CASE": "CASE WHEN i > 500 THEN 1 ELSE 0 END",
+        "split": "SPLIT(s, '1')",
+    }.items():
+        yield KindOfQuery("projections", f"{name} shown", f"SELECT id, {value} FROM t WHERE i > 900", None)

@@ -1,0 +1,236 @@
+"""The cost matrix: what a batch costs, query by query, by everything that SQL offers.
+
+Each query runs alone. Seconds of a processor are measured, since those of a clock say how busy a machine is. What is
+measured is appended to a file, so a run that was stopped goes on where it was; ``docs/costs.md`` is written from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from benchmarks.gate import matrix
+from benchmarks.processes import DRIVER, JVM, KINDS, WORKERS, processor_seconds, session_processes, spark_jobs
+from benchmarks.query_sets.kinds import KindOfQuery, kinds
+from benchmarks.sample_streams import kinds as sample
+from benchmarks.studies.corrections import latest, updated
+from workbench.engine.spark.jobs import Job, JobRunner, PlanJob
+from workbench.experiments import runs
+from workbench.experiments.digests import Digest
+from workbench.experiments.query_sets import GeneratedQuery
+from workbench.experiments.report import text_table
+from workbench.experiments.reruns import in_duckdb
+from workbench.experiments.study import Findings, Study, StudyProgress, option
+from workbench.experiments.workload import Workload
+from workbench.session.session import Session
+
+RESULTS, PAGE = Path("build/benchmarks/cost.jsonl"), Path("docs/costs.md")
+KEY = "id"
+AGAIN = 2
+"""Times that DuckDB runs a query: the first is slower."""
+MOST_BESIDE, MOST_GROWN = 3.0, 1.3
+"""How many times the median of its family a query may cost, and how many times as much over ten times the history."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One query at one size.
+
+    Attributes:
+        kind, family: the row of the matrix.
+        history, batch: rows.
+        corrected: the part of a batch that replaces earlier rows.
+        driver, jvm, workers: seconds of a processor for a batch, by process.
+        jobs, plans: of Spark, in a batch.
+        duckdb: seconds in which DuckDB runs the query again; ``None`` where its SQL means another thing.
+        equal: whether its answer is ours.
+    """
+
+    kind: str
+    family: str
+    history: int
+    batch: int
+    corrected: float
+    driver: float
+    jvm: float
+    workers: float
+    jobs: float
+    plans: float
+    duckdb: float | None
+    equal: bool | None
+
+    @property
+    def seconds(self) -> float:
+        """Of all processes."""
+        return self.driver + self.jvm + self.workers
+
+    @property
+    def key(self) -> tuple[str, int, int, float]:
+        """The place in the matrix."""
+        return self.kind, self.history, self.batch, self.corrected
+
+
+@dataclass(frozen=True)
+class Cost(Study):
+    """The matrix."""
+
+    name = "cost"
+    summary = "the cost of a batch by everything that SQL offers: processor time, jobs, plans, DuckDB again; resumes"
+    needs = ("duckdb",)
+
+    parts: tuple[str, ...] = option((), "families, or parts of the names of rows; all unless given", positional=True)
+    history: tuple[int, ...] = option((100_000,), "rows of history, each size in turn")
+    batch: tuple[int, ...] = option((5_000,), "rows of a batch, each size in turn")
+    corrected: tuple[float, ...] = option((0.0,), "parts of a batch that replace earlier rows", of=float)
+    batches: int = option(5, "batches that are measured")
+    results: str = option(str(RESULTS), "where results are kept")
+    page: str = option(str(PAGE), "the page that is written of all results")
+
+    def run(self, progress: StudyProgress) -> Findings:
+        """Run what is missing, and write the page."""
+        file, chosen = Path(self.results), [kind for kind in kinds() if self._asked(kind)]
+        done = {one.key for one in read(file)}
+        for history in self.history:
+            for batch in self.batch:
+                for part in self.corrected:
+                    for kind in chosen:
+                        if (kind.name, history, batch, part) not in done:
+                            one = measured(kind, history, batch, part, self.batches)
+                            append(one, file)
+                            progress(f"{one.family}: {one.kind}: {one.seconds:.3f} s of a processor")
+        every = read(file)
+        Path(self.page).write_text(page(every))
+        return text_table(_COLUMNS, [_row(one) for one in every]), {"rows": [asdict(one) for one in every]}, ()
+
+    def _asked(self, kind: KindOfQuery) -> bool:
+        return not self.parts or any(part in (kind.family, kind.name) or part in kind.name for part in self.parts)
+
+
+def measured(kind: KindOfQuery, history: int, batch: int, corrected: float, batches: int) -> Measured:
+    """Run one query alone, and DuckDB beside it."""
+    number = history + (runs.WARM_UP + batches) * batch
+    query = GeneratedQuery("q", kind.sql, kind.again or kind.sql, kind.family, {}, "spark")
+    work = Workload("cost", "t", sample.rows(number), history, batch, (query,), "ts", sample.tables())
+    arriving = updated(work, [corrected], KEY) if corrected else work.table
+    with Session() as session:
+        if corrected:
+            session.add_stream("t", arriving, history=history, batch=batch, time="ts", key=[KEY], changes="upsert")
+        else:
+            session.add_stream("t", arriving, history=history, batch=batch, time="ts")
+        for name, table in work.tables.items():
+            session.add_table(name, table)
+        answer = session.register(kind.sql, name="q")
+        session.run(runs.WARM_UP)
+        with _counted(session.parts.engine.runner.jobs) as plans:
+            jobs, before = spark_jobs(), _used()
+            session.run(batches)
+            jobs, after = spark_jobs() - jobs, _used()
+        digest = runs.run_digest(answer)
+    again, equal = _again(replace(work, table=latest(arriving, KEY)), digest) if kind.again else (None, None)
+    used = {each: (after[each] - before[each]) / batches for each in KINDS}
+    return Measured(
+        *(kind.name, kind.family, history, batch, corrected, used[DRIVER], used[JVM], used[WORKERS]),
+        *(jobs / batches, len(plans) / batches, again, equal),
+    )
+
+
+def read(file: Path) -> list[Measured]:
+    """What has been measured; of one place in the matrix the latest."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return list({one.key: one for one in (Measured(**json.loads(line)) for line in lines)}.values())
+
+
+def append(one: Measured, file: Path) -> None:
+    """Keep what was measured."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as out:
+        out.write(json.dumps(asdict(one)) + "\n")
+
+
+def page(measures: Sequence[Measured]) -> str:
+    """The page of the documentation: by family, with what falls off."""
+    known, off = {(one.kind, one.history, one.batch, one.corrected): one for one in measures}, set(matrix.load())
+    lines = [_HEAD.format(rows=len(kinds()), off=len(off), measured=len(known))]
+    for family in dict.fromkeys(kind.family for kind in kinds()):
+        own = [one for one in measures if one.family == family]
+        if own:
+            table = [_COLUMNS, ["---"] * len(_COLUMNS), *(_cells(_row(one)) for one in own)]
+            lines += ["", f"## {family[0].upper()}{family[1:]}", "", *("| " + " | ".join(row) + " |" for row in table)]
+    lines += ["", "## Off the fast path", ""]
+    for family in dict.fromkeys(kind.family for kind in kinds()):
+        if names := [kind.name for kind in kinds() if kind.family == family and kind.name in off]:
+            lines.append(f"- {family}: {'; '.join(names)}")
+    return "\n".join(lines) + "\n"
+
+
+def costly(measures: Iterable[Measured]) -> dict[str, str]:
+    """What costs more than it may, by what it is: beside its family, or as the history grows.
+
+    Example:
+        >>> few = [Measured(name, "f", 10, 5, 0.0, s, 0.0, 0.0, 1, 0, None, None) for name, s in zip("abc", (1, 1, 4))]
+        >>> costly([*few, Measured("a", "f", 100, 5, 0.0, 2.0, 0.0, 0.0, 1, 0, None, None)])
+        {'c': '4.0 times its family', 'a': '2.0 times over 10 times the history'}
+    """
+    every, found = list(measures), dict[str, str]()
+    for one in every:
+        beside = median(x.seconds for x in every if (x.family, *x.key[1:]) == (one.family, *one.key[1:]))
+        if one.seconds > MOST_BESIDE * beside:
+            found[one.kind] = f"{one.seconds / beside:.1f} times its family"
+        for larger in every:
+            if (larger.kind, *larger.key[2:]) == (one.kind, *one.key[2:]) and larger.history == 10 * one.history:
+                grown = larger.seconds / max(one.seconds, 0.01)
+                if grown > MOST_GROWN:
+                    found[one.kind] = f"{grown:.1f} times over 10 times the history"
+    return found
+
+
+_HEAD = """# What a batch costs
+
+Each row is one query that runs alone over a stream of 10 columns. `python -m benchmarks cost` measures them, writes
+this page, and goes on where it was stopped. Seconds are of a processor, not of a clock. A row is *off the fast path*
+where Spark plans or evaluates something in each batch: {off} of {rows}, found without Spark by
+`benchmarks/gate/matrix.py`. `make bench-check` fails when one more is. Measured so far: {measured}."""
+_COLUMNS = ["kind", "history", "batch", "corrected", "driver, s", "JVM, s", "workers, s", "all, s", "µs a row", "jobs",
+            "plans", "× DuckDB again", "answer"]  # fmt: skip
+
+
+def _row(one: Measured) -> list[object]:
+    compared = "not compared" if one.equal is None else "equal" if one.equal else "DIFFERS"
+    beside = one.seconds / one.duckdb if one.duckdb else None
+    shown = one.driver, one.jvm, one.workers, one.seconds, 1e6 * one.seconds / one.batch, one.jobs, one.plans
+    return [one.kind, one.history, one.batch, f"{one.corrected:.0%}", *map(float, shown), beside, compared]
+
+
+def _cells(row: Sequence[object]) -> list[str]:
+    return ["–" if cell is None else f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
+
+
+def _again(work: Workload, ours: Digest) -> tuple[float, bool]:
+    """Seconds of DuckDB for the query over the rows as they are now, and whether its answer is ours."""
+    answers = [in_duckdb(work, work.queries, work.table.num_rows) for _ in range(AGAIN)]
+    return min(one.seconds["q"] for one in answers), answers[0].digests.get("q") == ours
+
+
+def _used() -> Mapping[str, float]:
+    return {each: processor_seconds(processes) for each, processes in session_processes().items()}
+
+
+@contextmanager
+def _counted(runner: JobRunner) -> Iterator[list[Job]]:
+    """Gathers the plans of Spark that run in the block."""
+    plans: list[Job] = []
+    run = runner.run
+
+    def counting(jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+        plans.extend(job for job in jobs if isinstance(job, PlanJob))
+        return run(jobs, expected)
+
+    runner.run = counting  # type: ignore[method-assign]
+    try:
+        yield plans
+    finally:
+        runner.run = run  # type: ignore[method-assign]

@@ -1,0 +1,23 @@
+"""The rows of the cost matrix that are off the fast path are those that are known to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.gate.matrix import load, off_the_fast_path, write
+from benchmarks.query_sets.kinds import kinds
+
+
+def test_no_row_is_off_that_was_not() -> None:
+    off, known = set(off_the_fast_path()), set(load())
+    assert not off - known, "these fell off the fast path"
+    assert not known - off, "these are on it now: take them out of benchmarks/gate/off_the_fast_path.json"
+
+
+def test_the_list_names_rows_of_the_matrix() -> None:
+    assert set(load()) <= {kind.name for kind in kinds()}
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    write(["MODE, few"], tmp_path / "off.json")
+    assert load(tmp_path / "off.json") == ["MODE, few"]
