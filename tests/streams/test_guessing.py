@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import display_name
+from workbench.streams.files import csv_source
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.guessing import Guess, guess, guess_columns, read
 from workbench.streams.ingest import ingest
@@ -120,12 +122,24 @@ def test_a_guess_is_stored() -> None:
     assert found.first == ("1.234,56", "3")
 
 
-def test_later_rows_of_a_file_that_are_other_values_are_quarantined(tmp_path: Path) -> None:
-    text = "zip,n\n" + "10001,1\n" * 500_000 + "02139,2\n"
+def test_later_rows_of_a_file_that_are_other_values_are_quarantined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_source, "_BLOCK_BYTES", 4_000)
+    text = "zip,n\n" + "10001,1\n" * 1_000 + "02139,2\n"
     log = added(tmp_path, text)
-    assert (types_of(log), log.rows) == (["integer", "integer"], 500_000)
+    assert (types_of(log), log.rows) == (["integer", "integer"], 1_000)
     reason = "zip: '02139' is no integer, as was guessed; --type zip=string keeps it"
-    assert [(entry.line, entry.reason) for entry in log.quarantined] == [(500_002, reason)]
+    assert [(entry.line, entry.reason) for entry in log.quarantined] == [(1_002, reason)]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_types_are_guessed_from_as_much_of_a_file_that_is_compressed(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"s.{ending}"
+    text = "".join(f"{number * 104_729 % 99_991 + 10_000},{number}\n" for number in range(150_000))
+    with gzip.open(path, "wb") if path.suffix == ".gz" else path.open("wb") as file:
+        file.write(f"zip,n\n{text}02139,2\n".encode())
+    assert types_of(ingest("s", path, tmp_path / "s")) == ["string", "integer"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ for digits, ``MMM`` for Jan and ``MMMM`` for January; what stands in quotes, and
 from __future__ import annotations
 
 import re
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -19,9 +19,12 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import convert
 
-_MICROSECONDS = {"s": Decimal(1_000_000), "ms": Decimal(1_000), "us": Decimal(1), "ns": Decimal("0.001")}
+_PLACES = {"s": 6, "ms": 3, "us": 0, "ns": -3}
+"""By how many places the point of a number is moved, so that it counts microseconds."""
+_MOST_DIGITS = 18
+"""Of microseconds from 1970 to the year 9999."""
 _LONG = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-_EARLIEST, _LATEST = Decimal(631_152_000), Decimal(4_102_444_800)
+_EARLIEST, _LATEST = 631_152_000, 4_102_444_800
 """Seconds since 1970: the years 1990 to 2100, in which the unit of a number can be told."""
 _DECLARED = re.compile(r"^\s*(date|timestamp)\s+(?!with)(\S.*?)\s*$", re.IGNORECASE)
 _MONTHS = (
@@ -56,7 +59,7 @@ def split_form(text: str) -> tuple[str, str]:
     if found is None:
         return text, ""
     type_, form = found.groups()
-    if form not in _MICROSECONDS:
+    if form not in _PLACES:
         _regex(form)
     return type_, form
 
@@ -71,14 +74,10 @@ def unit_of(first: tuple[str, ...]) -> str:
     numbers = [Decimal(text) for text in first if re.fullmatch(r"\d{6,19}(\.\d+)?", text)]
     if not numbers or len(numbers) < len(first):
         return ""
-    for unit, size in _MICROSECONDS.items():
-        if all(_is_likely(number * size) for number in numbers):
+    for unit, places in _PLACES.items():
+        if all(_EARLIEST <= number.scaleb(places - 6) <= _LATEST for number in numbers):
             return unit
     return ""
-
-
-def _is_likely(micros: Decimal) -> bool:
-    return _EARLIEST <= micros / 1_000_000 <= _LATEST
 
 
 def unit_text(unit: str) -> str:
@@ -96,48 +95,79 @@ def read_times(values: pa.Array, type_: DataType, form: str) -> tuple[pa.Array, 
         ([datetime.date(2024, 1, 5), None, None], [False, True, False])
     """
     text = pc.utf8_trim_whitespace(values)
-    as_iso = _of_unit if form.removeprefix(FOUND_OUT) in _MICROSECONDS else _of_pattern
-    iso = pa.array([None if not one else as_iso(one, form) for one in text.to_pylist()], pa.string())
-    if type_.kind is Kind.DATE:
-        iso = pc.utf8_slice_codeunits(iso, 0, 10)
-    fitting, misfit = convert(iso, type_)
+    unit = form.removeprefix(FOUND_OUT)
+    times = _of_unit(text, unit, form != unit) if unit in _PLACES else _of_pattern(text, form)
+    if type_.kind is Kind.DATE and pa.types.is_string(times.type):
+        times = pc.utf8_slice_codeunits(times, 0, 10)
+    fitting, misfit = convert(times, type_)
     there = pc.fill_null(pc.not_equal(text, ""), False)
-    unread = np.asarray(pc.and_(iso.is_null(), there).to_numpy(zero_copy_only=False))
+    unread = np.asarray(pc.and_(times.is_null(), there).to_numpy(zero_copy_only=False))
     mask = unread if misfit is None else unread | misfit
     return fitting, mask if mask.any() else None
 
 
-def _of_unit(text: str, unit: str) -> str | None:
-    if not re.fullmatch(r"[+-]?\d{1,20}(\.\d+)?", text):
-        return None
-    micros = (Decimal(text) * _MICROSECONDS[unit.removeprefix(FOUND_OUT)]).to_integral_value(ROUND_FLOOR)
-    if abs(micros) >= 1 << 62 or (unit.startswith(FOUND_OUT) and not _is_likely(micros)):
-        return None
-    return str(np.datetime64(int(micros), "us"))
+def _of_unit(text: pa.Array, unit: str, found_out: bool) -> pa.Array:
+    """Numbers of a unit as timestamps, rounded down to microseconds; NULL for what is none."""
+    parts = pc.extract_regex(text, r"^(?P<sign>[+-]?)0*(?P<whole>\d{1,20})(?:\.(?P<fraction>\d+))?$")
+    sign, whole, fraction = (pc.struct_field(parts, [name]) for name in ("sign", "whole", "fraction"))
+    places = _PLACES[unit]
+    if places < 0:
+        fraction = pc.binary_join_element_wise(pc.utf8_slice_codeunits(whole, places), fraction, "")
+        whole = pc.utf8_lpad(pc.utf8_slice_codeunits(whole, 0, places), 1, "0")
+    elif places:
+        moved = pc.utf8_rpad(pc.utf8_slice_codeunits(fraction, 0, places), places, "0")
+        whole, fraction = pc.binary_join_element_wise(whole, moved, ""), pc.utf8_slice_codeunits(fraction, places)
+    whole = pc.utf8_ltrim(whole, "0")
+    long = pc.greater(pc.utf8_length(whole), _MOST_DIGITS)
+    micros = pc.if_else(long, pa.scalar(None, pa.string()), pc.utf8_lpad(whole, 1, "0")).cast(pa.int64())
+    negative = pc.equal(sign, "-")
+    rest = pc.and_(negative, pc.match_substring_regex(fraction, "[1-9]"))
+    micros = pc.subtract(pc.if_else(negative, pc.negate(micros), micros), rest.cast(pa.int64()))
+    if found_out:
+        micros = pc.if_else(_is_likely(micros), micros, pa.scalar(None, pa.int64()))
+    return micros.cast(pa.timestamp("us"))
 
 
-def _of_pattern(text: str, pattern: str) -> str | None:
-    found = _regex(pattern).fullmatch(text)
-    if found is None:
-        return None
-    part = found.groupdict()
-    month = part.get("month") or _month(part.get("name", ""))
-    year = part.get("year") or (f"20{part['short']}" if part.get("short") else None)
-    if not month or not year:
-        return None
-    hour = int(part.get("hour") or part.get("half") or 0)
-    if part.get("half") is not None:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + 12 * (part.get("noon", "am").lower() == "pm")
-    minute, second = int(part.get("minute") or 0), int(part.get("second") or 0)
-    fraction = f".{part['fraction']}" if part.get("fraction") else ""
-    day = int(part.get("day") or 1)
-    return f"{year}-{int(month):02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}"
+def _is_likely(micros: pa.Array) -> pa.Array:
+    return pc.and_(pc.greater_equal(micros, _EARLIEST * 1_000_000), pc.less_equal(micros, _LATEST * 1_000_000))
 
 
-def _month(name: str) -> int:
-    return next((at for at, month in enumerate(_MONTHS, 1) if name and name.lower() in (month, month[:3])), 0)
+def _of_pattern(text: pa.Array, pattern: str) -> pa.Array:
+    """Texts of a pattern as SQL writes them; NULL for what is not of it."""
+    regex = _regex(pattern)
+    found = pc.extract_regex(text, f"^{regex.pattern}$")
+    part = {name: pc.struct_field(found, [name]) for name in regex.groupindex}
+    year = part["year"] if "year" in part else pc.binary_join_element_wise("20", part["short"], "")
+    month = part["month"] if "month" in part else _month(part["name"])
+    hour = _of_half_days(part["half"], part.get("noon")) if "half" in part else part.get("hour", "0")
+    day = _joined("-", year, month, part.get("day", "1"))
+    time = _joined(":", hour, part.get("minute", "0"), part.get("second", "0"))
+    if "fraction" in part:
+        time = pc.binary_join_element_wise(time, part["fraction"], ".")
+    return pc.if_else(pc.is_valid(found), pc.binary_join_element_wise(day, time, " "), pa.scalar(None, pa.string()))
+
+
+def _joined(sign: str, *numbers: pa.Array | str) -> pa.Array:
+    """Numbers of two digits at least, with a sign between them."""
+    two = [number.rjust(2, "0") if isinstance(number, str) else pc.utf8_lpad(number, 2, "0") for number in numbers]
+    return pc.binary_join_element_wise(*two, sign)
+
+
+def _of_half_days(hours: pa.Array, noon: pa.Array | None) -> pa.Array:
+    """Hours of the day, from those of its halves; before noon where nothing is said."""
+    number = hours.cast(pa.int64())
+    number = pc.if_else(pc.and_(pc.greater(number, 0), pc.less(number, 13)), number, pa.scalar(None, pa.int64()))
+    number = pc.if_else(pc.equal(number, 12), 0, number)
+    if noon is not None:
+        number = pc.if_else(pc.equal(pc.ascii_lower(noon), "pm"), pc.add(number, 12), number)
+    return number.cast(pa.string())
+
+
+def _month(names: pa.Array) -> pa.Array:
+    """The numbers of months, by their names or the first letters of these."""
+    names = pc.ascii_lower(names)
+    whole, short = pc.index_in(names, pa.array(_MONTHS)), pc.index_in(names, pa.array([m[:3] for m in _MONTHS]))
+    return pc.add(pc.coalesce(whole, short), 1).cast(pa.string())
 
 
 @cache
@@ -148,9 +178,14 @@ def _regex(pattern: str) -> re.Pattern[str]:
         for token in tokens
     ]
     try:
-        return re.compile("".join(parts))
+        regex = re.compile("".join(parts))
     except re.error as error:
         raise StreamError(f"the pattern {pattern} says a part of a time twice", hint="leave one out") from error
+    for one, other, what, example in (("year", "short", "year", "yyyy"), ("month", "name", "month", "MM or MMM")):
+        if (one in regex.groupindex) == (other in regex.groupindex):
+            said = f"says the {what} twice" if one in regex.groupindex else f"says no {what}"
+            raise StreamError(f"the pattern {pattern} {said}", hint=f"{example} stands for it, once")
+    return regex
 
 
 def _part(letters: str, pattern: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas.api.types import infer_dtype
 
 from workbench.errors import StreamError, nearest, with_article
 from workbench.sql.algebra.types import DataType
@@ -181,7 +182,7 @@ def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
 
 def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
     """The column's name and the type that all of its values have."""
-    if frame[name].dtype == object and isinstance(reason := within_depth({name: frame[name].tolist()}), str):
+    if reason := too_deep(frame[[name]]):
         raise StreamError(f"column {name} of the DataFrame cannot be read: {reason}")
     try:
         return pa.Schema.from_pandas(frame[[name]], preserve_index=False).field(0)
@@ -190,6 +191,15 @@ def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
             f"column {name} of the DataFrame has values of no single type: {error}",
             hint="give it one type first, for example with .astype or pandas.to_numeric",
         ) from error
+
+
+def too_deep(frame: pd.DataFrame) -> str:
+    """Why a frame is rejected: a value is nested too deep (``within_depth``); "" where none is."""
+    objects = (frame[name] for name in frame.columns if frame[name].dtype == object)
+    # pandas looks at texts, decimals and dates faster; they have no parts.
+    nested = {str(values.name): values.tolist() for values in objects if infer_dtype(values).startswith("mixed")}
+    reason = within_depth(nested)
+    return reason if isinstance(reason, str) else ""
 
 
 def _pandas_batches(frame: pd.DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

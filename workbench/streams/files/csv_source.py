@@ -212,11 +212,15 @@ class WholeLines:
         self.close()
 
     def read(self, size: int) -> bytes:
-        """At most ``size`` bytes; none at the end."""
-        while not self._ready and not self._ended:
-            self._ready = memoryview(self._next_lines())
-        part, self._ready = self._ready[:size], self._ready[size:]
-        return bytes(part)
+        """So many bytes; fewer at the end, and none after it."""
+        parts = list[memoryview]()
+        while size and (self._ready or not self._ended):
+            if not self._ready:  # gzip gives some kilobytes at a time, of which Arrow would make a chunk each
+                self._ready = memoryview(self._next_lines())
+            parts.append(self._ready[:size])
+            self._ready = self._ready[size:]
+            size -= len(parts[-1])
+        return b"".join(parts)
 
     def close(self) -> None:
         """Closes the file."""

@@ -21,6 +21,7 @@ from workbench.sql.algebra.types import Kind
 from workbench.streams.convert import convert
 from workbench.streams.files.json_lines import within_depth
 from workbench.streams.files.json_values import JsonRecord
+from workbench.streams.readers import too_deep
 
 Given = tuple[object, JsonRecord | str]
 """A value that an iterator gave, and its row, or why it is rejected."""
@@ -152,8 +153,7 @@ def _pieces(item: object) -> list[Piece]:
             case pa.Table():
                 return [piece for batch in item.to_batches() for piece in _pieces(batch)]
             case pd.DataFrame():
-                nested = {str(name): item[name].tolist() for name in item.columns if item[name].dtype == object}
-                if isinstance(reason := within_depth(nested), str):
+                if reason := too_deep(item):
                     return [[(item, reason)]]
                 return _pieces(pa.Table.from_pandas(item, preserve_index=False))
         return [[(item, _no_row(item))]]
