@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from workbench.errors import StreamError
@@ -86,9 +87,43 @@ def test_the_unit_of_a_time_is_found_out_where_it_is_not_declared_and_said(tmp_p
     assert log.guesses["v"].why == "declared; milliseconds since 1970, as its values say: timestamp ms declares that"
 
 
-def test_numbers_of_parquet_are_times_in_the_unit_that_is_declared(tmp_path: Path) -> None:
-    log = ingest("x", pa.table({"t": [1_700_000_000_123]}), tmp_path / "log", columns={"t": "timestamp ms"})
-    assert log.read(0, 1).to_pylist() == [{"t": MOMENT}]
+@pytest.mark.parametrize(
+    ("values", "declared", "expected"),
+    [
+        ([1_700_000_000_123], "timestamp ms", MOMENT),
+        ([1_700_000_000_123], "timestamp", MOMENT),  # the unit in which it is between 1990 and 2100
+        ([None, 1_700_000_000.123], "timestamp", MOMENT),
+        ([Decimal("1700000000.123")], "timestamp s", MOMENT),
+        ([-1], "timestamp us", dt.datetime(1969, 12, 31, 23, 59, 59, 999_999)),
+        ([-1], "date ms", dt.date(1969, 12, 31)),
+        ([19_700], "timestamp", None),
+        ([], "timestamp", None),
+        ([1.5], "date", None),
+    ],
+)
+@pytest.mark.parametrize("is_live", [False, True])
+def test_numbers_of_typed_sources_are_times_in_a_unit(
+    values: list[object], declared: str, expected: object, is_live: bool, tmp_path: Path
+) -> None:
+    table = pa.table({"t": pa.array(values, None if values else pa.int64())})
+    form = declared.partition(" ")[2]
+    if is_live:
+        (tmp_path / "in").mkdir()
+        pq.write_table(table, tmp_path / "in/1.parquet")
+    columns = {"T": declared}
+    if expected is None or (is_live and not form):
+        with pytest.raises(StreamError, match="numbers without a unit"):
+            _live(f"{tmp_path}/in/*", tmp_path, columns) if is_live else ingest(
+                "x", table, tmp_path / "log", columns=columns
+            )
+        return
+    log = (
+        _live(f"{tmp_path}/in/*", tmp_path, columns)
+        if is_live
+        else ingest("x", table, tmp_path / "log", columns=columns)
+    )
+    assert [*filter(None, log.read(0, 2)["t"].to_pylist())] == [expected]
+    assert ("declared, as" if form else "as its values say") in log.guesses["t"].why
 
 
 def test_numbers_of_json_that_are_not_declared_keep_their_digits(tmp_path: Path) -> None:
@@ -128,7 +163,10 @@ def test_patterns_of_dates(type_: str, text: str, expected: object, tmp_path: Pa
     assert log.misfits == (expected is None)
 
 
-@pytest.mark.parametrize("type_", ["date foo", "timestamp yyyy yyyy", "date with time zone"])
+@pytest.mark.parametrize(
+    "type_",
+    ["date foo", "timestamp yyyy yyyy", "date with time zone", "timestamp HH:mm", "date yyyy", "date yy yyyy MM"],
+)
 def test_patterns_that_say_no_date_are_refused(type_: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("d\n1\n")
     with pytest.raises(StreamError):

@@ -9,6 +9,8 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +27,9 @@ from workbench.streams.convert import convert, is_text
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold_envelopes
 from workbench.streams.corrections.declared import Changes, Corrections
-from workbench.streams.declared_times import split_form
+from workbench.streams.declared_times import split_form, unit_of
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.guessing import Guess, declared, read
+from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
@@ -96,6 +98,7 @@ def ingest(
             if corrections is not None and corrections.changes is Changes.DEBEZIUM:
                 plain = {name: text for name, text in (columns or {}).items() if not split_form(text)[1]}
                 opened = unfold_envelopes(opened, corrections, declared_types(plain))
+            opened = _with_units(opened, columns or {})
             types = column_types(opened, columns or {})
             own = types if corrections is None else corrections.without_control(types)
             _check_time(time, own)
@@ -138,7 +141,8 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
         origin[stored] = field.name
         guess = source.inferred.get(field.name)
         types[stored] = given_types.get(stored) or (guess.type if guess is not None else _type_of(field))
-        _check_convertible(field, types[stored])
+        if not (_is_number(field.type) and _is_time(types[stored])):  # numbers of a unit are read as texts
+            _check_convertible(field, types[stored])
     for name in (display_name(stored) for stored in given_types if stored not in types):
         known = [*map(display_name, types)]
         raise StreamError(f"no column {name} in the source", hint=nearest(name, known) or _listing(known))
@@ -161,6 +165,40 @@ def guesses_of(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Gues
     forms = {stored: declared(*one, found.get(stored)) for stored, one in said.items()}
     guesses = {name: guess for name, guess in found.items() if name not in said}
     return guesses | {name: form for name, form in forms.items() if form is not None}
+
+
+def _with_units(source: OpenedSource, given: Mapping[str, str]) -> OpenedSource:
+    """The source, with what the first numbers are of columns that have numbers and are declared to be times.
+
+    Raises:
+        StreamError: neither the declaration says in which unit they are, nor these numbers.
+    """
+    types, seen = declared_types(given), dict(source.inferred)
+    forms = {stored_name(name): split_form(text)[1] for name, text in given.items()}
+    fields = [field for field in source.schema if field.name not in seen and _is_number(field.type)]
+    fields = [field for field in fields if _is_time(types.get(stored_name(field.name)))]
+    if not fields:
+        return source
+    first = next(source.chunks, None)
+    for field in fields:
+        column = pa.nulls(0, field.type) if first is None else first.rows.column(field.name)
+        examples = tuple(column.drop_null()[:FIRST_VALUES].cast(pa.string()).to_pylist())
+        if not forms[stored_name(field.name)] and not unit_of(examples):
+            message = (
+                f"column {field.name} is declared {types[stored_name(field.name)]}, and has numbers without a unit"
+            )
+            hint = f'--type "{field.name}={types[stored_name(field.name)]} s" says it, or ms, us or ns'
+            raise StreamError(message + (f": {', '.join(examples)}" if examples else ""), hint=hint)
+        seen[field.name] = Guess(field.name, _type_of(field), "", examples)
+    return replace(source, chunks=chain([] if first is None else [first], source.chunks), inferred=seen)
+
+
+def _is_number(arrow: pa.DataType) -> bool:
+    return pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow)
+
+
+def _is_time(type_: DataType | None) -> bool:
+    return type_ is not None and type_.kind in (Kind.DATE, Kind.TIMESTAMP)
 
 
 def _type_of(field: pa.Field) -> DataType:
