@@ -212,7 +212,7 @@ class WholeLines:
         self.close()
 
     def read(self, size: int) -> bytes:
-        """So many bytes; fewer at the end, and none after it."""
+        """``size`` bytes; fewer at the end, and none after it."""
         parts = list[memoryview]()
         while size and (self._ready or not self._ended):
             if not self._ready:  # gzip gives some kilobytes at a time, of which Arrow would make a chunk each
