@@ -25,6 +25,8 @@ _LOW = np.int64((1 << _LIMB) - 1)
 _LARGEST_DECIMAL = 10**38 - 1
 
 _Numbers = npt.NDArray[Any]
+Limbs = list[npt.NDArray[np.int64]]
+"""Numbers as sums of limbs: the first one counts ones, the next 2^32, and so on."""
 
 
 class Combine(StrEnum):
@@ -98,32 +100,51 @@ class Cells:
 
     def _decimal_sum(self, values: pa.Array, wanted: Mask, missing: Mask | None) -> pa.Array:
         """Limb by limb. A sum of more than 38 digits is NULL, as in Spark."""
-        *sums, highest = (self._sum(limb)[wanted] for limb in _limbs(values))
-        limbs: list[npt.NDArray[np.uint64]] = []
-        carry: Any = np.int64(0)
-        for low in sums:
-            low = low + carry
-            limbs.append((low & _LOW).astype(np.uint64))
-            carry = low >> _LIMB
-        highest = highest + carry
-        while len(limbs) < 3:
-            limbs.append((highest & _LOW).astype(np.uint64))
-            highest = highest >> _LIMB
-        words = np.empty((len(highest), 2), dtype=np.uint64)
-        words[:, 0] = limbs[0] | limbs[1] << np.uint64(_LIMB)
-        words[:, 1] = limbs[2] | (highest & _LOW).astype(np.uint64) << np.uint64(_LIMB)
-        lost = _too_large(words, highest)
-        missing = lost if missing is None else missing | lost
-        buffers = [pa.array(~missing).buffers()[1] if missing.any() else None, pa.py_buffer(words)]
-        return pa.Array.from_buffers(pa.decimal128(38, values.type.scale), len(words), buffers).cast(values.type)
+        sums = [self._sum(limb)[wanted] for limb in limbs_of(values)]
+        return decimals_of(sums, values.type.scale, missing).cast(values.type)
 
 
-def _limbs(values: pa.Array) -> list[npt.NDArray[np.int64]]:
-    """Unscaled decimals in limbs of 32 bits, the lowest first; the last one is signed. NULL is 0.
+def decimals_of(sums: Limbs, scale: int, missing: Mask | None) -> pa.Array:
+    """Decimals of 38 digits out of sums of their limbs. NULL where one has more digits, and where it is missing.
+
+    Args:
+        sums: of ``limbs_of``, each within 64 bits.
+        scale: of the decimals.
+        missing: which are NULL.
+
+    Example:
+        >>> decimals_of([limb * 3 for limb in limbs_of(pa.array([-1, 2**62]))], 2, None).to_pylist()
+        [Decimal('-0.03'), Decimal('138350580552821637.12')]
+    """
+    *lower, highest = sums
+    limbs: list[npt.NDArray[np.uint64]] = []
+    carry: Any = np.int64(0)
+    for low in lower:
+        low = low + carry
+        limbs.append((low & _LOW).astype(np.uint64))
+        carry = low >> _LIMB
+    highest = highest + carry
+    while len(limbs) < 3:
+        limbs.append((highest & _LOW).astype(np.uint64))
+        highest = highest >> _LIMB
+    words = np.empty((len(highest), 2), dtype=np.uint64)
+    words[:, 0] = limbs[0] | limbs[1] << np.uint64(_LIMB)
+    words[:, 1] = limbs[2] | (highest & _LOW).astype(np.uint64) << np.uint64(_LIMB)
+    lost = _too_large(words, highest)
+    missing = lost if missing is None else missing | lost
+    buffers = [pa.array(~missing).buffers()[1] if missing.any() else None, pa.py_buffer(words)]
+    return pa.Array.from_buffers(pa.decimal128(38, scale), len(words), buffers)
+
+
+def limbs_of(values: pa.Array) -> Limbs:
+    """Whole numbers, or unscaled decimals, in limbs of 32 bits, the lowest first; the last one is signed. NULL is 0.
 
     Two limbs where all values fit 64 bits, as amounts of money do.
     """
-    filled = values.fill_null(0)
+    filled = values.fill_null(0) if values.null_count else values
+    if not pa.types.is_decimal(values.type):
+        numbers = filled.to_numpy()
+        return [numbers & _LOW, numbers >> _LIMB]
     words = np.frombuffer(filled.buffers()[1], dtype=np.int64)
     words = words[2 * filled.offset : 2 * (filled.offset + len(filled))].reshape(-1, 2)
     low, high = words[:, 0], words[:, 1]

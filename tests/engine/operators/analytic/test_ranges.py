@@ -18,9 +18,12 @@ import pyarrow as pa
 import pytest
 from long import some
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.operators.analytic.first_rows import FirstRows
+from workbench.engine.operators.analytic.frame_values import frame_value
 from workbench.engine.operators.analytic.functions import numbered_sql
 from workbench.engine.operators.analytic.job import OrderStep, reading_of
+from workbench.engine.operators.analytic.numbered import evaluated_change
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows
 from workbench.engine.operators.analytic.partitions import PartitionLookup
 from workbench.engine.operators.analytic.ranges import From
@@ -155,7 +158,19 @@ def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) ->
     total: Counter[tuple[Any, ...]] = Counter()
     for *row, sign, keep in found:
         total[tuple("NaN" if value != value else value for value in row)] += sign * keep
-    return Counter({row: weight for row, weight in total.items() if weight})
+    by_duckdb = Counter({row: weight for row, weight in total.items() if weight})
+    assert by_duckdb == evaluated(ordered, calls, step.rows.summed)
+    return by_duckdb
+
+
+def evaluated(ordered: pa.Table, calls: Sequence[AnalyticCall], summed: tuple[str, ...]) -> Counter[tuple[Any, ...]]:
+    """The same, as it is evaluated where rows are put in order."""
+    values = {f"v{at}": frame_value(call, summed) for at, call in enumerate(calls)}
+    types = [pa.field(f"v{at}", to_arrow(call.type)) for at, call in enumerate(calls)]
+    schema = pa.schema([*SCHEMA, *types, pa.field("_weight", pa.int64())])
+    change_of = evaluated_change(ordered.to_batches(), dict.fromkeys(SCHEMA.names) | values, schema)
+    rows = zip(*(column.to_pylist() for column in change_of.columns), strict=True)
+    return Counter({tuple("NaN" if value != value else value for value in row): weight for *row, weight in rows})
 
 
 def orders(random: Random) -> Over:

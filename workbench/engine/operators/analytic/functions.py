@@ -1,4 +1,4 @@
-"""Analytic functions as Spark SQL over rows that are numbered already.
+"""Analytic functions as Spark SQL over rows that are numbered already, where ``frame_values`` has no step for one.
 
 Rows come with the marks of ``ordered_rows``: ranks are arithmetic on these. Spark evaluates what
 needs values of other rows, over ``_part`` in the order of ``_row``; a frame of groups of peers is a range of
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.engine.operators.analytic.frame_values import NUMBERS
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.physical.accumulators import holistic, over_rows
 from workbench.engine.physical.analytic.reach import running, summed_expression
@@ -19,8 +20,6 @@ from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.aggregates import HOLISTIC
 from workbench.sql.functions.holistic import HOLISTIC_CALLS
 
-NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
-"""Functions whose value is a mark of the row."""
 _SHARES = {
     "percent_rank": "if(_rows = 1, 0D, (_rank - 1) / cast(_rows - 1 AS double))",
     "cume_dist": "_last / cast(_rows AS double)",

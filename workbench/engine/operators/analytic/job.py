@@ -4,8 +4,9 @@
 
 In: change of the parent (a Z-set), and rows of the partitions that change: of small ones all, looked up by key, and of
 large ones those that the batch touches (``partitions``). Out: change of the operator's rows; equal rows cancel. Rows
-are put in order in this process. Spark gets the rows whose values may have changed, with the neighbours that their
-values are computed of. Where only the first rows are kept, they take the place of the partition (``first_rows``).
+are put in order there, with the neighbours that values are computed of, and evaluated (``numbered``); Spark gets them
+where it must evaluate a function. Where only the first rows are kept, they take the place of the partition
+(``first_rows``).
 
 Source: the rule for partitions is that of aggregates (Gupta, Mumick, Subrahmanian); the touched range of a partition is
 what RisingWave keeps a cache of.
@@ -23,7 +24,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.functions import numbered_sql
-from workbench.engine.operators.analytic.numbered import numbered_change, numbered_columns
+from workbench.engine.operators.analytic.numbered import evaluated_change, frame_values
 from workbench.engine.operators.analytic.ordered_rows import (
     ORDER_COLUMNS,
     SUM_DIGITS,
@@ -60,12 +61,12 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
     def make() -> Job:
-        if (columns := numbered_columns(plan)) is not None:
-            names, layout = [*columns, WEIGHT], Layout(plan.produced)
+        if (values := frame_values(plan, step.rows.summed)) is not None:
+            names, layout = [*values, WEIGHT], Layout(plan.produced)
             schema = only(layout.arrow, names)
 
             def rows(task: int) -> ArrowBatches:
-                yield numbered_change(step.change(job_input.read(task)), columns, schema)
+                yield evaluated_change(step.change(job_input.read(task)), values, schema)
 
             return runner.task_job(rows, 1, layout.ddl(names), plan)
         view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, step.ddl))

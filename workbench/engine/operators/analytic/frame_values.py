@@ -1,0 +1,292 @@
+"""Values of analytic functions out of places: what stands at a place, how much, and what is the least and greatest.
+
+Counts and exact sums are differences of running ones, limb by limb (``storage.reduction``). Sums of DOUBLE are added
+up in the order of the rows, as Spark adds them. The least and the greatest of a frame are found by rank, so for every
+type: along the order where frames begin at the first row or end at the last, and else in a sparse table, of which only
+the level is kept that a frame asks.
+
+Source: Bender, Farach-Colton, The LCA problem revisited (LATIN 2000), for sparse tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import Mask, to_arrow
+from workbench.engine.operators.analytic.frames import FrameRange, OrderedBatch, has_frames
+from workbench.engine.operators.analytic.ordered_rows import prefix_columns
+from workbench.engine.physical.analytic.reach import running, summed_expression
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.stored.values import Computed, computed_value
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
+from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall
+from workbench.sql.algebra.expressions import Constant
+
+_SHORT = 64
+"""The longest frames whose sums of DOUBLE are added up for all rows at once, a row of each at a time."""
+
+MarkValue = Callable[[OrderedBatch], npt.NDArray[Any]]
+
+NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
+"""Functions whose value is a mark of the row."""
+
+
+@dataclass(frozen=True)
+class FrameValue:
+    """A function as it is evaluated over ordered rows, without Spark.
+
+    Attributes:
+        function: which one.
+        arguments: over the rows' columns; what is a constant of the function itself is not among them.
+        prefix: the position, among the summed columns, of the one whose sums before the rows it begins with.
+    """
+
+    function: AnalyticCall
+    arguments: tuple[Computed, ...]
+    prefix: int | None
+
+    def values(self, batch: OrderedBatch) -> pa.Array:
+        """The value of each wanted row, in the function's stored type."""
+        name = self.function.function
+        if name in NUMBERS:
+            return pa.array(batch.mark(NUMBERS[name]))
+        if name in _SHARES:
+            return pa.array(_SHARES[name](batch))
+        if name == "ntile":
+            return pa.array(_ntile(batch, _whole_number(self.function, 0)))
+        arguments = [argument.values(batch.rows) for argument in self.arguments]
+        if name in NEIGHBOURS:
+            return self._neighbour(batch, arguments)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities give NaN, and large numbers infinities
+            return self._of_frame(batch, batch.frames(self.function), arguments)
+
+    def _of_frame(self, batch: OrderedBatch, frames: FrameRange, arguments: list[pa.Array]) -> pa.Array:
+        name = self.function.function
+        if name in POSITIONS:
+            at, known = self._position(frames, arguments[0])
+            return _taken(arguments[0], at, known)
+        if name == "count":
+            return pa.array(self._counts(batch, frames, arguments))
+        if name == "sum":
+            return self._sum(batch, frames, arguments[0]).cast(to_arrow(self.function.type))
+        return _extreme(batch, frames, self.function, arguments[0])
+
+    def _neighbour(self, batch: OrderedBatch, arguments: list[pa.Array]) -> pa.Array:
+        value, default = arguments[0], arguments[1] if len(arguments) > 1 else None
+        by = _whole_number(self.function, 1) * (-1 if self.function.function == "lag" else 1)
+        part = batch.part
+        if self.function.ignore_nulls and by:
+            some = _Known.of(value)
+            low, high = some.count[part.low], some.count[part.high]
+            at = some.count[batch.wanted + (by > 0)] + by - (by > 0)
+            known = (at >= low) & (at < high)
+            at = some.place(at)
+        else:
+            at = batch.wanted + by
+            known = (at >= part.low) & (at < part.high)
+        values = _taken(value, at, known).cast(to_arrow(self.function.type))
+        if default is None:
+            return values
+        # A neighbour that is there and is NULL stays NULL.
+        return pc.if_else(pa.array(known), values, default.take(pa.array(batch.wanted)).cast(values.type))
+
+    def _position(self, frames: FrameRange, value: pa.Array) -> tuple[Positions, Mask]:
+        """The place of the row whose value it is, and whether there is one."""
+        name = self.function.function
+        number = _whole_number(self.function, 1) if name == "nth_value" else 1
+        if not self.function.ignore_nulls:
+            at = frames.high - 1 if name == "last_value" else frames.low + number - 1
+            return at, (at >= frames.low) & (at < frames.high)
+        some = _Known.of(value)
+        low, high = some.count[frames.low], some.count[frames.high]
+        at = high - 1 if name == "last_value" else low + number - 1
+        return some.place(at), (at >= low) & (at < high)
+
+    def _counts(self, batch: OrderedBatch, frames: FrameRange, arguments: list[pa.Array]) -> Positions:
+        if not arguments:
+            if not running(self.function):
+                return frames.lengths
+            # The rows before those that are read have numbers, too.
+            rows = batch.rows.column("_row").to_numpy()
+            return np.where(frames.lengths > 0, rows[np.maximum(frames.high - 1, 0)], 0)
+        counts = _Known.of(arguments[0]).count
+        found = counts[frames.high] - counts[frames.low]
+        return found if self.prefix is None else found + batch.mark(prefix_columns(self.prefix)[0])
+
+    def _sum(self, batch: OrderedBatch, frames: FrameRange, value: pa.Array) -> pa.Array:
+        none = self._counts(batch, frames, [value]) == 0
+        if pa.types.is_floating(value.type):
+            return pa.array(_in_order(batch, frames, value.fill_null(0.0).to_numpy(), self.function), mask=none)
+        scale = value.type.scale if pa.types.is_decimal(value.type) else 0
+        sums = [_differences(limb, frames) for limb in limbs_of(value)]
+        if self.prefix is not None:
+            before = batch.rows.column(prefix_columns(self.prefix)[1]).take(pa.array(batch.wanted))
+            sums = _added(sums, limbs_of(before))
+        return decimals_of(sums, scale, none)
+
+
+def frame_value(function: AnalyticCall, summed: tuple[str, ...]) -> FrameValue | None:
+    """A function over ordered rows; ``None`` where Spark must evaluate it.
+
+    Args:
+        function: which one.
+        summed: the columns that rows come with the sums of that stand before their partition's rows.
+    """
+    name = function.function
+    known = name in (*NUMBERS, *_SHARES, "ntile", *NEIGHBOURS, *POSITIONS, "count", "sum", "min", "max")
+    if not known or not has_frames(function):
+        return None
+    given = function.arguments
+    own = () if name == "ntile" else (*given[:1], *given[2:]) if name in (*NEIGHBOURS, "nth_value") else given
+    arguments = tuple(value for argument in own if (value := computed_value(argument)) is not None)
+    if len(arguments) < len(own) or (name in ("min", "max") and not own[0].type.ordered):
+        return None
+    argument = summed_expression(function) if running(function) else None
+    column = None if argument is None else key_column(argument)
+    return FrameValue(function, arguments, summed.index(column) if column in summed else None)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The values that are not NULL.
+
+    Attributes:
+        at: their places.
+        count: how many are before each place, and behind the last one all.
+    """
+
+    at: Positions
+    count: Positions
+
+    @staticmethod
+    def of(values: pa.Array) -> _Known:
+        if not values.null_count:
+            return _Known(np.arange(len(values)), np.arange(len(values) + 1))
+        valid = np.asarray(values.is_valid())
+        return _Known(np.flatnonzero(valid), np.concatenate([[0], np.cumsum(valid)]))
+
+    def place(self, number: Positions) -> Positions:
+        """The place of the value with a number; any place where there is no such value."""
+        return self.at[np.clip(number, 0, len(self.at) - 1)] if len(self.at) else np.zeros_like(number)
+
+
+def _taken(values: pa.Array, at: Positions, known: Mask) -> pa.Array:
+    return values.take(pa.array(np.where(known, at, 0), mask=~known))
+
+
+def _whole_number(function: AnalyticCall, argument: int) -> int:
+    constant = function.arguments[argument]
+    assert isinstance(constant, Constant)
+    return int(str(constant.value))
+
+
+def _percent_rank(batch: OrderedBatch) -> npt.NDArray[np.float64]:
+    others = batch.mark("_rows") - 1
+    return np.asarray(np.where(others == 0, 0.0, (batch.mark("_rank") - 1) / np.maximum(others, 1)))
+
+
+def _cume_dist(batch: OrderedBatch) -> npt.NDArray[np.float64]:
+    return np.asarray(batch.mark("_last") / batch.mark("_rows"))
+
+
+_SHARES: dict[str, MarkValue] = {"percent_rank": _percent_rank, "cume_dist": _cume_dist}
+
+
+def _ntile(batch: OrderedBatch, tiles: int) -> Positions:
+    """The number of a row's tile; the first tiles have one row more where they cannot be of one size."""
+    row = batch.mark("_row") - 1
+    size, large = np.divmod(batch.mark("_rows"), tiles)
+    in_large = large * (size + 1)
+    return np.where(row < in_large, row // (size + 1), large + (row - in_large) // np.maximum(size, 1)) + 1
+
+
+def _differences(numbers: Positions, frames: FrameRange) -> Positions:
+    sums = np.concatenate([[0], np.cumsum(numbers)])
+    return np.asarray(sums[frames.high] - sums[frames.low])
+
+
+def _added(one: Limbs, other: Limbs) -> Limbs:
+    """Sums of limbs; the last one of the shorter is signed, and so is added to the same limb of the longer."""
+    longer, shorter = sorted([one, other], key=len, reverse=True)
+    return [limb + shorter[at] if at < len(shorter) else limb for at, limb in enumerate(longer)]
+
+
+def _in_order(
+    batch: OrderedBatch, frames: FrameRange, numbers: npt.NDArray[np.float64], function: AnalyticCall
+) -> npt.NDArray[np.float64]:
+    """Sums of DOUBLE: what is added first changes the last digit."""
+    frame = function.frame
+    if frame is None or frame.start is None:
+        return _last(_along(numbers, batch.starts), frames)
+    if frame.end is None:
+        backwards = _along(numbers[::-1], len(numbers) - np.unique(batch.parts.high)[::-1])[::-1]
+        return np.where(frames.lengths > 0, backwards[np.minimum(frames.low, len(numbers) - 1)], 0.0)
+    if frames.lengths.max(initial=0) > _SHORT:
+        both, which = np.unique(np.stack([frames.low, frames.high]), axis=1, return_inverse=True)
+        sums = [np.cumsum(numbers[low:high])[-1] if high > low else 0.0 for low, high in both.T]
+        return np.array(sums)[which.reshape(-1)]
+    sums_of = np.zeros(len(frames.low))
+    for at in range(int(frames.lengths.max(initial=0))):
+        there = np.flatnonzero(at < frames.lengths)
+        sums_of[there] += numbers[frames.low[there] + at]
+    return sums_of
+
+
+def _along(numbers: npt.NDArray[np.float64], starts: Positions) -> npt.NDArray[np.float64]:
+    """Running sums of each partition."""
+    sums = np.empty(len(numbers))
+    for begin, end in zip(starts, np.append(starts[1:], len(numbers)), strict=True):
+        np.cumsum(numbers[begin:end], out=sums[begin:end])
+    return sums
+
+
+def _last(running_: npt.NDArray[Any], frames: FrameRange) -> npt.NDArray[Any]:
+    return np.where(frames.lengths > 0, running_[np.maximum(frames.high - 1, 0)], 0)
+
+
+def _extreme(batch: OrderedBatch, frames: FrameRange, function: AnalyticCall, values: pa.Array) -> pa.Array:
+    """The least or the greatest value of each frame."""
+    order = pc.sort_indices(values).to_numpy()  # NaN is the largest number, and NULL stands at the end
+    known = len(values) - values.null_count
+    rank = np.full(len(values), -1)
+    ranks = np.arange(known)
+    rank[order[:known]] = ranks if function.function == "max" else ranks[::-1]
+    frame = function.frame
+    if frame is None or frame.start is None:
+        best = _greatest_along(rank, batch.parts.low)[np.maximum(frames.high - 1, 0)]
+    elif frame.end is None:
+        backwards = _greatest_along(rank[::-1], -batch.parts.high[::-1])[::-1]
+        best = backwards[np.minimum(frames.low, len(rank) - 1)]
+    else:
+        best = _greatest(rank, frames)
+    found = (best >= 0) & (frames.lengths > 0)
+    best = np.where(found, best if function.function == "max" else known - 1 - best, 0)
+    return _taken(values, order[best], found)
+
+
+def _greatest_along(rank: Positions, part: Positions) -> Positions:
+    """The greatest rank up to each row of its partition; numbers of partitions ascend."""
+    above = (np.cumsum(np.diff(part, prepend=part[:1]) != 0)) * (len(rank) + 1)
+    return np.asarray(np.maximum.accumulate(rank + above) - above)
+
+
+def _greatest(rank: Positions, frames: FrameRange) -> Positions:
+    """The greatest rank of each frame, by two overlapping stretches of a power of two."""
+    best = np.full(len(frames.low), -1)
+    level, length = rank, 1
+    longest = int(frames.lengths.max(initial=0))
+    while length <= longest:
+        asks = np.flatnonzero((frames.lengths >= length) & (frames.lengths < 2 * length))
+        best[asks] = np.maximum(level[frames.low[asks]], level[frames.high[asks] - length])
+        if len(level) > length:
+            level = np.maximum(level[:-length], level[length:])
+        length *= 2
+    return best

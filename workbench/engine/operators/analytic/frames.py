@@ -1,0 +1,219 @@
+"""Frames as places: of each row the first row of its frame, and the one behind the last.
+
+Rows stand partition by partition in their order, so a frame is a range of places. A frame of ROWS is arithmetic on
+places, one of GROUPS on the numbers of peers, and of RANGE a binary search of all rows at once for values that are so
+far from their own. Where such values do not exist, of NULL and NaN, the frame ends at the peers, as in Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import Mask
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.indexes.order_index import DIGITS
+from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd
+from workbench.sql.algebra.types import DataType, Kind
+
+_MOST = 2**63 - 1
+_MICROSECONDS = {"DAY": 86_400_000_000, "SECOND": 1_000_000}
+
+
+@dataclass(frozen=True)
+class FrameRange:
+    """Places of rows: from ``low`` up to ``high``, which is behind the last; nothing is in it where both are equal."""
+
+    low: Positions
+    high: Positions
+
+    @property
+    def lengths(self) -> Positions:
+        """How many rows each has."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class OrderedBatch:
+    """Rows in their order, with the marks of ``ordered_rows``; partitions stand one behind the other.
+
+    Attributes:
+        rows: with their marks.
+        wanted: the places of the rows whose values are computed.
+    """
+
+    rows: pa.RecordBatch
+    wanted: Positions
+
+    @staticmethod
+    def of(rows: pa.RecordBatch) -> OrderedBatch:
+        """The rows, of which those that are marked are wanted."""
+        return OrderedBatch(rows, np.flatnonzero(rows.column("_keep").to_numpy()))
+
+    def mark(self, name: str) -> Positions:
+        """A mark of the wanted rows."""
+        return self.rows.column(name).to_numpy()[self.wanted]
+
+    @cached_property
+    def parts(self) -> FrameRange:
+        """The partition of each row."""
+        return _runs(_new(self.rows.column("_part").to_numpy()))
+
+    @cached_property
+    def starts(self) -> Positions:
+        """Where each partition begins."""
+        return np.unique(self.parts.low)
+
+    @cached_property
+    def part(self) -> FrameRange:
+        """The partition of each wanted row."""
+        return FrameRange(self.parts.low[self.wanted], self.parts.high[self.wanted])
+
+    @cached_property
+    def _new_peers(self) -> Mask:
+        return _new(self.rows.column("_part").to_numpy()) | _new(self.rows.column("_group").to_numpy())
+
+    @cached_property
+    def peers(self) -> FrameRange:
+        """The peers of each row."""
+        return _runs(self._new_peers)
+
+    def frames(self, function: AnalyticCall) -> FrameRange:
+        """The frame of each wanted row; ``has_frames`` tells whether it is known."""
+        frame = function.frame
+        if frame is None:
+            return self.part
+        if frame.unit == "rows":
+            return self._frames(frame, self._row)
+        if frame.unit == "groups" or not function.is_range:
+            return self._frames(frame, self._group)
+        (key,) = function.over.order
+        values = _OrderedValues.of(self, self.rows.column(key_column(key.expression)), key.descending)
+        return self._frames(frame, lambda end, after: values.places(end, after, key.expression.type))
+
+    def _frames(self, frame: Frame, place: Callable[[FrameEnd, bool], Positions]) -> FrameRange:
+        low = self.part.low if frame.start is None else place(frame.start, False)
+        high = self.part.high if frame.end is None else place(frame.end, True)
+        low = np.clip(low, self.part.low, self.part.high)
+        return FrameRange(low, np.maximum(np.clip(high, self.part.low, self.part.high), low))
+
+    def _row(self, end: FrameEnd, after: bool) -> Positions:
+        return self.wanted + (int(end.by) + after)
+
+    def _group(self, end: FrameEnd, after: bool) -> Positions:
+        starts = np.append(np.flatnonzero(self._new_peers), self.rows.num_rows)
+        group = np.cumsum(self._new_peers)[self.wanted] - 1 + int(float(end.by)) + after
+        # Beyond the partition, where a place is cut to its ends, any place of another one will do.
+        return starts[np.clip(group, 0, len(starts) - 1)]
+
+
+def has_frames(function: AnalyticCall) -> bool:
+    """Whether frames are found here: not at distances of decimals that 64 bits do not hold."""
+    if not function.is_range:
+        return True
+    (key,) = function.over.order
+    return key.expression.type.kind is not Kind.DECIMAL or key.expression.type.precision <= DIGITS
+
+
+@dataclass(frozen=True)
+class _OrderedValues:
+    """What rows are ordered by, as ascending numbers, and which rows have some that have distances.
+
+    Attributes:
+        batch: the rows.
+        keys: the number of each row.
+        some: of each wanted row, the places in its partition of rows that have a number.
+        known: which wanted rows have one.
+    """
+
+    batch: OrderedBatch
+    keys: npt.NDArray[Any]
+    some: FrameRange
+    known: Mask
+
+    @staticmethod
+    def of(batch: OrderedBatch, values: pa.Array, descending: bool) -> _OrderedValues:
+        known = np.asarray(values.is_valid())
+        if pa.types.is_floating(values.type):
+            known = known & ~np.asarray(pc.is_nan(values).fill_null(False))
+        numbers: npt.NDArray[Any] = comparable(values)
+        if descending:
+            # The negative of the least whole number would not fit.
+            numbers = -numbers if numbers.dtype.kind == "f" else ~numbers
+        counts = np.concatenate([[0], np.cumsum(known)])
+        first = np.flatnonzero(known)
+        low, high = counts[batch.part.low], counts[batch.part.high]
+        begin = first[np.minimum(low, len(first) - 1)] if len(first) else batch.part.low
+        return _OrderedValues(batch, numbers, FrameRange(begin, begin + high - low), known[batch.wanted])
+
+    def places(self, end: FrameEnd, after: bool, type_: DataType) -> Positions:
+        """The first row that is in a frame that begins so, or the one behind the last in a frame that ends so."""
+        peers = self.batch.peers
+        own = (peers.high if after else peers.low)[self.batch.wanted]
+        if not float(end.by):
+            return own
+        keys = self.keys[self.batch.wanted]
+        return np.where(self.known, self._search(*_moved(keys, _distance(end, after, type_), after)), own)
+
+    def _search(self, asked: npt.NDArray[Any], equal_before: Mask) -> Positions:
+        """By binary search in all partitions at once."""
+        low, high = self.some.low.copy(), self.some.high.copy()
+        while len(open_ := np.flatnonzero(low < high)):
+            middle = (low[open_] + high[open_]) // 2
+            keys, wanted = self.keys[middle], asked[open_]
+            before = (keys < wanted) | ((keys == wanted) & equal_before[open_])
+            low[open_[before]] = middle[before] + 1
+            high[open_[~before]] = middle[~before]
+        return low
+
+
+def _distance(end: FrameEnd, after: bool, type_: DataType) -> float | int:
+    """How far an end is in the numbers of ``comparable``."""
+    if type_.kind is Kind.DOUBLE:
+        return float(end.by)
+    if type_.kind is Kind.TIMESTAMP:
+        return int(end.by) * _MICROSECONDS[end.unit]
+    unscaled = Decimal(end.by).scaleb(type_.scale)
+    return int(unscaled.to_integral_value(ROUND_FLOOR if after else ROUND_CEILING))
+
+
+def _moved(keys: npt.NDArray[Any], by: float | int, after: bool) -> tuple[npt.NDArray[Any], Mask]:
+    """Numbers that are so far away, and of each whether what is equal to it stands before the place that is asked.
+
+    Where 64 bits do not hold a number, all that they hold stand on one side of it.
+    """
+    before = np.full(len(keys), after)
+    if keys.dtype.kind == "f":
+        return keys + by, before
+    by = max(-3 * _MOST, min(int(by), 3 * _MOST))  # no two numbers are farther apart
+    while by:
+        step = max(-_MOST, min(by, _MOST))
+        moved = keys + np.int64(step)
+        beyond = moved < keys if step > 0 else moved > keys
+        keys = np.where(beyond, _MOST if step > 0 else -_MOST - 1, moved)
+        before = np.where(beyond, step > 0, before)
+        by -= step
+    return keys, before
+
+
+def _new(numbers: npt.NDArray[Any]) -> Mask:
+    """Which numbers differ from the one before."""
+    new = np.ones(len(numbers), dtype=bool)
+    new[1:] = numbers[1:] != numbers[:-1]
+    return new
+
+
+def _runs(new: Mask) -> FrameRange:
+    starts = np.flatnonzero(new)
+    lengths = np.diff(np.append(starts, len(new)))
+    return FrameRange(np.repeat(starts, lengths), np.repeat(starts + lengths, lengths))
