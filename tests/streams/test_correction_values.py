@@ -22,7 +22,7 @@ import pytest
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.declared import CHANGE_TYPE, Corrections, corrections_of
 from workbench.streams.corrections.update import update
-from workbench.streams.files.json_values import MEMBERS
+from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.ingest import ingest
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.take_in import take_in

@@ -19,7 +19,7 @@ from servers import Broker, LockedBroker
 from workbench.errors import StreamError
 from workbench.session.live.sources import begin_live, fit_reader
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
-from workbench.streams.files.json_values import MEMBERS
+from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.ingest import ingest
 from workbench.streams.live.kafka import reader as reader_module
 from workbench.streams.live.reader import Reader

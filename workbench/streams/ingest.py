@@ -25,8 +25,8 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import convert, is_text
 from workbench.streams.corrections.current_rows import CurrentRows
-from workbench.streams.corrections.debezium import unfold_envelopes
-from workbench.streams.corrections.declared import Changes, Corrections
+from workbench.streams.corrections.debezium import unfold
+from workbench.streams.corrections.declared import Corrections
 from workbench.streams.declared_times import split_form, unit_of
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
@@ -95,9 +95,8 @@ def ingest(
         with ExitStack() as stack:
             read_as = declared_types(columns or {}) | ({} if corrections is None else corrections.asked)
             opened = open_source(source, partial / "spark", stack, options, read_as)
-            if corrections is not None and corrections.changes is Changes.DEBEZIUM:
-                plain = {name: text for name, text in (columns or {}).items() if not split_form(text)[1]}
-                opened = unfold_envelopes(opened, corrections, declared_types(plain))
+            plain = {name: text for name, text in (columns or {}).items() if not split_form(text)[1]}
+            opened = unfold(opened, corrections, declared_types(plain))
             opened = _with_units(opened, columns or {})
             types = column_types(opened, columns or {})
             own = types if corrections is None else corrections.without_control(types)

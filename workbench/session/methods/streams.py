@@ -101,7 +101,8 @@ class SessionStreams:
         with self._adding_log(name) as (change, folder):
             live = open_live(source, folder=self._spooled(name, fresh=True), options=options)
             if live is not None:
-                live.declare(declared_types(columns or {}))
+                asked = {} if corrections is None else corrections.asked
+                live.declare({**declared_types(columns or {}), **asked})
             copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred, live.notes)
             log = ingest(
                 name,

@@ -12,17 +12,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.streams.corrections.declared import DEBEZIUM_UNSENT, EVENT, WEIGHT, Changes, Corrections
+from workbench.streams.corrections.declared import (
+    DEBEZIUM_CHANGE,
+    DEBEZIUM_UNSENT,
+    EVENT,
+    TAKES_IF_THERE,
+    TRUNCATES,
+    WEIGHT,
+    Changes,
+    Corrections,
+)
 from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, texts_of_keys, texts_of_rows
 from workbench.streams.corrections.unsent import unsent_columns
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
 """By the text of its key the text of each row (NULL: its key is the whole row), and how many copies of it there are."""
 
-_UNSENT = stored_name(DEBEZIUM_UNSENT)
+_CHANGE, _UNSENT = stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT)
 
 
 class CurrentRows:
@@ -49,8 +59,26 @@ class CurrentRows:
             rows: of the source, with what they have for their changes.
             lines: of each its line.
         """
-        unsent = unsent_columns(rows[_UNSENT]) if _UNSENT in rows.column_names else {}
-        return self.change(*self._corrections.weighted(rows, lines), unsent)
+        if _CHANGE not in rows.column_names:
+            return self.change(*self._corrections.weighted(rows, lines))
+        changed, reasons, begin = list[pa.Table](), dict[int, str](), 0
+        truncates = np.flatnonzero(np.asarray(pc.equal(rows[_CHANGE], TRUNCATES))).tolist()
+        for end in (*truncates, rows.num_rows):
+            some = rows.slice(begin, end - begin)
+            weighted = self._corrections.weighted(some, lines[begin:end])
+            of_some, rejected = self.change(*weighted, unsent_columns(some[_UNSENT]))
+            reasons |= {begin + at: why for at, why in rejected.items()}
+            changed += [of_some] if end == rows.num_rows else [of_some, self._taken_back(int(lines[end]))]
+            begin = end + 1
+        return pa.concat_tables(changed), reasons
+
+    def _taken_back(self, event: int) -> pa.Table:
+        """All rows go, in one event."""
+        entries = self._database.execute("SELECT coalesce(fields, key), copies FROM current").fetchall()
+        rows = rows_of_texts([text for text, _ in entries], self._schema)
+        self._database.execute("DELETE FROM current")
+        weights = pa.array([-copies for _, copies in entries], pa.int64())
+        return rows.append_column(WEIGHT, weights).append_column(EVENT, pa.array([event] * len(entries), pa.int64()))
 
     def change(
         self, changes: pa.Table, rejected: Mapping[int, str], unsent: Mapping[int, Sequence[str]] | None = None
@@ -121,7 +149,8 @@ class CurrentRows:
                 now[key] = old
                 reasons[by] = f"it takes back an image of a row that has another one now ({self._key_names})"
             elif weight < 0 and old is None:
-                reasons[by] = f"it takes back a row that is not there: no row has its key ({self._key_names})"
+                if weight != TAKES_IF_THERE:
+                    reasons[by] = f"it takes back a row that is not there: no row has its key ({self._key_names})"
             elif weight > 0 and old is not None and equal[old] == equal[new]:
                 now[key] = old
             else:

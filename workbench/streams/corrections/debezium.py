@@ -1,16 +1,19 @@
 """Debezium's envelopes as rows: what ``before`` takes back and ``after`` puts there, one after the other.
 
-An envelope says what it does in ``op``: ``c`` (created), ``r`` (read in a snapshot), ``u`` (updated), ``d`` (deleted).
+An envelope says what it does in ``op``: ``c`` (created), ``r`` (read in a snapshot), ``u`` (updated), ``d`` (deleted),
+``t`` (the table was truncated).
 With a key, ``after`` is enough; ``before`` is asked only for the key that a row had. Some connectors send no more
 of it than the key, and some nothing at all. Without a key ``before`` must have the whole row. A value that was not
 sent is that of ``before``, or of the current row of the key.
-Source: Debezium documentation, "Data change events" of its connectors.
+Flattened envelopes (``ExtractNewRecordState``) are rows, of which ``__deleted`` or ``__op`` may say that they go.
+Source: Debezium documentation, "Data change events" of its connectors, and "New Record State Extraction".
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -22,10 +25,19 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import cast_each
-from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, DEBEZIUM_UNSENT, Corrections
+from workbench.streams.corrections.declared import (
+    DEBEZIUM_CHANGE,
+    DEBEZIUM_UNSENT,
+    TAKES_IF_THERE,
+    TRUNCATES,
+    Changes,
+    Corrections,
+)
 from workbench.streams.corrections.unsent import stated_unsent, unsent
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, DeclaredType, connect_types
+from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, are_rows
 from workbench.streams.files.json_values import is_as_text
+from workbench.streams.files.undeclared import notes_of
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 Types = Mapping[str, ConnectType | DeclaredType]
@@ -33,35 +45,112 @@ _TEXT = "op {}, before {}, after {}"
 _CONTROL = (pa.field(DEBEZIUM_CHANGE, pa.int64()), pa.field(DEBEZIUM_UNSENT, pa.string()))
 
 
-def unfold_envelopes(
-    source: OpenedSource, corrections: Corrections, declared: Mapping[str, DataType] | None = None
+def unfold(
+    source: OpenedSource,
+    corrections: Corrections | None,
+    declared: Mapping[str, DataType] | None = None,
+    columns: Collection[str] = (),
 ) -> OpenedSource:
     """The rows in the envelopes of a source, each with what its envelope says of it in two more columns.
 
+    A source without envelopes is returned as it is, unless its corrections are Debezium's.
+
     Args:
-        source: of envelopes.
+        source: maybe of envelopes.
         corrections: of the stream.
         declared: types of columns, by their stored names, which say what values are where no schema part does.
+        columns: stored names that are the stream's own, also if flattened envelopes mean something by them.
 
     Raises:
-        StreamError: the source has no envelopes.
+        StreamError: the source has neither envelopes nor flattened ones, or no key says which row these mean.
     """
+    if corrections is None or corrections.changes not in (Changes.DEBEZIUM, Changes.UPSERT):
+        return source
+    marks = [name for name in source.schema.names if name in FLAT_MARKS and stored_name(name) not in columns]
+    if corrections.changes is Changes.UPSERT:
+        is_flat = FLAT_MARKS[0] in marks or are_rows(source.schema)
+        return _unfold_flat(source, corrections, marks, declared or {}) if is_flat else source
+    if (marks or are_rows(source.schema)) and not {"before", "after"} & {*source.schema.names}:
+        if not corrections.key:
+            hint = "key=['id'] names the columns that say which row is meant"
+            raise StreamError("flattened rows of Debezium need a key", hint=hint)
+        return _unfold_flat(source, corrections, marks, declared or {})
+    return _unfold_envelopes(source, corrections, declared or {})
+
+
+def _unfold_flat(
+    source: OpenedSource, corrections: Corrections, marks: Collection[str], declared: Mapping[str, DataType]
+) -> OpenedSource:
+    """The rows of flattened envelopes, without their marks."""
+    others = (*marks, MEMBERS, *["schema"] * (_part(source.schema) is not None))
+    row = pa.schema([field for field in source.schema if field.name not in others])
+    types = _types(source.schema, row, declared)
+    schema = pa.schema([*_meant(row, types), *_CONTROL])
+
+    def unfolded() -> Iterator[Chunk]:
+        for chunk in source.chunks:
+            weights = np.ones(chunk.rows.num_rows, np.int64)
+            if MEMBERS in chunk.rows.schema.names:
+                tombstones = chunk.rows.column(MEMBERS).to_numpy() <= len(corrections.key)
+                # Where deletions are marked, the tombstone after one is for the broker, unless it has taken the other.
+                weights[tombstones] = TAKES_IF_THERE if FLAT_MARKS[0] in marks else -1
+            for name in marks:
+                said = pc.utf8_lower(chunk.rows.column(name).cast(pa.string()))
+                weights[_mask(pc.is_in(said, pa.array(["true", "d"])))] = -1
+                weights[_mask(pc.equal(said, "t").fill_null(False))] = TRUNCATES
+            columns = [chunk.rows.column(name) for name in row.names]
+            missing, unsure = [*map(unsent, columns)], dict[int, str]()
+            columns = [*map(_nulled, columns, missing)]
+            if types:
+                named = dict(zip(row.names, columns, strict=True))
+                columns = _decoded(named, types, _parts(chunk.rows), unsure)
+            columns += [pa.array(weights), stated_unsent(row, missing)]
+            texts = chunk.rows.take(pa.array([*unsure], pa.int64())).to_pylist()
+            wrong = zip(chunk.lines[[*unsure]].tolist(), map(str, texts), unsure.values(), strict=True)
+            rows, read = pa.RecordBatch.from_arrays(columns, schema=schema), np.ones(len(weights), np.bool_)
+            read[[*unsure]] = False
+            quarantined = (*chunk.quarantined, *itertools.starmap(QuarantinedRow, wrong))
+            yield Chunk(rows.filter(pa.array(read)), chunk.lines[read], quarantined)
+
+    inferred = {name: guess for name, guess in source.inferred.items() if name not in types}
+    return OpenedSource(schema, unfolded(), inferred, (*source.notes, *notes_of(row)))
+
+
+def _part(schema: pa.Schema) -> bytes | None:
+    """The schema part that the first records have."""
+    return (schema.field("schema").metadata or {}).get(SCHEMA_PART) if "schema" in schema.names else None
+
+
+def _parts(rows: pa.RecordBatch) -> pa.Array:
+    """The schema part of each record; NULL where it has none."""
+    has_parts = "schema" in rows.schema.names and pa.types.is_string(rows.column("schema").type)
+    return rows.column("schema") if has_parts else pa.nulls(len(rows), pa.string())
+
+
+def _types(schema: pa.Schema, row: Iterable[pa.Field], declared: Mapping[str, DataType]) -> Types:
+    """The types of columns, whose values in JSON stand for others, as the schema part says it, or who declares them."""
+    part = _part(schema)
+    said = connect_types(json.loads(part)) if part else {}
+    found = {field.name: declared.get(stored_name(field.name)) for field in row if is_as_text(field)}
+    of_kinds = {name: type_ for name, type_ in found.items() if type_ and type_.kind in (Kind.DECIMAL, Kind.DATE)}
+    return {**{name: DeclaredType(type_) for name, type_ in of_kinds.items() if name not in said}, **_types_said(part)}
+
+
+def _unfold_envelopes(source: OpenedSource, corrections: Corrections, declared: Mapping[str, DataType]) -> OpenedSource:
     schema = source.schema
-    part = (schema.field("schema").metadata or {}).get(SCHEMA_PART) if "schema" in schema.names else None
-    said, types = connect_types(json.loads(part)) if part else {}, _types_said(part)
     if "payload" in schema.names and pa.types.is_struct(schema.field("payload").type):
         schema = pa.schema(list(schema.field("payload").type))
     parts = [schema.field(name).type for name in ("after", "before") if name in schema.names]
     row = next((part for part in parts if pa.types.is_struct(part)), None)
     if row is None or "op" not in schema.names:
         message = f"the source has no Debezium envelopes: its columns are {', '.join(source.schema.names)}"
-        raise StreamError(message, hint="an envelope has op, before and after; rows alone are changes='upsert'")
-    if declared:
-        read_as = {field.name: declared.get(stored_name(field.name)) for field in row if is_as_text(field)}
-        of_kinds = {name: type_ for name, type_ in read_as.items() if type_ and type_.kind in (Kind.DECIMAL, Kind.DATE)}
-        types = {**{name: DeclaredType(type_) for name, type_ in of_kinds.items() if name not in said}, **types}
+        hint = "an envelope has op, before and after; rows alone are changes='upsert'"
+        if "op" in schema.names and parts:
+            hint = "before and after must be rows; MongoDB's are texts, of which ExtractNewDocumentState makes rows"
+        raise StreamError(message, hint=hint)
+    types = _types(source.schema, row, declared)
     unfolded = _unfolded(source.chunks, pa.schema(list(row)), types, corrections)
-    return OpenedSource(pa.schema([*_meant(row, types), *_CONTROL]), unfolded)
+    return OpenedSource(pa.schema([*_meant(row, types), *_CONTROL]), unfolded, notes=(*source.notes, *notes_of(row)))
 
 
 def _types_said(part: str | bytes | None) -> dict[str, ConnectType | DeclaredType]:
@@ -108,8 +197,7 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, types: Types, corrections
     for chunk in chunks:
         envelopes, parts = chunk.rows, None
         if types:
-            has_parts = "schema" in envelopes.schema.names and pa.types.is_string(envelopes.column("schema").type)
-            parts = envelopes.column("schema") if has_parts else pa.nulls(len(envelopes), pa.string())
+            parts = _parts(envelopes)
         if "payload" in envelopes.schema.names:
             envelopes = pa.RecordBatch.from_struct_array(envelopes.column("payload"))
         op, before, after = (_member(envelopes, name) for name in ("op", "before", "after"))
@@ -136,7 +224,8 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, types: Types, corrections
         picked = at + is_put * len(op)
         missing = [mask[picked] for mask in missing]
         columns = [_nulled(column.take(pa.array(picked)), mask) for column, mask in zip(both, missing, strict=True)]
-        control = [pa.array(2 * is_put - 1), stated_unsent(row, missing)]
+        weights = np.where(_mask(pc.equal(op.cast(pa.string()), "t").fill_null(False))[at], TRUNCATES, 2 * is_put - 1)
+        control = [pa.array(weights), stated_unsent(row, missing)]
         unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=pa.schema([*_meant(row, types), *_CONTROL]))
         yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined))
 
@@ -181,7 +270,8 @@ def _steps(
     letters, has_before, has_after = op.cast(pa.string()), _mask(before.is_valid()), _mask(after.is_valid())
     takes, puts = _mask(pc.is_in(letters, pa.array(["u", "d"]))), _mask(pc.is_in(letters, pa.array(["c", "r", "u"])))
     by_before = takes if not key.names else _mask(pc.is_in(letters, pa.array(["d"])))
-    # The tombstone that follows a deletion is for the broker.
+    truncates = _mask(pc.equal(letters, "t").fill_null(False))
+    # The tombstone that follows a deletion is for the broker; heartbeats and the like are read as empty envelopes.
     tombstones = _mask(letters.is_null()) & ~has_before & ~has_after
     incomplete = (takes & missing[0]) | (puts & missing[1]) if not key.names else np.zeros(len(op), np.bool_)
     reasons: dict[int, str] = {}
@@ -189,14 +279,15 @@ def _steps(
         (puts & ~has_after, "op is {}, and there is no after"),
         (by_before & ~has_before, "op is {}, and there is no before that says which row is meant"),
         (incomplete, "op is {}, and a value was not sent, which a key is needed to find: key=['id']"),
-        (~(takes | puts | tombstones), "op is {!r}, and is followed where it is c, r, u or d"),
+        (~(takes | puts | truncates | tombstones), "op is {!r}, and is followed where it is c, r, u, d or t"),
     ):
         reasons |= {at: reason.format(op[at].as_py()) for at in np.flatnonzero(where).tolist()}
     followed = np.ones(len(op), bool)
     followed[[*reasons]] = False
     keys = ([*zip(*(column.to_pylist() for column in _columns(rows, key)), strict=True)] for rows in (before, after))
     has_other_key = np.array([old != new for old, new in zip(*keys, strict=True)] if key.names else by_before, bool)
-    return takes & has_before & (by_before | has_other_key) & followed, puts & followed, reasons
+    taken_back = takes & has_before & (by_before | has_other_key)
+    return (taken_back | truncates) & followed, puts & followed, reasons
 
 
 def _mask(values: pa.Array) -> Mask:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.sql.algebra.types import INTEGER, DataType, Kind
-from workbench.streams.files.json_values import MEMBERS
+from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind
+from workbench.streams.files.envelopes import ENVELOPES, MEMBERS
 
 WEIGHT = "_weight"
 """Column of a log: what the row counts in the Z-set."""
@@ -48,7 +48,11 @@ CHANGE_TYPE = stored_name("_change_type")
 COMMIT_COLUMNS = tuple(map(stored_name, ("_commit_version", "_commit_timestamp")))
 """They say when a change was made, and differ between a row and the change that takes it back."""
 DEBEZIUM_CHANGE = "_debezium_change"
-"""Column that ``debezium`` gives to unfolded envelopes: 1 or -1."""
+"""Column that ``debezium`` gives to unfolded envelopes: 1, -1, or what follows."""
+TRUNCATES = 0
+"""All rows go."""
+TAKES_IF_THERE = -2
+"""The row of the key goes, if there is one."""
 DEBEZIUM_UNSENT = "_debezium_unsent"
 """Another one: the columns of which an envelope has no value (``unsent``)."""
 
@@ -81,12 +85,17 @@ class Corrections:
             case Changes.DEBEZIUM:
                 return (stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT))
             case Changes.UPSERT:
-                return (stored_name(MEMBERS),)
+                return (stored_name(MEMBERS), *Corrections(Changes.DEBEZIUM).control_columns)
 
     @property
     def asked(self) -> dict[str, DataType]:
         """What is declared of the records of a source besides the types of the stream's columns."""
-        return {MEMBERS: INTEGER} if self.changes is Changes.UPSERT else {}
+        match self.changes:
+            case Changes.UPSERT:
+                return {MEMBERS: INTEGER}
+            case Changes.DEBEZIUM:
+                return {ENVELOPES: STRING}
+        return {}
 
     def without_control(self, types: Mapping[str, DataType]) -> dict[str, DataType]:
         """The columns of the stream among those of its source, checked.
@@ -141,8 +150,9 @@ class Corrections:
 
     def _stated(self, rows: pa.Table) -> pa.Array:
         """What each row says of its change; a record with nothing but its key is a tombstone."""
-        control = self.control_columns[0]
-        if self.changes is not Changes.UPSERT:
+        unfolded = stored_name(DEBEZIUM_CHANGE)
+        control = unfolded if unfolded in rows.column_names else self.control_columns[0]
+        if self.changes is not Changes.UPSERT or control == unfolded:
             return rows.column(control).combine_chunks()
         if control not in rows.column_names:
             return pa.array(np.ones(rows.num_rows, np.int64))

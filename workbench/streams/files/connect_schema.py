@@ -195,22 +195,20 @@ def is_schema_part(values: Sequence[object]) -> bool:
 
 
 def connect_types(part: Mapping[str, Any] | None) -> dict[str, ConnectType]:
-    """What a schema part says of the columns of the rows in an envelope, by their names.
+    """What a schema part says of the columns of the rows in an envelope, or of a flattened row, by their names.
 
     Example:
         >>> day = {"field": "day", "type": "int32", "name": "io.debezium.time.Date"}
         >>> connect_types({"type": "struct", "fields": [{"field": "after", "type": "struct", "fields": [day]}]})
         {'day': ConnectType(kind='int32', name='io.debezium.time.Date', scale=0)}
     """
+    own = _fields(part)
+    rows = [row for row in own if row.get("field") in ("before", "after")]
     found = dict[str, ConnectType]()
-    for row in _fields(part):
-        if row.get("field") in ("before", "after"):
-            for field in _fields(row):
-                scale = str((field.get("parameters") or {}).get("scale", "0"))
-                whole = int(scale) if scale.removeprefix("-").isdigit() else -1
-                found[str(field.get("field"))] = ConnectType(
-                    str(field.get("type")), str(field.get("name") or ""), whole
-                )
+    for field in [field for row in rows for field in _fields(row)] if rows else own:
+        scale = str((field.get("parameters") or {}).get("scale", "0"))
+        whole = int(scale) if scale.removeprefix("-").isdigit() else -1
+        found[str(field.get("field"))] = ConnectType(str(field.get("type")), str(field.get("name") or ""), whole)
     return found
 
 

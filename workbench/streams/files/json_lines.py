@@ -26,8 +26,8 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown, with_article
 from workbench.sql.algebra.types import MAX_PRECISION, DataType
 from workbench.streams.files.connect_schema import is_schema_part
+from workbench.streams.files.envelopes import MEMBERS, member_of
 from workbench.streams.files.json_values import (
-    MEMBERS,
     JsonRecord,
     WrittenFloat,
     as_texts,
@@ -38,6 +38,7 @@ from workbench.streams.files.json_values import (
     text_of,
     with_schema_part,
 )
+from workbench.streams.files.undeclared import with_guesses
 from workbench.streams.guessing import Guess, guess
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -215,9 +216,19 @@ def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:
         # An envelope's rows before and after a change have one type, also where the first ones have no row before.
         values["before"] = values["after"] = values["before"] + values["after"]
     parts = values.pop("schema") if "payload" in values and is_schema_part(values.get("schema", ())) else []
-    schema = pa.schema([field_of(name, _type_of(column)) for name, column in values.items()])
+    schema = with_guesses(
+        pa.schema([field_of(name, _envelope_type(name, column)) for name, column in values.items()]), values
+    )
     said = [part for part in parts if isinstance(part, Mapping)]
     return with_schema_part(schema, said[-1]) if said else schema
+
+
+def _envelope_type(name: str, values: Sequence[object]) -> pa.DataType:
+    """The type of a column, which may be the one that converters put envelopes into."""
+    inner = [value for value in values if isinstance(value, dict)] if name in ("payload", "data") else []
+    if any("after" in value or "payload" in value for value in inner):
+        return pa.struct(list(schema_of(inner)))
+    return _type_of(values)
 
 
 def batch_of(
@@ -241,6 +252,7 @@ def rows_of(
     """
     good, quarantined = list[tuple[int, object, JsonRecord]](), list[QuarantinedRow]()
     for number, source, record in records:
+        record = record if isinstance(record, str) else member_of(record, schema)
         if not isinstance(record, str) and (more := _unknown(record, schema)):
             record = f"it has a member that no record had before: {', '.join(more)}"
         if isinstance(record, str):

@@ -21,13 +21,10 @@ from workbench.errors import with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
+from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, read_as
 from workbench.streams.guessing import loses_digits
 
 JsonRecord = Mapping[str, Any]
-
-MEMBERS = "_record_members"
-"""A column of the number of members that a record has, which a declaration asks for: one that has no other member than
-those of its key is a tombstone, and one that has NULL there is none."""
 
 _AS_TEXT = {b"as": b"text"}
 """Says of a field that its values are read as the texts that stand in the source."""
@@ -45,16 +42,19 @@ def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
     Args:
         schema: as the first records suggest it.
         declared: types of columns, by their stored names. Lists, structs and bytes are read as what they are; where the
-            first records have none, as texts of JSON. ``MEMBERS`` among them asks for that column.
+            first records have none, as texts of JSON. ``MEMBERS`` among them asks for that column, and ``ENVELOPES``
+            for the columns of envelopes; where records are none, the rows of flattened ones have tombstones, too.
 
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE
         >>> as_texts(pa.schema([("Fee", pa.int64()), ("n", pa.int64())]), {"fee": DOUBLE}).types
         [DataType(string), DataType(int64)]
     """
+    is_asked = not {MEMBERS, ENVELOPES}.isdisjoint(declared)
+    schema = read_as(schema, ENVELOPES in declared) if is_asked else schema
+    counted = MEMBERS in schema.names or (is_asked and not are_envelopes(schema))
     fields = [_as_text(field, declared) for field in schema if field.name != MEMBERS]
-    asked = [pa.field(MEMBERS, pa.int64())] if MEMBERS in {*declared, *schema.names} else []
-    return pa.schema([*fields, *asked], metadata=schema.metadata)
+    return pa.schema([*fields, *[pa.field(MEMBERS, pa.int64())] * counted], metadata=schema.metadata)
 
 
 def with_schema_part(schema: pa.Schema, part: JsonRecord) -> pa.Schema:

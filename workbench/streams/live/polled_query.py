@@ -21,8 +21,9 @@ from workbench.errors import StreamError, nearest, shown
 from workbench.errors.secrets import hide_secrets, without_secrets
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
+from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.files.json_lines import rows_of, schema_of, within_depth
-from workbench.streams.files.json_values import MEMBERS, JsonRecord
+from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 
 _WHOLE, _MISPLACED = "", OffsetMark.NOTE.value

@@ -12,8 +12,7 @@ from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.corrections.current_rows import CurrentRows
-from workbench.streams.corrections.debezium import unfold_envelopes
-from workbench.streams.corrections.declared import Changes
+from workbench.streams.corrections.debezium import unfold
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
 from workbench.streams.log import StreamLog, log_schema
@@ -70,9 +69,8 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
 def _fitting(log: StreamLog, chunk: Chunk) -> Fitting:
     """The rows with the types of the log, the line of each, and those that do not fit."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
-    if log.corrections is not None and log.corrections.changes is Changes.DEBEZIUM:
-        plain = {name: type_ for name, type_ in log.columns if name not in log.guesses}
-        opened = unfold_envelopes(opened, log.corrections, plain)
+    plain = {name: type_ for name, type_ in log.columns if name not in log.guesses}
+    opened = unfold(opened, log.corrections, plain, dict(log.columns))
     types = _types(log, opened)
     try:
         return fit(next(opened.chunks), types, log_schema(types.items()), log.guesses)

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
+from workbench.streams.files.envelopes import ENVELOPES, MEMBERS
 from workbench.streams.files.json_lines import rows_of
-from workbench.streams.files.json_values import MEMBERS, as_texts
+from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
@@ -67,10 +68,9 @@ class TopicReader(TypedReader):
         self.gives_records = self._address.options.get("format", "json") == "json"
 
     def declare(self, types: Mapping[str, DataType]) -> None:
-        """Read values of JSON as texts, where their types are declared; tombstones are told in every format."""
+        """Read values of JSON as texts, where their types are declared; what else is asked is told in every format."""
         super().declare(types)
-        if MEMBERS in types:
-            self._schema = as_texts(self._schema, {MEMBERS: types[MEMBERS]})
+        self._schema = as_texts(self._schema, {name: types[name] for name in (MEMBERS, ENVELOPES) if name in types})
 
     @property
     def inferred(self) -> Mapping[str, Guess]:  # type: ignore[override]

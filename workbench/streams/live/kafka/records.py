@@ -18,8 +18,9 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, nearest
+from workbench.streams.files.envelopes import MEMBERS, are_envelopes
 from workbench.streams.files.json_lines import as_record, schema_of, within_depth
-from workbench.streams.files.json_values import MEMBERS, JsonRecord
+from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.guessing import Guess, guess_columns
 from workbench.streams.live.kafka.avro import AvroFormat
 
@@ -149,7 +150,7 @@ class KafkaRecords:
 
 
 def _of_envelopes(schema: pa.Schema | None) -> bool:
-    return schema is not None and ("op" in schema.names or "payload" in schema.names)
+    return schema is not None and (are_envelopes(schema) or "payload" in schema.names)
 
 
 def _headers(message: Message) -> str:
