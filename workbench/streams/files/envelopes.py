@@ -32,7 +32,7 @@ _NOTIFICATION = {"aggregate_type", "type", "id"}
 _MESSAGE = "m"
 
 
-def read_as(schema: pa.Schema, envelopes: bool) -> pa.Schema:
+def debezium_schema(schema: pa.Schema, envelopes: bool) -> pa.Schema:
     """The columns of envelopes, or of the rows that converters put into a ``payload``; else those of the records.
 
     Args:

@@ -21,7 +21,7 @@ from workbench.errors import with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
-from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, read_as
+from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, debezium_schema
 from workbench.streams.guessing import loses_digits
 
 JsonRecord = Mapping[str, Any]
@@ -51,7 +51,7 @@ def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
         [DataType(string), DataType(int64)]
     """
     is_asked = not {MEMBERS, ENVELOPES}.isdisjoint(declared)
-    schema = read_as(schema, ENVELOPES in declared) if is_asked else schema
+    schema = debezium_schema(schema, ENVELOPES in declared) if is_asked else schema
     counted = MEMBERS in schema.names or (is_asked and not are_envelopes(schema))
     fields = [_as_text(field, declared) for field in schema if field.name != MEMBERS]
     return pa.schema([*fields, *[pa.field(MEMBERS, pa.int64())] * counted], metadata=schema.metadata)
