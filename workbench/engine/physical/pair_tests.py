@@ -20,7 +20,7 @@ from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.join_keys import ends_of
 from workbench.engine.physical.stored.expressions import (
-    ARROW_COMPARES,
+    COMPARABLE_KINDS,
     compare,
     dates_subtracted,
     days_apart,
@@ -103,7 +103,7 @@ def pair_column(side: int, name: str) -> str:
 
 def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool:
     ends = ends_of(predicate)
-    return ends is not None and ends in keys and ends[0].type.kind in ARROW_COMPARES
+    return ends is not None and ends in keys and ends[0].type.kind in COMPARABLE_KINDS
 
 
 def _test(predicate: ORPred) -> PairTest | None:

@@ -125,6 +125,11 @@ CASES = [
     *(case(condition, integer(1), NULL) for condition in CONDITIONS),
     case(holds("<", K, integer(0)), M, holds("<", J, integer(5)), Constant(Decimal("0.00"), MONEY), M),
     case(holds("<", K, integer(0)), F, Call("/", (F, G), DOUBLE)),
+    *(
+        case(holds(sign, F, other), K, NULL)
+        for sign in ("=", "<", ">=")
+        for other in (G, integer(1), Constant(Decimal("0.1"), decimal(2, 1)))
+    ),
     case(B, S, Constant("else", STRING)),
     case(holds("is_null", S), D, Constant(None, DATE)),
     case(holds("=", K, K), case(B, integer(2), J), Call("month", (D,), INTEGER)),
@@ -204,7 +209,6 @@ def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, e
         as_(DOUBLE, S),
         Call("/", (M, M), decimal(38, 19)),
         Call("average", (N, J), decimal(21, 8)),
-        case(holds("=", F, G), integer(1), NULL),
         case(holds("<", M, N), integer(1), NULL),
         case(holds("=", M, Constant(Decimal("0.001"), decimal(4, 3))), integer(1), NULL),
         case(holds("=", K, J), Call("half@1", (K,), INTEGER), NULL),

@@ -21,12 +21,12 @@ from workbench.engine.physical.stored.calls import StoredCall, stored_call
 from workbench.engine.physical.stored.decimals import stored_decimal
 from workbench.engine.physical.stored.expressions import Comparison, stored_comparison, stored_like
 from workbench.engine.physical.stored.unscaled import Clipped, unscaled
-from workbench.engine.physical.stored.values import StoredExpression, derived
+from workbench.engine.physical.stored.values import Derived, StoredExpression, derived
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
-from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.expressions import Call, Column, Constant
 from workbench.sql.algebra.expressions import columns as columns_of
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_expressions
 from workbench.sql.render.spark_sql import literal_to_spark, predicates_to_spark, to_spark
 
@@ -219,8 +219,15 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
         left, operator, right = found
         stored = Comparison(operator, (left.name, right.name))
         return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
-    holds = stored_like(literal) or (known if literal.operator is Operator.HOLDS else None)
+    holds = stored_like(literal) or (known if literal.operator is Operator.HOLDS else _condition(literal))
     return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds)
+
+
+def _condition(literal: Literal) -> Derived | None:
+    """A comparison of two values, each of stored columns, if it is that."""
+    if literal.right is None:
+        return None
+    return derived(Call(literal.operator.value, (literal.left, literal.right), BOOLEAN))
 
 
 def _ranked(literal: Literal, wanted: str | None) -> Test | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.expressions import ARROW_COMPARES, Like, compare, stored_like
+from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, Like, compare, stored_like
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
@@ -25,7 +25,6 @@ _OPERATORS = {
     ">": Operator.GT,
     ">=": Operator.GE,
 }
-_CHOSEN = ARROW_COMPARES | {Kind.DOUBLE}
 _MOST = 50
 """Values of an IN that are compared one by one; Spark has a table for more."""
 
@@ -120,7 +119,7 @@ def stored_case(expression: Expression, part: ValueReader) -> StoredCase | None:
     """An expression as CASE of stored values, if it is that."""
     if not isinstance(expression, Call) or expression.function != "case":
         return None
-    values = _all(expression.arguments, part) if expression.type.kind in _CHOSEN else None
+    values = _all(expression.arguments, part) if expression.type.kind in COMPARABLE_KINDS else None
     if values is None:
         return None
     return StoredCase(tuple(zip(values[0:-1:2], values[1:-1:2], strict=True)), values[-1], expression.type)
@@ -159,20 +158,22 @@ def _compared(operator: Operator, left: Expression, right: Expression, part: Val
     """A comparison of two values, a constant brought to the scale of what it is compared with."""
     left, right = _of_scale(left, right.type), _of_scale(right, left.type)
     alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
-    if not alike or left.type.kind not in ARROW_COMPARES:
+    if not alike or left.type.kind not in COMPARABLE_KINDS:
         return None
     values = part(left), part(right)
     return None if values[0] is None or values[1] is None else _Compared(operator, values[0], values[1])
 
 
 def _of_scale(expression: Expression, other: DataType) -> Expression:
-    """A constant number as one of another type of DECIMAL, where that has it."""
-    if not isinstance(expression, Constant) or other.kind is not Kind.DECIMAL:
+    """A constant number as one of another type of DECIMAL, where that has it, or as the nearest DOUBLE."""
+    if not isinstance(expression, Constant) or other.kind not in (Kind.DECIMAL, Kind.DOUBLE):
         return expression
     value = expression.value
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return expression
     number = Decimal(value)
+    if other.kind is Kind.DOUBLE:
+        return Constant(number, other)
     whole = number.scaleb(other.scale)
     fits = whole == whole.to_integral_value() and abs(whole) < 10**other.precision
     return Constant(number, other) if fits else expression

@@ -16,8 +16,10 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator
 
-ARROW_COMPARES = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
-"""Kinds whose stored values Arrow compares as Spark does: a DOUBLE may be NaN, and an array is stored as a text."""
+COMPARABLE_KINDS = frozenset(
+    {Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE, Kind.TIMESTAMP}
+)
+"""Kinds whose stored values are compared here as Spark compares them; an array is stored as a text."""
 
 _INT = 2**31 - 1
 _PATTERN = 1_000
@@ -133,8 +135,20 @@ def stored_like(literal: Literal) -> Like | None:
 
 
 def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
-    """Comparisons of values of one kind and scale: true, false, or NULL."""
-    return pc.call_function(_FUNCTIONS[operator], [left, right])
+    """Comparisons of values of one kind and scale: true, false, or NULL. NaN is equal to itself and the largest DOUBLE.
+
+    Example:
+        >>> nan = float("nan")
+        >>> compare(Operator.GE, pa.array([nan, nan, 1.0, None]), pa.array([nan, 1.0, nan, nan])).to_pylist()
+        [True, True, False, None]
+    """
+    found = pc.call_function(_FUNCTIONS[operator], [left, right])
+    if not pa.types.is_floating(left.type):
+        return found
+    first, second = (pc.is_nan(values) for values in (left, right))
+    # Where one is NaN it is as if 1 were compared with 0.
+    odd = pc.call_function(_FUNCTIONS[operator], [first.cast(pa.int8()), second.cast(pa.int8())])
+    return pc.if_else(pc.or_(first, second), odd, found)
 
 
 def stored_comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
@@ -178,5 +192,5 @@ def _stored(number: Expression) -> Expression:
 
 def _alike(left: Column, right: Column) -> bool:
     return (
-        left.type.kind is right.type.kind and left.type.kind in ARROW_COMPARES and left.type.scale == right.type.scale
+        left.type.kind is right.type.kind and left.type.kind in COMPARABLE_KINDS and left.type.scale == right.type.scale
     )

@@ -61,7 +61,7 @@ class Polynomial:
         """Whether the integers of these rows, and all that they are made of, are 64-bit integers."""
         most: dict[str, int] = {}
         for name in self.columns:
-            column = rows.column(name).fill_null(0)
+            column = _known(rows.column(name))
             if pa.types.is_decimal(column.type) and not fits_64_bits(column):
                 return False
             numbers = unscaled_integers(column)
@@ -136,15 +136,20 @@ def unscaled_integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]
     return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
 
 
+def _known(numbers: pa.Array) -> pa.Array:
+    """Numbers, or times as those of their microseconds, with 0 in place of NULL."""
+    return (numbers.cast(pa.int64()) if pa.types.is_timestamp(numbers.type) else numbers).fill_null(0)
+
+
 def fits_64_bits(decimals: pa.Array) -> bool:
     """Whether the unscaled integers of some decimals are 64-bit integers."""
-    known = decimals.fill_null(0)
+    known = _known(decimals)
     return bool((unscaled_integers(known, 1) == unscaled_integers(known) >> 63).all())
 
 
 def large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
     """Integers, or the unscaled integers of decimals, as those of Python; 0 in place of NULL."""
-    known = numbers.fill_null(0)
+    known = _known(numbers)
     high = unscaled_integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
     low = unscaled_integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else unscaled_integers(known)
     return np.asarray(high + low.astype(object))
@@ -209,9 +214,9 @@ def unscaled_or_beyond(expression: Expression, limit: int) -> Unscaled | None:
 
 
 def _unscaled(expression: Expression, limit: int) -> Unscaled | None:
-    if expression.type.kind is not Kind.DECIMAL and not isinstance(expression, Constant | Column):
-        return None
     match expression:
+        case Call(function=function, type=type_) if type_.kind is not Kind.DECIMAL and function != "unix_micros":
+            return None
         case Column(type=type_) if type_.kind is Kind.INTEGER and limit > _INTEGER:
             return Unscaled(_column(expression), 0, _INTEGER)
         case Column(type=type_) if type_.kind is Kind.DECIMAL and 10**type_.precision < limit:
@@ -223,7 +228,12 @@ def _unscaled(expression: Expression, limit: int) -> Unscaled | None:
         case Call(function="+" | "-" | "*", arguments=(_, _)):
             result = unscaled_or_beyond(expression, limit)
             return result if result is not None and result.most < limit else None
-        case Call(function="cast", arguments=(Column(type=type_) as number,)) if type_.kind is Kind.INTEGER:
+        case Call(function="unix_micros", arguments=(Column() as time,)) if limit > _INTEGER:
+            # A timestamp is stored as the number of its microseconds.
+            return Unscaled(_column(time), 0, _INTEGER)
+        case Call(function="cast", arguments=(Column() | Call("unix_micros") as number,)) if (
+            number.type.kind is Kind.INTEGER
+        ):
             integer, most = _unscaled(number, limit), 10 ** (expression.type.precision - expression.type.scale)
             return integer.at(expression.type.scale) if integer is not None and integer.most < most else None
         case _:
