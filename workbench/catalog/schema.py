@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 15
+VERSION = 16
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -276,6 +276,8 @@ MIGRATIONS = {
     13: _planned_anew(),
     # States that had lost a statistic of counted values may count these as rows of their groups.
     14: _planned_anew(),
+    # More statistics are kept in states, which stored states lack.
+    15: _planned_anew(),
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -6,24 +6,24 @@ rows; how often a row comes out follows from the counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from workbench.engine.physical.accumulators import (
     OVER_NOTHING,
     Additive,
-    Adds,
+    Evaluated,
     Final,
+    RowInput,
     StatePart,
-    StoredInput,
     additive,
     holistic,
     over_rows,
+    row_input,
     rows_part,
 )
 from workbench.engine.physical.stored.calls import StoredCall
-from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -32,13 +32,12 @@ from workbench.engine.physical.value_statistics import (
     ValueStatistic,
     by_values,
 )
-from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, WEIGHT
+from workbench.engine.storage.layout import MEMBER
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
 from workbench.network.nodes import Aggregate, Columns, SetOperation, SetOperator, columns_of
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
-from workbench.sql.functions.calls import calls_functions
 from workbench.sql.windows.stream_time import is_session
 
 LIVE = "_rows"
@@ -51,25 +50,19 @@ class GroupedBranch:
 
     Attributes:
         columns: those that are read.
-        groups: the SQL of each group column over them.
+        groupings: for each of them its group columns; others are NULL.
         readers: for each fused root its member number, and the bits of the nodes whose common rows it reads.
-        stored: for each grouping what its group columns are of stored columns; none where Spark must evaluate some.
     """
 
     columns: tuple[str, ...]
-    groups: Mapping[str, str]
+    groupings: tuple[Mapping[str, RowInput], ...]
     readers: Readers = ()
-    stored: tuple[Mapping[str, StoredValue], ...] = ()
 
     @staticmethod
     def of(columns: Iterable[Column], groups: Mapping[str, Expression]) -> GroupedBranch:
         """An input whose rows are grouped by expressions over its columns, by the name of the group column."""
-        stored = {name: value for name, group in groups.items() if (value := stored_value(group)) is not None}
-        return GroupedBranch(
-            columns=tuple(sorted({column.name for column in columns})),
-            groups={name: over_rows(group) for name, group in groups.items()},
-            stored=(stored,) if len(stored) == len(groups) else (),
-        )
+        grouping = {name: row_input(group) for name, group in groups.items()}
+        return GroupedBranch(tuple(sorted({column.name for column in columns})), (grouping,))
 
 
 @dataclass(frozen=True)
@@ -101,7 +94,6 @@ class GroupedPlan:
         counted: the expressions whose values are counted in each group.
         distinct_parts: columns of the state that follow from the values that come into a group or leave it.
         from_values: output columns that are computed from all values of a group.
-        calls_functions: whether a group or a statistic calls a function of the analyst.
     """
 
     groups: Mapping[str, DataType]
@@ -118,7 +110,6 @@ class GroupedPlan:
     counted: tuple[CountedValues, ...] = ()
     distinct_parts: tuple[DistinctPart, ...] = ()
     from_values: Mapping[str, ValueStatistic] = field(default_factory=dict)
-    calls_functions: bool = False
 
     def readers(self, branch: int) -> tuple[Readers, ...]:
         """For each grouping its readers of a branch."""
@@ -139,10 +130,16 @@ class GroupedPlan:
 
     def calls_of(self, branch: int) -> tuple[StoredCall, ...]:
         """The calls over the rows of a branch, by its position: others have not the columns."""
-        values = [of.stored for of in self.counted]
-        values += [part.stored.value for part in self.parts if part.stored is not None]
-        values += [value for groups in self.branches[branch].stored for value in groups.values()]
-        return tuple(dict.fromkeys(value for value in values if isinstance(value, StoredCall)))
+        return tuple(dict.fromkeys(value for value in self._operands(branch) if isinstance(value, StoredCall)))
+
+    def evaluated(self, branch: int) -> tuple[Evaluated, ...]:
+        """What Spark evaluates of the rows of a branch, by its position."""
+        return tuple(dict.fromkeys(value for value in self._operands(branch) if isinstance(value, Evaluated)))
+
+    def _operands(self, branch: int) -> Iterator[RowInput | None]:
+        yield from (of.value for of in self.counted)
+        yield from (part.addend.value for part in self.parts)
+        yield from (value for grouping in self.branches[branch].groupings for value in grouping.values())
 
     @property
     def reads_rows(self) -> bool:
@@ -228,7 +225,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         if statistic.type.kind is Kind.DOUBLE:
             inexact.add(name)
         direct = node.direct_statistic(statistic)
-        match _maintained(name, direct, monotone, with_rows) if incremental and sessions is None else None:
+        match None if with_rows else _maintained(name, direct, monotone):
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
@@ -258,12 +255,11 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         counted=_counted([*(part.of for part in distinct_parts.values()), *(s.of for s in from_values.values())]),
         distinct_parts=tuple(distinct_parts.values()),
         from_values=from_values,
-        calls_functions=any(map(calls_functions, (*node.groups, *(a for s in node.statistics for a in s.arguments)))),
     )
 
 
 def _maintained(
-    name: str, statistic: AggregateCall, monotone: bool, with_rows: bool
+    name: str, statistic: AggregateCall, monotone: bool
 ) -> Additive | DistinctStatistic | ValueStatistic | None:
     """How a statistic is kept in the state; ``None`` where it is computed from rows.
 
@@ -271,14 +267,13 @@ def _maintained(
         name: of the statistic.
         statistic: over the parent's columns.
         monotone: whether the parent retracts nothing.
-        with_rows: whether the rows of the dirty groups are read anyway: then counting values saves nothing.
     """
-    return additive(name, statistic, monotone) or (None if with_rows else by_values(statistic))
+    return additive(name, statistic, monotone) or by_values(statistic)
 
 
 def _needs_no_rows(node: Aggregate, monotone: bool) -> bool:
     """Whether every statistic of an aggregate is additive, or follows from counts of values."""
-    return all(_maintained("", node.direct_statistic(s), monotone, with_rows=False) for s in node.statistics)
+    return all(_maintained("", node.direct_statistic(s), monotone) for s in node.statistics)
 
 
 def _counted(values: Iterable[CountedValues]) -> tuple[CountedValues, ...]:
@@ -304,36 +299,20 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
     Example:
         >>> from workbench.sql.algebra.types import STRING
         >>> def by(name: str) -> GroupedPlan:
-        ...     return GroupedPlan({name: STRING}, (GroupedBranch((name,), {name: f"`{name}`"}),), (), {}, None, {})
+        ...     branch = GroupedBranch.of((), {name: Column(name, STRING)})
+        ...     return GroupedPlan({name: STRING}, (branch,), (), {}, None, {})
         >>> plan = fused_groupings([(by("bank"), {1, 2}), (by("account"), {3})])
-        >>> plan.branches[0].groups["bank"]
-        'CASE WHEN _set IN (0L) THEN `bank` END'
+        >>> plan.branches[0].groupings
+        ({'bank': StoredColumn(column='bank')}, {'account': StoredColumn(column='account')})
     """
     first = plans[0][0]
     if len(plans) == 1:
         return first
     groups = dict(sorted(item for plan, _ in plans for item in plan.groups.items()))
-    sql_of: dict[str, dict[str, set[int]]] = {name: {} for name in groups}
-    for number, (plan, _) in enumerate(plans):
-        for name, sql in plan.branches[0].groups.items():
-            sql_of[name].setdefault(sql, set()).add(number)
     columns = sorted({column for plan, _ in plans for column in plan.branches[0].columns})
-    by_grouping = [plan.branches[0].stored for plan, _ in plans]
-    stored = tuple(chain.from_iterable(by_grouping)) if all(by_grouping) else ()
-    branch = GroupedBranch(tuple(columns), {name: _by_set(sets) for name, sets in sql_of.items()}, stored=stored)
+    groupings = tuple(chain.from_iterable(plan.branches[0].groupings for plan, _ in plans))
     sets = tuple(frozenset(members) for _, members in plans)
-    called = any(plan.calls_functions for plan, _ in plans)
-    return replace(first, groups=groups, branches=(branch,), sets=sets, calls_functions=called)
-
-
-def _by_set(sets_of: Mapping[str, Set[int]]) -> str:
-    """SQL of a group column that fused roots compute in different ways, or not at all."""
-    cases = [f"WHEN {_is_one_of(GROUPING_SET, sets)} THEN {sql}" for sql, sets in sets_of.items()]
-    return f"CASE {' '.join(cases)} END"
-
-
-def _is_one_of(column: str, numbers: Iterable[int]) -> str:
-    return f"{column} IN ({', '.join(f'{number}L' for number in sorted(numbers))})"
+    return replace(first, groups=groups, branches=(GroupedBranch(tuple(columns), groupings),), sets=sets)
 
 
 def plan_set_operation(node: SetOperation) -> GroupedPlan:
@@ -342,9 +321,8 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
     branches = tuple(
         GroupedBranch.of(columns_of(values), dict(zip(groups, values, strict=True))) for _, values in node.direct
     )
-    parts = tuple(map(_rows_of_branch, range(len(branches))))
-    called = any(calls_functions(value) for _, values in node.direct for value in values)
-    return GroupedPlan(groups, branches, parts, {}, node.operator, {}, calls_functions=called)
+    parts = tuple(rows_part(f"{LIVE}{branch}", branch) for branch in range(len(branches)))
+    return GroupedPlan(groups, branches, parts, {}, node.operator, {})
 
 
 def _sessions(group: Expression) -> Sessions:
@@ -352,8 +330,3 @@ def _sessions(group: Expression) -> Sessions:
     time, gap = group.arguments
     assert isinstance(gap, Constant) and isinstance(gap.value, int)
     return Sessions(column_name(group), over_rows(time), gap.value)
-
-
-def _rows_of_branch(branch: int) -> StatePart:
-    value = f"if({BRANCH} = {branch}, {WEIGHT}, 0L)"
-    return StatePart(f"_rows{branch}", INTEGER, value, stored=StoredInput(Adds.WEIGHT, branch=branch))

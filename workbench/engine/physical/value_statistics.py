@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workbench.engine.physical.accumulators import Final, adds_up, is_wide, over_rows
-from workbench.engine.physical.stored.values import StoredValue, stored_value
+from workbench.engine.physical.accumulators import Final, RowInput, is_wide, row_input
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.coercion import as_string
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression, digest, identity
@@ -38,22 +37,19 @@ class CountedValues:
         number: what ``VALUES`` is in the rows of its values.
         column: of the state, with the values.
         type: of the values.
-        sql: the expression over the parent's rows.
-        stored: the same, where Spark need not evaluate it.
+        value: the expression over the parent's rows.
     """
 
     number: int
     column: str
     type: DataType
-    sql: str
-    stored: StoredValue | None = None
+    value: RowInput
 
     @staticmethod
     def of(expression: Expression) -> CountedValues:
         """The values of an expression over the parent's rows."""
         key = digest(identity(expression), _DIGITS)
-        sql, stored = over_rows(expression), stored_value(expression)
-        return CountedValues(int(key, 16), f"_value {key}", expression.type, sql, stored)
+        return CountedValues(int(key, 16), f"_value {key}", expression.type, row_input(expression))
 
 
 @dataclass(frozen=True)
@@ -102,8 +98,8 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
-        >>> by_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.sql
-        '`bank`'
+        >>> by_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.value
+        StoredColumn(column='bank')
     """
     match statistic.function, statistic.arguments:
         case "count", (argument,) if statistic.distinct:
@@ -113,7 +109,7 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
             count = _count_of(CountedValues.of(tuples))
             return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
         case "sum", (argument,) if (
-            statistic.distinct and adds_up(argument.type, monotone=False) and not is_wide(argument.type)
+            statistic.distinct and argument.type.kind is not Kind.DOUBLE and not is_wide(argument.type)
         ):
             of = CountedValues.of(argument)
             total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)

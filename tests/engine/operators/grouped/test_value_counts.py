@@ -17,8 +17,9 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.operators.grouped.value_counts import ChangedValues, SortedValues
-from workbench.engine.physical.accumulators import Final
+from workbench.engine.physical.accumulators import Evaluated, Final
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
+from workbench.engine.physical.stored.values import StoredColumn
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -28,8 +29,8 @@ from workbench.engine.physical.value_statistics import (
 )
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.nodes import Aggregate, Read
-from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, column_name
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, DataType, array_of, decimal
 
 GROUPS = 5
 
@@ -57,7 +58,7 @@ def sorted_values(made: Sequence[tuple[Any, int, int]], type_: pa.DataType) -> S
 
 
 def of(function: str, type_: DataType, fraction: float = 0.5, distinct: bool = False) -> ValueStatistic:
-    return ValueStatistic(function, CountedValues(1, "v", type_, "v"), type_, fraction, distinct)
+    return ValueStatistic(function, CountedValues(1, "v", type_, StoredColumn("v")), type_, fraction, distinct)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_one_count_of_values_serves_all_statistics_of_an_expression() -> None:
     median, mode = AggregateCall("median", (k,), DOUBLE), AggregateCall("mode", (k,), DOUBLE)
     count = AggregateCall("count", (k,), INTEGER, distinct=True)
     plan = plan_of(median, mode, count)
-    assert [values.sql for values in plan.counted] == ["`k`"]
+    assert [values.value for values in plan.counted] == [StoredColumn("k")]
     assert not plan.reads_rows and set(plan.from_values) == {column_name(median), column_name(mode)}
     assert plan_of(AggregateCall("count", (), INTEGER)).state_keys == {MEMBER: INTEGER, "g": STRING}
 
@@ -136,7 +137,7 @@ def test_values_of_several_columns_are_counted_together() -> None:
     g, k, x = Column("g", STRING), Column("k", INTEGER), Column("x", DOUBLE)
     pairs = AggregateCall("count", (g, k), INTEGER, distinct=True)
     (counted,) = plan_of(pairs).counted
-    assert not plan_of(pairs).reads_rows and counted.type == STRING and "length(`g`)" in counted.sql
+    assert not plan_of(pairs).reads_rows and counted.type == STRING and isinstance(counted.value, Evaluated)
     # Equal numbers of DOUBLE may have two texts.
     assert plan_of(AggregateCall("count", (g, x), INTEGER, distinct=True)).reads_rows
 
@@ -160,10 +161,9 @@ def test_extremes_are_counted_where_rows_may_leave() -> None:
 
 
 def test_where_rows_are_read_anyway_no_values_are_counted() -> None:
-    wide = decimal(38, 10)
-    total = AggregateCall("sum", (Column("w", wide),), wide)
-    plan = plan_of(AggregateCall("mode", (Column("k", STRING),), STRING), total)
-    assert plan.reads_rows and not plan.counted
+    every = AggregateCall("array_agg", (Constant(True, BOOLEAN), Column("k", STRING)), array_of(STRING))
+    plan = plan_of(AggregateCall("mode", (Column("k", STRING),), STRING), AggregateCall("count", (), INTEGER), every)
+    assert plan.reads_rows and not plan.counted and [part.name for part in plan.parts] == [LIVE]
 
 
 def test_values_that_enter_and_leave_change_what_takes_each_once() -> None:

@@ -18,15 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.grouped.aggregate_sql import (
-    empty_groups,
-    fragments,
-    grouped_change,
-    with_emitted_values,
-)
+from workbench.engine.operators.grouped.aggregate_sql import grouped_change, with_emitted_values
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
@@ -36,8 +32,9 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.spark.jobs import Job, PlanJob
-from workbench.engine.storage.frames import change_frame, run_writing, segments_frame, writing_plan
+from workbench.engine.storage.frames import change_frame, run_writing, writing_plan
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import GROUPING_SET, MEMBER, Layout
 from workbench.engine.storage.relation import Delta, tasks_for
@@ -60,7 +57,7 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
     dirty = Delta(run_writing(aggregate.writes_state()))
     if not dirty.rows and not starting:
         return Prepared(None)
-    return Prepared(aggregate.hydrates(dirty) if hydrating else aggregate.changes(dirty), state=dirty)
+    return Prepared(aggregate.hydrates() if hydrating else aggregate.changes(dirty), state=dirty)
 
 
 @dataclass(frozen=True)
@@ -138,9 +135,11 @@ class _Aggregate:
     def changes(self, dirty: Delta) -> Job:
         """The job of the second step: the change of the rows of the dirty groups."""
         operator, grouped = self.operator, self.grouped
-        looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {**self._stored()}
         (rows,) = operator.segments
-        looked_up["rows"] = (self._scan_rows(), (*rows.before, *rows.change))
+        looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {
+            "stored": self._stored()["stored"],
+            "rows": (self._scan_rows(), (*rows.before, *rows.change)),
+        }
         job_input = self.runner.job_input(self.plan, "dirty")
         job_input.write(operator.batch, [InputRows(dirty.segments, run) for _, run in looked_up.values()])
         scans = {role: scan for role, (scan, _) in looked_up.items()}
@@ -152,24 +151,18 @@ class _Aggregate:
                 lookup = KeyedLookup(tuple(grouped.groups if role == "rows" else grouped.keys), scan)
                 frame = lookup.frame(spark, job_input, at, self.tasks)
                 views[role] = self.runner.bind(self.plan, role, frame)
-            changed = change_frame(spark, job_input, 0, scans["state"], self.tasks)
-            parts = [self.runner.bind(self.plan, "dirty", changed), views["state"]]
-            one_task = self.tasks == 1
-            change = grouped_change(grouped, self.plan.produced, parts, views["stored"], views["rows"], one_task)
+            change = grouped_change(grouped, self.plan.produced, views["stored"], views["rows"], self.tasks == 1)
             return self.runner.sql_job(change, self.plan, self.tasks)
 
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", scans, make)
 
-    def hydrates(self, dirty: Delta) -> Job:
+    def hydrates(self) -> Job:
         """The job of the second step when the tree is hydrated: all groups are dirty, and none was there before."""
         operator, grouped = self.operator, self.grouped
-        layout = Layout(grouped.state_columns)
-        groups = segments_frame(self.runner.spark, dirty.segments, layout, layout.arrow.names, self.tasks)
-        parts = [self.runner.bind(self.plan, "dirty", groups), *([] if grouped.groups else [empty_groups(grouped)])]
         job_input = self.runner.job_input(self.plan)
         frame = change_frame(self.runner.spark, job_input, 0, self._scan_rows(), self.tasks)
         view = self.runner.bind(self.plan, "rows", frame)
-        rows = grouped_change(grouped, self.plan.produced, parts, None, view, one_task=self.tasks == 1)
+        rows = grouped_change(grouped, self.plan.produced, None, view, one_task=self.tasks == 1)
         if self.emitted:
             assert operator.emitted is not None
             view = self.runner.bind(self.plan, "emitted", operator.emitted.relation.dataframe)
@@ -179,18 +172,22 @@ class _Aggregate:
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
         """The fragments of the change, those of a group in one task."""
-        spark, grouped = self.runner.spark, self.grouped
+        spark, grouped, stored = self.runner.spark, self.grouped, self._stored_fragments(scans)
         if reads_stored_columns(grouped):
-            stored = self._stored_fragments(scans)
             found = job_input.run(spark, self.tasks, stored.of, stored.ddl)
         else:
-            frames = [change_frame(spark, job_input, at, scan, self.tasks) for at, scan in enumerate(scans)]
-            changes = [self.runner.bind(self.plan, f"change{at}", frame) for at, frame in enumerate(frames)]
-            found = spark.sql(fragments(grouped, changes, one_task=self.tasks == 1))
+            found = reduce(DataFrame.union, (self._evaluated(job_input, at, scan) for at, scan in enumerate(scans)))
         if self.tasks == 1 or not grouped.groups:
             return found.coalesce(1)
         # The rows of each task are combined by now: few fragments are sent.
         return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in grouped.groups))
+
+    def _evaluated(self, job_input: JobInput, at: int, scan: LineageScan) -> DataFrame:
+        """The fragments of the change of a branch where Spark evaluates some operands."""
+        operands = [f"{value.sql} AS `{value.column}`" for value in self.grouped.evaluated(at)]
+        rows = change_frame(self.runner.spark, job_input, at, scan, self.tasks).selectExpr("*", *operands)
+        stored = self._stored_fragments([scan])
+        return map_rows(rows, lambda batches: stored.of_branch(at, batches), stored.ddl)
 
     def _stored_fragments(self, scans: Sequence[LineageScan]) -> StoredFragments:
         """The fragments of the change where stored columns tell them."""

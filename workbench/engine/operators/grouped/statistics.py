@@ -9,11 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.accumulators import LOW_DIGITS, Final, high_unit
+from workbench.engine.physical.accumulators import LOW_DIGITS, Final
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.network.nodes import SetOperator
+
+_HIGH_DIGITS = 32
+"""Of a sum of high parts, which have at most 18 each."""
 
 
 def statistic_value(final: Final, parts: pa.RecordBatch) -> pa.Array:
@@ -30,9 +33,10 @@ def statistic_value(final: Final, parts: pa.RecordBatch) -> pa.Array:
 
 def _together(low: pa.Array, high: pa.Array, final: Final) -> pa.Array:
     """A wide sum of its two parts, with room for every digit."""
-    unit = pa.scalar(Decimal(high_unit(final.type)), pa.decimal256(LOW_DIGITS + 1, 0))
-    units = pc.multiply(pc.fill_null(high, 0).cast(pa.decimal256(38, 0)), unit)
-    return pc.add(units, low.cast(pa.decimal256(38, final.type.scale)))
+    scale = final.type.scale
+    unit = pa.scalar(Decimal(1).scaleb(LOW_DIGITS - scale), pa.decimal256(LOW_DIGITS + 1, max(0, scale - LOW_DIGITS)))
+    units = pc.multiply(pc.fill_null(high, 0).cast(pa.decimal256(_HIGH_DIGITS, 0)), unit)
+    return pc.add(units, low.cast(pa.decimal256(38, scale)))
 
 
 def cast_or_null(values: pa.Array, type_: pa.DataType) -> pa.Array:

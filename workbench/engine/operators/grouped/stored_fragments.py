@@ -1,12 +1,13 @@
-"""Fragments of changed rows of which Spark evaluates nothing, made without Spark's rows.
+"""The fragments of changed rows.
 
 Most aggregates and set operators group by columns, and count, add up or compare columns. What a row adds to a part is
-then a column, its weight, or their product, so nothing is left that Spark must evaluate. A task reads the changed rows
-itself and groups them; rows do not go to the JVM and back. Few rows are grouped by the task that updates the state.
-Of many rows every task groups its share, piece by piece, and Spark brings the fragments of a group together.
+then a column, its weight, or their product. A task reads the changed rows itself and groups them; rows do not go to the
+JVM and back. Where only Spark can evaluate a group or an operand, it sets the values beside the rows. Few rows are
+grouped by the task that updates the state. Of many rows every task groups its share, piece by piece, and Spark brings
+the fragments of a group together.
 
-In: the change of each branch, as segments. Out: fragments, as of ``aggregate_sql.fragments``: one for all rows of equal
-groups and lineage, and where values are counted one for each value of these rows.
+In: the change of each branch, as segments, or as rows with what Spark evaluated. Out: one fragment for all rows of
+equal groups and lineage, and where values are counted one for each value of these rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
-from workbench.engine.physical.accumulators import LOW_DIGITS, Adds, StatePart, StoredInput
+from workbench.engine.physical.accumulators import LOW_DIGITS, Addend, Adds, StatePart
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
@@ -45,8 +46,7 @@ _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 
 def reads_stored_columns(plan: GroupedPlan) -> bool:
     """Whether stored columns tell all fragments: Spark has nothing to evaluate of the changed rows."""
-    inputs = [*(part.stored for part in plan.parts), *(of.stored for of in plan.counted)]
-    return all(branch.stored for branch in plan.branches) and None not in inputs
+    return not any(plan.evaluated(branch) for branch in range(len(plan.branches)))
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class StoredFragments:
     """The fragments of a change.
 
     Attributes:
-        plan: how the operator groups; ``reads_stored_columns`` holds.
+        plan: how the operator groups.
         scans: what is read from the change of each branch.
         functions: those of the analyst that it calls.
     """
@@ -64,15 +64,25 @@ class StoredFragments:
     functions: Functions = field(default_factory=dict)
 
     def of(self, task: TaskInput) -> Iterator[pa.RecordBatch]:
-        """The fragments of a task's share of the change; the job's first inputs are the branches."""
+        """The fragments of a task's share of the change; the job's first inputs are the branches.
+
+        Nothing is left that Spark must evaluate: ``reads_stored_columns`` holds.
+        """
         for branch, scan in enumerate(self.scans):
             share = shares(task.inputs[branch].change, task.tasks)[task.task]
-            for batches in pieces(read_share(share, scan.input), GROUPED_ROWS):
-                selected = [rows for batch in batches for rows in scan.select(batch) if rows.num_rows]
-                for number in range(len(scan.readers)):
-                    own = [rows for rows in selected if rows.column(GROUPING_SET)[0].as_py() == number]
-                    if own:
-                        yield from self.of_rows(pa.concat_batches(own), branch, number)
+            yield from self.of_branch(
+                branch, (rows for batch in read_share(share, scan.input) for rows in scan.select(batch))
+            )
+
+    def of_branch(self, branch: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The fragments of the rows of a branch, by its position, as its scan selects them."""
+        for piece in pieces(batches, GROUPED_ROWS):
+            rows = pa.concat_batches(piece)
+            numbers = rows.column(GROUPING_SET).to_numpy()
+            for number in range(len(self.plan.branches[branch].groupings)):
+                own = rows.filter(pa.array(numbers == number))
+                if own.num_rows:
+                    yield from self.of_rows(own, branch, number)
 
     def of_rows(self, rows: pa.RecordBatch, branch: int, number: int) -> Iterator[pa.RecordBatch]:
         """The fragments of some rows of a branch that are all grouped alike.
@@ -84,12 +94,12 @@ class StoredFragments:
         """
         for call in self.plan.calls_of(branch):
             rows = rows.append_column(call.name, call.evaluate(rows, self.functions))
-        stored = self.plan.branches[branch].stored[number]
+        grouping = self.plan.branches[branch].groupings[number]
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
         keys |= {
-            name: with_equal_bits(stored[name].values(rows).cast(to_arrow(type_)))
+            name: with_equal_bits(grouping[name].values(rows).cast(to_arrow(type_)))
             for name, type_ in self.plan.groups.items()
-            if name in stored
+            if name in grouping
         }
         marks = {GROUPING_SET: number, BRANCH: branch}
         of_groups = {VALUES: 0} if self.plan.counted else {}
@@ -102,8 +112,7 @@ class StoredFragments:
         self, of: CountedValues, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, int]
     ) -> pa.RecordBatch:
         """The fragments of the values of an expression; a fragment counts its rows and has no other part."""
-        assert of.stored is not None
-        values = of.stored.values(rows)
+        values = of.value.values(rows)
         known = values.is_valid()
         own = {name: column.filter(known) for name, column in keys.items()}
         own[of.column] = with_equal_bits(values.filter(known))
@@ -165,19 +174,19 @@ def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.Rec
 
 def _added(part: StatePart, rows: pa.RecordBatch, branch: int) -> pa.Array:
     """What each row adds to a part."""
-    weights, stored = rows.column(WEIGHT), part.stored
-    match stored:
-        case StoredInput(Adds.WEIGHT, branch=own):
+    weights = rows.column(WEIGHT)
+    match part.addend:
+        case Addend(Adds.WEIGHT, branch=own):
             return weights if own in (None, branch) else pa.array(np.zeros(len(weights), dtype=np.int64))
-        case StoredInput(Adds.WEIGHT_OF_KNOWN, value) if value is not None:
+        case Addend(Adds.WEIGHT_OF_KNOWN, value) if value is not None:
             return pc.if_else(value.values(rows).is_valid(), weights, 0)
-        case StoredInput(Adds.PRODUCT, value) if value is not None:
+        case Addend(Adds.PRODUCT, value) if value is not None:
             return product(value.values(rows), weights, to_arrow(part.type))
-        case StoredInput(Adds.VALUE, value) if value is not None:
+        case Addend(Adds.VALUE, value) if value is not None:
             return value.values(rows)
-        case StoredInput((Adds.LOW | Adds.HIGH) as adds, value) if value is not None:
+        case Addend((Adds.LOW | Adds.HIGH) as adds, value) if value is not None:
             return _part_of_wide_sum(value.values(rows), weights, part.type, adds is Adds.HIGH)
-    raise ValueError(f"Spark must compute what a row adds to {part.name}")
+    raise ValueError(f"{part.name} has no values to add")
 
 
 def _part_of_wide_sum(values: pa.Array, weights: pa.Array, type_: DataType, high: bool) -> pa.Array:
