@@ -28,6 +28,7 @@ from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.guessing import Guess
+from workbench.streams.ingest import Arriving
 from workbench.streams.source import QuarantinedRow
 
 COLUMNS = (("tranid", INTEGER), ("tran_date", DATE), ("amount", decimal(15, 2)), ("rbank_aba", INTEGER))
@@ -205,6 +206,8 @@ class FakeSession(SessionViews):
         costs = {"sharing-selection": 60.0, "match-plan": 80.0, "nothing shared": 100.0}
         numbers = {"nodes": 3, "joins": 1, "weighted_size": 4, "seconds": 0.01}
         return [SimpleNamespace(strategy=name, cost=cost, **numbers) for name, cost in costs.items()]
+
+    arriving: Arriving | None = None
 
     @property
     def progress(self) -> Progress | None:

@@ -10,6 +10,7 @@ from workbench.engine.schedule import Progress
 from workbench.notebook import long_work
 from workbench.notebook.commands.replay import profile_forecast
 from workbench.notebook.long_work import how_far
+from workbench.streams.ingest import Arriving
 
 
 @pytest.fixture
@@ -42,6 +43,27 @@ def test_a_long_cell_says_how_far_it_is_and_then_how_long_it_took(run, session, 
     assert run("%%argus q1\nSELECT big").error is None
     assert any(text.startswith("q1: 2 of 6 operators") for text in updates)
     assert updates[-1].startswith("q1 took ") and updates[-1].endswith(" s")
+
+
+def test_a_source_that_is_copied_says_how_much_of_it_is(run, session, monkeypatch, impatient):
+    session.arriving = Arriving("Trades", 420_000, 0.4)
+    seen, updates = threading.Event(), []
+
+    class Line:
+        def __init__(self, text: str) -> None:
+            self.update(text)
+
+        def update(self, text: str) -> None:
+            updates.append(text)
+            seen.set()
+
+    monkeypatch.setattr(long_work, "ProgressLine", Line)
+    run("%argus queries")  # makes the session
+    seen.clear()
+    monkeypatch.setattr(session, "add_stream", lambda *args, **settings: seen.wait(20) and 1 / 0)
+    run("%argus stream Trades trades.parquet")
+    assert any(text.startswith("%argus stream: 420,000 rows (40% of the source), ") for text in updates)
+    assert updates[-1].startswith("%argus stream stopped after")
 
 
 def test_its_line_is_text_that_stays_with_the_cell(run, session, impatient, monkeypatch):

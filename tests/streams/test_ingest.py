@@ -17,7 +17,7 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams import log_writer
-from workbench.streams.ingest import ingest
+from workbench.streams.ingest import Arriving, ingest
 from workbench.streams.log import CHUNK_ROWS, StreamLog, open_log
 from workbench.streams.log_writer import FILE_ROWS, ROW_GROUP_ROWS
 
@@ -459,3 +459,16 @@ def test_a_stream_larger_than_memory_is_never_held_whole(tmp_path: Path) -> None
     assert log.rows == rows * count
     assert max(held) < 20_000_000
     assert log.read(log.rows - 1, log.rows).to_pylist() == [{"n": log.rows - 1, "m": log.rows - 1}]
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("id\n" + "1\n" * 100_000)
+
+    def interrupt(arriving: Arriving) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest("x", path, tmp_path / "log", progress=interrupt)
+    assert [one.name for one in tmp_path.iterdir()] == ["x.csv"]
+    assert ingest("x", path, tmp_path / "log").rows == 100_000

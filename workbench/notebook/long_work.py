@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from workbench.notebook.display import ProgressLine
+from workbench.streams.ingest import Arriving
 
 if TYPE_CHECKING:
     from workbench.engine.schedule import Progress
@@ -37,7 +38,7 @@ def following(context: NotebookContext, what: str) -> Iterator[None]:
 
     def say() -> None:
         session = context.current
-        progress = None if session is None or session.closed else session.progress
+        progress = None if session is None or session.closed else session.arriving or session.progress
         text = f"{what}: {how_far(progress, time.monotonic() - begun)}"
         if lines:
             lines[0].update(text)
@@ -75,11 +76,11 @@ def repeatedly(say: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def how_far(progress: Progress | None, seconds: float, more: float = 0.0) -> str:
+def how_far(progress: Progress | Arriving | None, seconds: float, more: float = 0.0) -> str:
     """How far something is that has worked for so long.
 
     Args:
-        progress: of the operators; ``None`` where none is computed.
+        progress: of the operators, or of the rows of a source; ``None`` where none are computed or copied.
         seconds: that it has worked.
         more: seconds that what follows is expected to take.
 
@@ -87,14 +88,21 @@ def how_far(progress: Progress | None, seconds: float, more: float = 0.0) -> str
         >>> from workbench.engine.schedule import Progress
         >>> how_far(Progress(0, 2, 6), 4.0)
         '2 of 6 operators, 4.0 s, about 8 s more'
+        >>> how_far(Arriving("Trades", 420_000, 0.4), 4.0)
+        '420,000 rows (40% of the source), 4.0 s, about 6 s more'
         >>> how_far(None, 4.0)
         '4.0 s'
     """
-    parts = [f"{seconds:.1f} s"]
-    if progress is not None and progress.total:
+    parts, share = [f"{seconds:.1f} s"], 0.0
+    if isinstance(progress, Arriving):
+        share = progress.share
+        read = f" ({share:.0%} of the source)" if share else ""
+        parts.insert(0, f"{progress.rows:,} rows{read}")
+    elif progress is not None and progress.total:
+        share = progress.done / progress.total
         parts.insert(0, f"{progress.done} of {progress.total} operators")
-        if progress.done:
-            more += seconds * (progress.total - progress.done) / progress.done
+    if share:
+        more += seconds * (1 - share) / share
     if more >= 1:
         parts.append(f"about {more:.0f} s more")
     return ", ".join(parts)

@@ -7,9 +7,9 @@ import io
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -40,6 +40,21 @@ from workbench.streams.tail import TAIL
 _TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
 
+@dataclass(frozen=True)
+class Arriving:
+    """A source that is being copied.
+
+    Attributes:
+        name: of the stream.
+        rows: that are copied.
+        share: of the source that is read, of 1; 0 where that is unknown.
+    """
+
+    name: str
+    rows: int
+    share: float
+
+
 def ingest(
     name: str,
     source: object,
@@ -51,6 +66,7 @@ def ingest(
     corrections: Corrections | None = None,
     growing: bool = False,
     options: CsvOptions | None = None,
+    progress: Callable[[Arriving], object] = lambda arriving: None,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
@@ -74,6 +90,7 @@ def ingest(
             or whose key is NULL, is quarantined.
         growing: whether there will be more changes, for which the current rows must stay.
         options: what is declared of how a CSV file is written.
+        progress: called after each chunk.
 
     Raises:
         StreamError: the source cannot be read, a column cannot be used, ``columns``, ``time`` or ``lateness`` do not
@@ -95,6 +112,7 @@ def ingest(
         with ExitStack() as stack:
             read_as = declared_types(columns or {}) | ({} if corrections is None else corrections.asked)
             opened = open_source(source, partial / "spark", stack, options, read_as)
+            share = opened.share
             plain = {name: text for name, text in (columns or {}).items() if not split_form(text)[1]}
             opened = unfold(opened, corrections, declared_types(plain))
             opened = _with_units(opened, columns or {})
@@ -109,7 +127,8 @@ def ingest(
             guesses = guesses_of(opened, columns or {})
             log = LogWriter(name, partial, schema, allowed, corrections, _spelled(opened), guesses, opened.notes)
             with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
-                _copy(log, _some_fit(name, opened.chunks, types, guesses), current, allowed)
+                fitting = _some_fit(name, opened.chunks, types, guesses)
+                _copy(log, fitting, current, allowed, lambda: progress(Arriving(name, log.rows, share())))
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
             folder.rmdir()
@@ -245,7 +264,13 @@ def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
 
 
-def _copy(log: LogWriter, source: Iterable[Fitting], current: CurrentRows | None, lateness: Lateness | None) -> None:
+def _copy(
+    log: LogWriter,
+    source: Iterable[Fitting],
+    current: CurrentRows | None,
+    lateness: Lateness | None,
+    said: Callable[[], object],
+) -> None:
     """Copies rows; of changes what they do to the current rows."""
     late_rows = None if lateness is None else LateRows(lateness)
     with log:
@@ -254,6 +279,7 @@ def _copy(log: LogWriter, source: Iterable[Fitting], current: CurrentRows | None
             changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
             quarantined += quarantined_rows(rows, lines, rejected)
             log.append(changes, quarantined, [*quarantined_rows(rows, lines, late, log.rows)])
+            said()
         log.finish()
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -21,14 +20,16 @@ from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines, rows_of, schema_of, texts_seen, within_depth
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
-from workbench.streams.files.urls import download, is_url
+from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
-_CSV_ENDINGS = (".csv", ".csv.gz")
+_CSV_ENDINGS = (".csv", ".csv.gz", ".csv.zst")
 DATA_ENDINGS = (".parquet", *_CSV_ENDINGS, *ENDINGS)
 """How the names of files end that can be a source."""
 _MAGIC = b"PAR1"
+_BUFFER = 1 << 20
+"""Bytes of each column of a Parquet file that are read at a time."""
 Declared = Mapping[str, DataType] | None
 """Types of columns, by their stored names."""
 
@@ -88,13 +89,14 @@ def check_no_options(options: CsvOptions | None, what: str) -> None:
 
 
 def _open_url(url: str, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
-    paths = download(url, Path(stack.enter_context(TemporaryDirectory(prefix="argus-url-"))))
-    if len(paths) == 1:
-        return _open_path(paths[0], stack, options, declared)
-    if other := next((path.name for path in paths if not path.name.endswith(".parquet")), None):
-        what = f"{shown_address(url)} matches {len(paths)} files, {other} among them"
+    files = url_files(url)
+    if len(files) == 1:
+        return _open_file(files[0], stack, options, declared)
+    if other := next((file.name for file in files if not file.name.endswith(".parquet")), None):
+        what = f"{shown_address(url)} matches {len(files)} files, {other} among them"
         raise StreamError(what, hint="only of Parquet there may be many")
-    return _open_parquet(paths)
+    check_no_options(options, shown_address(url))
+    return _open_parquet(files)
 
 
 def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
@@ -103,14 +105,19 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = nearest(path.name, siblings) or (None if siblings else f"{path.parent} is no folder, or an empty one")
         raise StreamError(f"no file {path}", hint=hint)
-    if path.name.lower().endswith(_CSV_ENDINGS):
-        return open_csv(path, stack, options or CsvOptions())
-    check_no_options(options, str(path))
     if path.is_dir():
+        check_no_options(options, str(path))
         return _open_parquet(_parquet_files(path))
-    if path.name.lower().endswith(ENDINGS):
-        return open_json_lines(path, stack, None, declared)
-    return _open_parquet([path])
+    return _open_file(path, stack, options, declared)
+
+
+def _open_file(file: Path | UrlFile, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
+    if file.name.lower().endswith(_CSV_ENDINGS):
+        return open_csv(file, stack, options or CsvOptions())
+    check_no_options(options, str(file))
+    if file.name.lower().endswith(ENDINGS):
+        return open_json_lines(file, stack, None, declared)
+    return _open_parquet([file])
 
 
 def _parquet_files(folder: Path) -> list[Path]:
@@ -126,8 +133,9 @@ def _parquet_files(folder: Path) -> list[Path]:
     raise StreamError(f"no Parquet files (*.parquet) in the folder {folder}", hint="give the path of one file")
 
 
-def _open_parquet(paths: list[Path]) -> OpenedSource:
-    schemas = [_parquet_schema(path) for path in paths]
+def _open_parquet(paths: Sequence[Path | UrlFile]) -> OpenedSource:
+    found = [_parquet_schema(path) for path in paths]
+    schemas, rows = [schema for schema, _ in found], sum(count for _, count in found)
     names = [sorted(schema.names) for schema in schemas]
     for path, own in zip(paths, names, strict=True):
         if own != names[0]:
@@ -135,29 +143,30 @@ def _open_parquet(paths: list[Path]) -> OpenedSource:
             raise StreamError(
                 f"{path} has other columns than {paths[0].name}: {differing}", hint="add them as separate streams"
             )
-    return OpenedSource(schemas[0], _numbered(_parquet_batches(paths, schemas[0].names)))
+    return _of_rows(schemas[0], _parquet_batches(paths, schemas[0].names), rows)
 
 
-def _parquet_schema(path: Path) -> pa.Schema:
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
+    """The columns of a file, and how many rows it has."""
+    with _opened(path) as opened:
+        if opened.read(len(_MAGIC)) != _MAGIC:
             raise StreamError(
                 f"{path} is not a Parquet file",
                 hint=f"CSV files must end in {' or '.join(_CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}",
             )
-    try:
-        with _parquet_file(path) as file:
-            return file.schema_arrow
-    except (OSError, pa.ArrowException) as error:
-        raise StreamError(
-            f"{path} is cut short or damaged: the footer that says where its rows are cannot be read",
-            hint="copy or write the file again; nothing of it can be used",
-        ) from error
+        try:
+            with _parquet_file(opened) as file:
+                return file.schema_arrow, file.metadata.num_rows
+        except (OSError, pa.ArrowException) as error:
+            raise StreamError(
+                f"{path} is cut short or damaged: the footer that says where its rows are cannot be read",
+                hint="copy or write the file again; nothing of it can be used",
+            ) from error
 
 
-def _parquet_batches(paths: list[Path], names: list[str]) -> Iterator[pa.RecordBatch]:
+def _parquet_batches(paths: Sequence[Path | UrlFile], names: list[str]) -> Iterator[pa.RecordBatch]:
     for path in paths:
-        with _parquet_file(path) as file:
+        with _opened(path) as opened, _parquet_file(opened) as file:
             try:
                 for batch in file.iter_batches(CHUNK_ROWS, use_threads=False):
                     yield batch.select(names)
@@ -165,9 +174,14 @@ def _parquet_batches(paths: list[Path], names: list[str]) -> Iterator[pa.RecordB
                 raise StreamError(f"{path} is damaged: {error}", hint="copy or write the file again") from error
 
 
-def _parquet_file(path: Path) -> pq.ParquetFile:
+def _opened(path: Path | UrlFile) -> IO[bytes]:
+    return path.open_anywhere() if isinstance(path, UrlFile) else path.open("rb")
+
+
+def _parquet_file(opened: IO[bytes]) -> pq.ParquetFile:
     # Spark writes timestamps in 96 bits unless told otherwise; as nanoseconds, Arrow's default, year 9999 overflows.
-    return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
+    # Arrow would have all row groups in memory that it is about to read, which are those of the whole file.
+    return pq.ParquetFile(opened, coerce_int96_timestamp_unit="us", pre_buffer=False, buffer_size=_BUFFER)
 
 
 def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
@@ -177,7 +191,7 @@ def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
         if count > 1:
             raise StreamError(f"{count} columns are called {name}", hint="rename them")
     schema = pa.schema([_pandas_field(frame, name) for name in frame.columns])
-    return OpenedSource(schema, _numbered(_pandas_batches(frame, schema)))
+    return _of_rows(schema, _pandas_batches(frame, schema), len(frame))
 
 
 def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
@@ -239,14 +253,20 @@ def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSo
 
 
 def _open_reader(reader: pa.RecordBatchReader) -> OpenedSource:
-    return OpenedSource(reader.schema, _numbered(reader))
+    return _of_rows(reader.schema, reader)
 
 
-def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[Chunk]:
-    """Blocks of at most one chunk, numbered from 1."""
-    first = 1
-    for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK_ROWS):
-            part = batch.slice(start, CHUNK_ROWS)
-            yield Chunk(part, np.arange(first, first + part.num_rows))
-            first += part.num_rows
+def _of_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch], rows: int = 0) -> OpenedSource:
+    """A source of blocks, in chunks that are numbered from 1; with the number of its rows, where it is known."""
+    given = 0
+
+    def chunks() -> Iterator[Chunk]:
+        nonlocal given
+        for batch in batches:
+            for start in range(0, batch.num_rows, CHUNK_ROWS):
+                part = batch.slice(start, CHUNK_ROWS)
+                numbers = np.arange(given + 1, given + 1 + part.num_rows)
+                given += part.num_rows
+                yield Chunk(part, numbers)
+
+    return OpenedSource(schema, chunks(), share=lambda: given / rows if rows else 0.0)

@@ -6,7 +6,7 @@ for nothing else, so a source may be a file, a DataFrame or anything that can nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,9 +57,18 @@ class Chunk:
 
 @dataclass(frozen=True)
 class OpenedSource:
-    """An open source: its columns with their own types, its rows, what its columns of text seem to be, and notes."""
+    """An open source.
+
+    Attributes:
+        schema: its columns with their own types.
+        chunks: its rows.
+        inferred: what its columns of text seem to be.
+        notes: what else was found out about how it is written.
+        share: gives how much of it is read, of 1; 0 where that is unknown.
+    """
 
     schema: pa.Schema
     chunks: Iterator[Chunk]
     inferred: Mapping[str, Guess] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    share: Callable[[], float] = lambda: 0.0

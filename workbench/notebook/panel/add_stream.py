@@ -138,7 +138,7 @@ class AddStream:
         begun = time.monotonic()
 
         def say() -> None:
-            how = how_far(self._session.progress, time.monotonic() - begun)
+            how = how_far(self._session.arriving or self._session.progress, time.monotonic() - begun)
             self._shown.value = monospace(f"adding {name}: {how}; cells can be run meanwhile")
 
         try:

@@ -22,7 +22,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.ingest import declared_types, ingest
+from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.sources import open_live
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
@@ -41,6 +41,12 @@ class SessionStreams:
 
     def __init__(self, store: StateStore, runtime: Runtime, batches: Batches, live: LiveSources, gate: Gate) -> None:
         self._store, self._runtime, self._batches, self._live, self._gate = store, runtime, batches, live, gate
+        self._arriving: Arriving | None = None
+
+    @property
+    def arriving(self) -> Arriving | None:
+        """How far the source is copied of the stream or table that is being added; ``None`` when there is none."""
+        return self._arriving
 
     def add_stream(
         self,
@@ -113,6 +119,7 @@ class SessionStreams:
                 lateness=lateness,
                 corrections=corrections,
                 options=options if live is None else None,
+                progress=self._arrives,
             )
             if live is not None:
                 log = begin_live(log, live, source, history or 0, self._durable, self._gate)
@@ -162,7 +169,16 @@ class SessionStreams:
         corrections = corrections_of(None, key, None, table=True)
         options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
-            log = ingest(name, source, folder, columns=columns, corrections=corrections, growing=True, options=options)
+            log = ingest(
+                name,
+                source,
+                folder,
+                columns=columns,
+                corrections=corrections,
+                growing=True,
+                options=options,
+                progress=self._arrives,
+            )
             table = static_table(log)
             change.state = transitions.add_stream(self._runtime, change.state, table)
         return table
@@ -227,6 +243,9 @@ class SessionStreams:
             rmtree(folder, ignore_errors=True)
         return folder
 
+    def _arrives(self, arriving: Arriving) -> None:
+        self._arriving = arriving
+
     @property
     def _durable(self) -> bool:
         return not self._store.directory.temporary
@@ -236,5 +255,8 @@ class SessionStreams:
         """A change that adds a stream, and the folder for its log."""
         with self._store.exclusively():
             folder = transitions.new_log(self._store.state, self._store.directory.streams, name)
-            with folder as path, self._store.changing() as change:
-                yield change, path
+            try:
+                with folder as path, self._store.changing() as change:
+                    yield change, path
+            finally:
+                self._arriving = None

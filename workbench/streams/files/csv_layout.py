@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
-import io
 import re
 import zlib
 from collections import Counter
@@ -20,6 +18,8 @@ from pathlib import Path
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
+from workbench.streams.files.opening import SourceFile
+from workbench.streams.files.urls import UrlFile
 
 SEPARATORS = ",;\t|"
 """What may separate values, the likeliest first."""
@@ -111,7 +111,7 @@ class _Records:
         return self.header == 0, share, -apart, self.usual, -SEPARATORS.find(self.separator)
 
 
-def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
+def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
     """How a file is written.
 
     Raises:
@@ -157,11 +157,11 @@ def layout_of(path: Path, options: CsvOptions) -> CsvLayout:
 _SHOWN = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def _beginning(path: Path) -> bytes:
+def _beginning(path: Path | UrlFile) -> bytes:
     """The first lines of a file, the last one whole if there is more than one."""
     data = b""
     try:
-        with open_file(path) as file:
+        with SourceFile(path) as file:
             while len(data) < _SAMPLE and (some := file.read1(_SAMPLE)):
                 data += some
     except (EOFError, OSError, zlib.error) as error:
@@ -171,11 +171,6 @@ def _beginning(path: Path) -> bytes:
         end = data.rfind(b"\n") + 1
         data = data[: end + end % 2] if _utf_16(data) else data[:end] or data
     return data
-
-
-def open_file(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    """Opens a file that may be compressed by gzip."""
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _encoding(data: bytes) -> str:

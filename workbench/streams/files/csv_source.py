@@ -22,7 +22,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
-from workbench.streams.files.csv_layout import UTF_8, CsvLayout, CsvOptions, layout_of, open_file
+from workbench.streams.files.csv_layout import UTF_8, CsvLayout, CsvOptions, layout_of
+from workbench.streams.files.opening import SourceFile
+from workbench.streams.files.urls import UrlFile
 from workbench.streams.guessing import guess_columns
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -33,8 +35,8 @@ _BLOCK_BYTES = 1 << 22
 _LINE_BREAKS = r"\n(?:\r?\n)*"
 
 
-def open_csv(path: Path, stack: ExitStack, options: CsvOptions) -> OpenedSource:
-    """Opens a ``.csv`` or ``.csv.gz`` file.
+def open_csv(path: Path | UrlFile, stack: ExitStack, options: CsvOptions) -> OpenedSource:
+    """Opens a CSV file, which may be compressed.
 
     How it is written is found out (``csv_layout``) where the options do not say it.
 
@@ -42,14 +44,15 @@ def open_csv(path: Path, stack: ExitStack, options: CsvOptions) -> OpenedSource:
         StreamError: no line names the columns.
     """
     layout = layout_of(path, options)
-    chunks = _CsvReader(path, layout, stack.enter_context(WholeLines(path, layout))).chunks()
+    lines = stack.enter_context(WholeLines(path, layout))
+    chunks = _CsvReader(layout, lines).chunks()
     first = next(chunks, None)
     schema = pa.schema([(name, pa.string()) for name in layout.names], metadata=_stored(options))
     if first is None:
         return OpenedSource(schema, iter(()), notes=layout.notes)
     columns = dict(zip(layout.names, first.rows.columns, strict=True))
     guesses = guess_columns(columns, layout.separator, options.decimal)
-    return OpenedSource(schema, chain([first], chunks), guesses, layout.notes)
+    return OpenedSource(schema, chain([first], chunks), guesses, layout.notes, lambda: lines.share)
 
 
 _OPTIONS = b"csv"
@@ -72,8 +75,7 @@ def _parsing(separator: str, malformed: Callable[[Any], str]) -> pc_csv.ParseOpt
 class _CsvReader:
     """Reads chunks and works out the line each row began on, from the rows' order and the line breaks in values."""
 
-    def __init__(self, path: Path, layout: CsvLayout, lines: WholeLines) -> None:
-        self._path = path
+    def __init__(self, layout: CsvLayout, lines: WholeLines) -> None:
         self._lines = lines
         self._next_record = 2  # the numbers of the columns, which WholeLines puts there, are record 1
         self._next_line = 1
@@ -188,14 +190,14 @@ class WholeLines:
     It begins with a line of the columns' numbers, instead of the lines before the file's first row.
     """
 
-    def __init__(self, path: Path, layout: CsvLayout) -> None:
+    def __init__(self, path: Path | UrlFile, layout: CsvLayout) -> None:
         self.cut: str | None = None
         self.rest = b""
         self.not_text: list[tuple[int, bytes]] = []
         self.quotes = 0
         self.closed = False
         self.encoding, self._before, self._newline = layout.encoding, layout.before, layout.newline.encode()
-        self._file = open_file(path)
+        self._file = SourceFile(path)
         # A line cannot be cut from bytes where the end of one has several.
         by_parts = "\n".encode(layout.encoding) != b"\n"
         self._decoder = codecs.getincrementaldecoder(layout.encoding)() if by_parts else None
@@ -221,6 +223,11 @@ class WholeLines:
             self._ready = self._ready[size:]
             size -= len(parts[-1])
         return b"".join(parts)
+
+    @property
+    def share(self) -> float:
+        """How much of the file is read, of 1."""
+        return self._file.share
 
     def close(self) -> None:
         """Closes the file."""

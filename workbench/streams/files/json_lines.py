@@ -7,7 +7,6 @@ leaving it out would lose it without a word.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import zlib
@@ -38,7 +37,9 @@ from workbench.streams.files.json_values import (
     text_of,
     with_schema_part,
 )
+from workbench.streams.files.opening import SourceFile
 from workbench.streams.files.undeclared import with_guesses
+from workbench.streams.files.urls import UrlFile
 from workbench.streams.guessing import Guess, guess
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -61,7 +62,10 @@ _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 def open_json_lines(
-    path: Path, stack: ExitStack, schema: pa.Schema | None = None, declared: Mapping[str, DataType] | None = None
+    path: Path | UrlFile,
+    stack: ExitStack,
+    schema: pa.Schema | None = None,
+    declared: Mapping[str, DataType] | None = None,
 ) -> OpenedSource:
     """Opens a file of JSON lines, of an array of objects, or of objects over several lines, in UTF-8, maybe gzipped.
 
@@ -74,7 +78,7 @@ def open_json_lines(
     Raises:
         StreamError: the columns are not known, and none of the first lines is an object.
     """
-    file = stack.enter_context(gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb"))  # noqa: SIM115
+    file = stack.enter_context(SourceFile(path))
     lines = _elements(file) if _is_whole(path) else _lines(file)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     if schema is not None:
@@ -88,7 +92,8 @@ def open_json_lines(
     schema = as_texts(schema_of(records), declared or {})
     if not schema.names:
         raise StreamError(f"the objects of {path} have no members", hint='a line is like {"id": 1, "amount": 2.5}')
-    return OpenedSource(schema, _chunks(chain(sample, numbered), schema), texts_seen(records, schema))
+    seen = texts_seen(records, schema)
+    return OpenedSource(schema, _chunks(chain(sample, numbered), schema), seen, share=lambda: file.share)
 
 
 def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Guess]:
@@ -172,11 +177,11 @@ def _parts(whole: object) -> Iterable[object]:
     return whole.values() if isinstance(whole, Mapping) else whole if isinstance(whole, Iterable) else ()
 
 
-def _is_whole(path: Path) -> bool:
+def _is_whole(path: Path | UrlFile) -> bool:
     """Whether a file is an array, or objects over several lines each; where its name leaves that open."""
     if not path.name.lower().endswith(_MAYBE_ARRAYS):
         return False
-    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+    with SourceFile(path) as file:
         first = file.read(1_000).removeprefix(BOM_UTF8).lstrip()
     return first.startswith(b"[") or re.match(rb"\{[ \t]*\r?\n", first) is not None
 
