@@ -24,7 +24,7 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import EVENT, WEIGHT, Changes, corrections_of
 from workbench.streams.files.envelopes import MEMBERS
-from workbench.streams.files.json_lines import rows_of
+from workbench.streams.files.json_records import rows_of
 from workbench.streams.ingest import column_types, declared_types, fit, ingest
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import take_in
@@ -309,10 +309,13 @@ def test_a_fraction_is_never_cut_to_a_whole_number(tmp_path: Path) -> None:
         {"id": 4, "after": {"v": 0.5}}, {"id": float("nan")}, {"id": float("inf")},
         {"id": None, "after": {"v": None}}, {"id": Decimal("1E+40")},
     ]  # fmt: skip
-    fitting, numbers, quarantined = rows_of([(n, record, record) for n, record in enumerate(records, 1)], schema)
-    assert fitting.to_pylist() == [{"id": 1, "after": {"v": 2}}, {"id": None, "after": {"v": None}}]
-    assert numbers == [1, 7] and [row.line for row in quarantined] == [2, 3, 4, 5, 6, 8]
-    assert [quarantined[place].reason for place in (0, 2)] == ["id: 2.5 is no integer", "after.v: 0.5 is no integer"]
+    chunk = rows_of([(n, record, record) for n, record in enumerate(records, 1)], schema)
+    assert chunk.rows.to_pylist() == [{"id": 1, "after": {"v": 2}}, {"id": None, "after": {"v": None}}]
+    assert chunk.lines.tolist() == [1, 7] and [row.line for row in chunk.quarantined] == [2, 3, 4, 5, 6, 8]
+    assert [chunk.quarantined[place].reason for place in (0, 2)] == [
+        "id: 2.5 is no integer",
+        "after.v: 0.5 is no integer",
+    ]
 
 
 UNSENT = "__debezium_unavailable_value"

@@ -7,7 +7,7 @@ import io
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -28,7 +28,9 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.declared_times import split_form, unit_of
+from workbench.streams.drift import Found, drifts_of
 from workbench.streams.files.csv_layout import CsvOptions
+from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
@@ -128,7 +130,7 @@ def ingest(
             log = LogWriter(name, partial, schema, allowed, corrections, _spelled(opened), guesses, opened.notes)
             with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
                 fitting = _some_fit(name, opened.chunks, types, guesses)
-                _copy(log, fitting, current, allowed, lambda: progress(Arriving(name, log.rows, share())))
+                _copy(log, fitting, current, allowed, own, lambda: progress(Arriving(name, log.rows, share())))
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():
             folder.rmdir()
@@ -266,19 +268,21 @@ def _listing(names: Iterable[str]) -> str:
 
 def _copy(
     log: LogWriter,
-    source: Iterable[Fitting],
+    source: Iterable[tuple[Fitting, Found]],
     current: CurrentRows | None,
     lateness: Lateness | None,
+    columns: Container[str],
     said: Callable[[], object],
 ) -> None:
     """Copies rows; of changes what they do to the current rows."""
     late_rows = None if lateness is None else LateRows(lateness)
     with log:
-        for rows, lines, quarantined in source:
+        for (rows, lines, quarantined), found in source:
             late = {} if late_rows is None else late_rows.among(rows)
             changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
             quarantined += quarantined_rows(rows, lines, rejected)
-            log.append(changes, quarantined, [*quarantined_rows(rows, lines, late, log.rows)])
+            late_rows_of = [*quarantined_rows(rows, lines, late, log.rows)]
+            log.append(changes, quarantined, late_rows_of, drifts_of(changes, found, columns, log.rows))
             said()
         log.finish()
 
@@ -305,8 +309,8 @@ def _some_fit(
     chunks: Iterable[Chunk],
     types: Mapping[str, DataType],
     guesses: Mapping[str, Guess],
-) -> Iterator[Fitting]:
-    """What of each chunk fits.
+) -> Iterator[tuple[Fitting, Found]]:
+    """What of each chunk fits, and what of it drifts.
 
     Raises:
         StreamError: there are rows, and none of all of them fits.
@@ -318,7 +322,7 @@ def _some_fit(
         rows, lines, quarantined = fit(chunk, types, schema, guesses)
         any_fits = any_fits or rows.num_rows > 0
         first = first or next(iter(quarantined), None)
-        yield rows, lines, quarantined
+        yield (rows, lines, quarantined), chunk.found
     if first is not None and not any_fits:
         message = f"stream {name}: no row fits its columns; line {first.line}: {first.reason}"
         misfit = first.reason.partition(": ")[0]
@@ -370,7 +374,9 @@ def fit(
     guesses = guesses or {}
     columns: list[pa.Array] = []
     misfits: dict[str, Mask] = {}
-    for values, (name, type_) in zip(chunk.rows.columns, types.items(), strict=True):
+    given = dict(zip(chunk.rows.schema.names, chunk.rows.columns, strict=True))
+    more = given.pop(MORE, None)
+    for values, (name, type_) in zip(given.values(), types.items(), strict=True):
         guessed = guesses.get(name)
         if guessed is not None and guessed.declared and not (is_text(values.type) or pa.types.is_temporal(values.type)):
             values = values.cast(pa.string())  # numbers that are declared to be times in a unit
@@ -382,6 +388,8 @@ def fit(
         if misfit is not None:
             misfits[name] = misfit
     rows = pa.Table.from_arrays(columns, schema=schema)
+    if more is not None:
+        rows = rows.append_column(MORE_FIELD, more)
     if not misfits:
         return rows, chunk.lines, list(chunk.quarantined)
     bad = np.logical_or.reduce(list(misfits.values()))
@@ -396,7 +404,8 @@ def _misfits(
     misfits: Mapping[str, Mask],
     guesses: Mapping[str, Guess],
 ) -> Iterator[QuarantinedRow]:
-    texts = dict(zip(types, (_texts(column) for column in chunk.rows.take(pa.array(bad)).columns), strict=True))
+    columns = chunk.rows.take(pa.array(bad)).columns
+    texts = {name: _texts(column) for name, column in zip(types, columns, strict=False)}  # MORE stands last
     for place, row in enumerate(bad):
         name = next(name for name, misfit in misfits.items() if misfit[row])
         text = _as_line(column[place] for column in texts.values())

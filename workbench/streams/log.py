@@ -28,8 +28,11 @@ from workbench.errors import StreamError
 from workbench.files.inside import path_inside
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.added_columns import AddedColumn, stored_names, with_added
 from workbench.streams.convert import beyond_years
 from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, Changes, Corrections
+from workbench.streams.drift import Drift
+from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
@@ -61,7 +64,9 @@ class StreamLog:
     """The rows of one stream or table, in arrival order.
 
     Attributes:
+        schema: of the rows as they are stored; those with members that are no columns have ``MORE``, too (``drift``).
         copied: rows that were copied when the stream was added.
+        added: columns that it got later, whose values are read from such members.
         quarantined_first: the first 1,000 rows that were quarantined then; the file ``set_aside.jsonl`` has all.
         misfits_copied: how many rows of the source did not fit the columns then.
         corrections: how rows are taken back; ``None``: the stream is append-only.
@@ -90,6 +95,8 @@ class StreamLog:
     guesses: Mapping[str, Guess] = field(default_factory=dict, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     tail: Tail | None = field(default=None, compare=False, repr=False)
+    added: tuple[AddedColumn, ...] = ()
+    drifts_copied: tuple[Drift, ...] = field(default=(), compare=False)
 
     @property
     def rows(self) -> int:
@@ -115,9 +122,22 @@ class StreamLog:
     @property
     def columns(self) -> tuple[tuple[str, DataType], ...]:
         """Stored names of the stream's columns, and their types."""
+        return (*self.source_columns, *((column.name, column.type) for column in self.added))
+
+    @property
+    def source_columns(self) -> tuple[tuple[str, DataType], ...]:
+        """Those that its source had when it was added."""
         return tuple(
             (field.name, type_of_field(field)) for field in self.schema if field.name not in CORRECTION_COLUMNS
         )
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """The members that are new in its rows, and the columns that are gone, in the order in which that was seen."""
+        later = self.tail.drifts() if self.tail is not None else ()
+        added = {column.name for column in self.added}
+        drifts = (drift for drift in (*self.drifts_copied, *later) if drift.is_sure)
+        return tuple(drift for drift in drifts if not drift.type or stored_name(drift.name) not in added)
 
     def end_of_event(self, stop: int) -> int:
         """The first position from ``stop`` on that does not part the rows of one event: -old and +new."""
@@ -142,18 +162,19 @@ class StreamLog:
             StreamError: a file of the log is missing or damaged.
         """
         start, stop = max(0, start), min(stop, self.rows)
-        if start >= stop:
-            return _of_columns(self.schema, columns).empty_table()
+        stored, added = stored_names(columns, self.added)
         first = bisect_right(self.files, start, key=lambda file: file.start) - 1
         pieces = []
         for file in self.files[max(0, first) :]:
             if file.start < stop and start < file.start + file.rows:
                 rows = max(0, start - file.start), min(file.rows, stop - file.start)
-                pieces.append(self._read_file(file, *rows, columns))
+                pieces.append(self._read_file(file, *rows, stored))
         if self.tail is not None and stop > self.copied:
             later = self.tail.read(max(start, self.copied), stop)
-            pieces += later if columns is None else [table.select(columns) for table in later]
-        return pa.concat_tables(pieces)
+            pieces += [table.select(_there(stored, table.schema)) for table in later]
+        rows = pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
+        read = with_added(rows, added, len(self.source_columns) if columns is None else rows.num_columns)
+        return read if columns is None else read.select(columns)
 
     def on_time(self, start: int, stop: int) -> pa.Table:
         """The rows of ``read`` without late rows."""
@@ -176,8 +197,12 @@ class StreamLog:
                 size = max(1, parquet.metadata.row_group(0).num_rows)  # all but a file's last one are as large
                 first = start // size
                 groups = list(range(first, -(-stop // size)))
-                table = parquet.read_row_groups(groups, columns=columns, use_threads=False)
-            rows = table.slice(start - first * size, stop - start).cast(_of_columns(self.schema, columns))
+                there = _there(columns, parquet.schema_arrow)
+                table = parquet.read_row_groups(groups, columns=there, use_threads=False)
+            wanted = _of_columns(self.schema, there)
+            rows = table.slice(start - first * size, stop - start).cast(
+                wanted.append(MORE_FIELD) if MORE in there else wanted
+            )
         except (OSError, IndexError, pa.ArrowException) as error:  # IndexError: a file without rows
             raise StreamError(damaged, hint=hint) from error
         # No source brings such a time (convert), and Python has none.
@@ -188,7 +213,12 @@ class StreamLog:
 
 
 def _of_columns(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
-    return schema if columns is None else pa.schema([schema.field(name) for name in columns])
+    return schema if columns is None else pa.schema([schema.field(name) for name in columns if name != MORE])
+
+
+def _there(columns: Sequence[str] | None, schema: pa.Schema) -> list[str]:
+    """Which of some columns a part of the log has: only some parts have ``MORE``."""
+    return [*schema.names] if columns is None else [name for name in columns if name in schema.names or name != MORE]
 
 
 def open_log(folder: Path) -> StreamLog:
@@ -261,6 +291,7 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         spelled=manifest.get("spelled", {}),
         guesses={name: Guess.of_json(stored) for name, stored in manifest.get("guesses", {}).items()},
         notes=tuple(manifest.get("notes", ())),
+        drifts_copied=tuple(Drift(*drift) for drift in manifest.get("drifts", ())),
         tail=Tail(folder / TAIL, copied) if (folder / TAIL).exists() else None,
         corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
         **late,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from types import TracebackType
 
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from workbench.arrow.types import type_of_field
 from workbench.files.writing import NewFile, write_file
 from workbench.streams.corrections.declared import CORRECTION_COLUMNS, Corrections
+from workbench.streams.drift import Drift, without_empty_more
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, LATE, LOG_VERSION, MANIFEST, QUARANTINE
@@ -68,6 +69,7 @@ class LogWriter:
         self._quarantine = NewFile(folder / QUARANTINE)
         self._misfits = 0
         self._late: list[int] = []
+        self._drifts: dict[tuple[str, bool], Drift] = {}
 
     def __enter__(self) -> LogWriter:
         return self
@@ -76,14 +78,24 @@ class LogWriter:
         self._close_file()
         self._quarantine.close()
 
-    def append(self, rows: pa.Table, misfits: Sequence[QuarantinedRow], late: Sequence[QuarantinedRow]) -> None:
+    def append(
+        self,
+        rows: pa.Table,
+        misfits: Sequence[QuarantinedRow],
+        late: Sequence[QuarantinedRow],
+        drifts: Iterable[Drift] = (),
+    ) -> None:
         """Adds rows of the log's schema at the end, and the quarantined rows of the same part of the source.
 
         Args:
             rows: the rows that fit, late ones among them.
             misfits: rows of the source that do not fit.
             late: the late ones of ``rows``, with their positions in the log.
+            drifts: what of the rows drifts.
         """
+        for drift in drifts:
+            known = self._drifts.get(drift.key)
+            self._drifts[drift.key] = drift if known is None else known.and_then(drift)
         self._misfits += len(misfits)
         for entry in sorted([*misfits, *late], key=lambda entry: entry.line):
             fields: dict[str, object] = {"line": entry.line, "text": entry.text, "reason": entry.reason}
@@ -114,6 +126,8 @@ class LogWriter:
             manifest["spelled"] = self._spelled
         if self._guesses:
             manifest["guesses"] = {name: guess.to_json() for name, guess in self._guesses.items()}
+        if self._drifts:
+            manifest["drifts"] = [[*astuple(drift)] for drift in self._drifts.values()]
         if self._notes:
             manifest["notes"] = [*self._notes]
         if self._corrections is not None:
@@ -127,7 +141,7 @@ class LogWriter:
         write_file(self._folder / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode())
 
     def _write_chunks(self, stop: int) -> None:
-        table = pa.concat_tables([self._schema.empty_table(), *self._waiting])
+        table = pa.concat_tables([self._schema.empty_table(), *self._waiting], promote_options="default")
         for start in range(0, stop, CHUNK_ROWS):
             self._write_chunk(table.slice(start, min(CHUNK_ROWS, stop - start)))
         # A slice would keep all of its table's memory alive; what is left over is less than a chunk.
@@ -135,10 +149,13 @@ class LogWriter:
         self._waiting_rows -= stop
 
     def _write_chunk(self, chunk: pa.Table) -> None:
+        chunk = without_empty_more(chunk)
+        if self._writer is not None and self._writer.schema.names != chunk.schema.names:
+            self._close_file()  # all rows of a file have members that are no columns, or none
         if self._writer is None:
             name = f"rows-{len(self._files):05d}.parquet"
             self._file = NewFile(self._folder / name)
-            self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
+            self._writer = pq.ParquetWriter(self._file, chunk.schema, compression="zstd")
             self._files.append((name, 0))
         self._writer.write_table(chunk, row_group_size=ROW_GROUP_ROWS)
         name, rows = self._files[-1]

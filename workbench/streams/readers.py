@@ -18,7 +18,9 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
-from workbench.streams.files.json_lines import ENDINGS, open_json_lines, rows_of, schema_of, texts_seen, within_depth
+from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.json_records import rows_of, within_depth
+from workbench.streams.files.json_schema import schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
 from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
@@ -242,8 +244,7 @@ def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSo
         raise StreamError(f"a row of the list cannot be read: {reasons[0]}")
     schema = as_texts(schema_of(records), declared or {})
     if declared or has_texts(schema):
-        some, numbers, misfits = rows_of([(number, row, row) for number, row in enumerate(records, 1)], schema)
-        chunk = Chunk(some, np.array(numbers, dtype=np.int64), tuple(misfits))
+        chunk = rows_of([(number, row, row) for number, row in enumerate(records, 1)], schema)
         return OpenedSource(schema, iter([chunk]), texts_seen(records, schema))
     try:
         rows = pa.Table.from_pylist(list(records), schema=schema)

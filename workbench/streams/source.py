@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from workbench.streams.drift import Found
 from workbench.streams.guessing import Guess
 
 _TEXT_LENGTH, _REASON_LENGTH = 200, 1_000
@@ -48,11 +49,15 @@ def _storable(text: str, most: int) -> str:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows in order, the 1-based line (or row) number of each, and the lines between them that are no rows."""
+    """Some rows in order, the 1-based line (or row) of each, the lines between that are no rows, and what drifts.
+
+    Members that are no columns are in the column ``MORE``, which the schema of the source has not.
+    """
 
     rows: pa.RecordBatch
     lines: NDArray[np.int64]
     quarantined: tuple[QuarantinedRow, ...] = ()
+    found: Found = field(default_factory=Found)
 
 
 @dataclass(frozen=True)

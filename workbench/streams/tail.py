@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from zlib import crc32
@@ -16,10 +16,14 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.current_rows import CREATE
+from workbench.streams.drift import Drift, without_empty_more
 from workbench.streams.source import QuarantinedRow
 
 TAIL = "tail.sqlite"
+MOST_DRIFTS = 200
+"""New members that are remembered: a source may have keys that are data."""
 PART_ROWS = 65_536
 """The most rows of one part, which is read as a whole."""
 
@@ -28,6 +32,9 @@ CREATE TABLE IF NOT EXISTS parts (
     start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, checksum INTEGER NOT NULL, content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS offsets (place TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS quarantined (line INTEGER NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS drifts (
+    name TEXT NOT NULL, is_new INTEGER NOT NULL, type TEXT NOT NULL, first INTEGER NOT NULL, rows INTEGER NOT NULL,
+    tabular INTEGER NOT NULL, PRIMARY KEY (name, is_new));
 {CREATE};
 """
 
@@ -99,13 +106,41 @@ class Tail:
         """
         start = self._start + self.rows
         for first in range(0, rows.num_rows, PART_ROWS):
-            part = rows.slice(first, PART_ROWS)
+            part = without_empty_more(rows.slice(first, PART_ROWS))
             content = _content(part)
             values = (start + first, part.num_rows, crc32(content), content)
             self._database.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
         entries = ((entry.line, entry.text, entry.reason) for entry in quarantined)
         self._database.executemany("INSERT INTO quarantined VALUES (?, ?, ?)", entries)
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (offsets or {}).items())
+
+    def note_drifts(self, drifts: Iterable[Drift], there: Container[str]) -> None:
+        """Remember what drifts in rows that are added; belongs inside their transaction.
+
+        Args:
+            drifts: in them.
+            there: stored names of the columns that they have: of those that only some records lacked nothing is said.
+        """
+        known = {drift.key: drift for drift in self._drifts()}
+        for drift in [*known.values()]:
+            if not drift.is_sure and stored_name(drift.name) in there:
+                self._database.execute("DELETE FROM drifts WHERE name = ? AND is_new = 0", [drift.name])
+                del known[drift.key]
+        for drift in drifts:
+            if drift.key in known or len(known) < MOST_DRIFTS:
+                whole = known[drift.key].and_then(drift) if drift.key in known else drift
+                known[drift.key] = whole
+                values = (whole.name, bool(whole.type), whole.type, whole.first, whole.rows, whole.tabular)
+                self._database.execute("INSERT OR REPLACE INTO drifts VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def drifts(self) -> tuple[Drift, ...]:
+        """What drifts in its rows."""
+        with self._lock:
+            return self._drifts()
+
+    def _drifts(self) -> tuple[Drift, ...]:
+        found = self._database.execute("SELECT name, type, first, rows, tabular FROM drifts ORDER BY first, name")
+        return tuple(Drift(name, type_, first, rows, bool(tabular)) for name, type_, first, rows, tabular in found)
 
     def replace_offsets(self, offsets: Mapping[str, str]) -> None:
         """Write offsets so that nothing of those they replace is left in the file, nor in its log."""

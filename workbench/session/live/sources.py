@@ -97,7 +97,7 @@ def begin_live(
 
 def fit_reader(reader: Reader, log: StreamLog) -> None:
     """Let a reader give the values that a stream has, and what says how its rows change."""
-    reader.widen(log.columns)
+    reader.widen(log.source_columns)
     if log.corrections is not None:
         reader.declare(log.corrections.asked)
 

@@ -28,6 +28,8 @@ from workbench.streams.corrections.declared import (
 )
 from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, texts_of_keys, texts_of_rows
 from workbench.streams.corrections.unsent import unsent_columns
+from workbench.streams.drift import without_empty_more
+from workbench.streams.files.json_values import MORE, MORE_FIELD
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
 """By the text of its key the text of each row (NULL: its key is the whole row), and how many copies of it there are."""
@@ -47,7 +49,7 @@ class CurrentRows:
     def __init__(self, database: sqlite3.Connection, schema: pa.Schema, corrections: Corrections) -> None:
         database.execute(CREATE)
         self._database = database
-        self._schema = schema
+        self._schema = schema.append(MORE_FIELD)
         self._corrections = corrections
         if any(name == "row" for _, name, *_ in database.execute("PRAGMA table_info(current)")):
             self._convert()
@@ -70,7 +72,7 @@ class CurrentRows:
             reasons |= {begin + at: why for at, why in rejected.items()}
             changed += [of_some] if end == rows.num_rows else [of_some, self._taken_back(int(lines[end]))]
             begin = end + 1
-        return pa.concat_tables(changed), reasons
+        return without_empty_more(pa.concat_tables(changed, promote_options="default")), reasons
 
     def _taken_back(self, event: int) -> pa.Table:
         """All rows go, in one event."""
@@ -94,6 +96,8 @@ class CurrentRows:
         Returns:
             The rows for the log, and why changes were rejected, by their places.
         """
+        if MORE not in changes.column_names:
+            changes = changes.append_column(MORE_FIELD, pa.nulls(changes.num_rows, MORE_FIELD.type))
         values = pa.Table.from_arrays(changes.select(self._schema.names).columns, schema=self._schema)
         reasons, by_key = dict(rejected), bool(self._corrections.key)
         keys = self._keys(values).dictionary_encode()
@@ -107,7 +111,7 @@ class CurrentRows:
         if by_key:
             if unsent:
                 values = self._filled(old, values, before, steps, changes[EVENT].to_pylist(), unsent, reasons)
-            texts = pa.concat_arrays([texts, texts_of_rows(_arrays(values))])
+            texts = pa.concat_arrays([texts, _texts(values)])
             emitted = [*self._replaced(steps, now, texts, len(old), self._images(values), reasons)]
         else:
             emitted = [*_counted(steps, now, reasons)]
@@ -116,7 +120,8 @@ class CurrentRows:
         self._store((names[key] for key in before.keys() - now.keys()), entries)
         picked, weights, by = np.array(emitted, np.int64).reshape(-1, 3).T
         rows = pa.concat_tables([old, values]).take(pa.array(picked))
-        return rows.append_column(WEIGHT, pa.array(weights)).append_column(EVENT, changes[EVENT].take(by)), reasons
+        marked = rows.append_column(WEIGHT, pa.array(weights)).append_column(EVENT, changes[EVENT].take(by))
+        return without_empty_more(marked), reasons
 
     def _replaced(
         self,
@@ -222,7 +227,7 @@ class CurrentRows:
 
     def _keys(self, values: pa.Table) -> pa.Array:
         key = self._corrections.key
-        return texts_of_keys(_arrays(values.select(key))) if key else texts_of_rows(_arrays(values))
+        return texts_of_keys(_arrays(values.select(key))) if key else _texts(values)
 
     def _look_up(self, key: str) -> tuple[str, int] | None:
         row = self._database.execute("SELECT fields, copies FROM current WHERE key = ?", [key]).fetchone()
@@ -236,8 +241,10 @@ class CurrentRows:
         """Write anew what an earlier version wrote."""
         self._database.execute("ALTER TABLE current RENAME TO earlier")
         self._database.execute(CREATE)
-        for rows, copies in json_rows(self._database, "earlier", self._schema):
-            texts = texts_of_rows(_arrays(rows))
+        own = pa.schema(list(self._schema)[:-1])
+        for earlier, copies in json_rows(self._database, "earlier", own):
+            rows = earlier.append_column(MORE_FIELD, pa.nulls(len(copies), MORE_FIELD.type))
+            texts = _texts(rows)
             fields = texts.to_pylist() if self._corrections.key else [None] * len(copies)
             self._store([], zip(self._keys(rows).to_pylist(), fields, copies, strict=True))
         self._database.execute("DROP TABLE earlier")
@@ -262,6 +269,11 @@ def _counted(steps: Iterable[_Step], now: dict[int, int], reasons: dict[int, str
             yield by, weight, by
         if copies:
             now[row] = copies
+
+
+def _texts(rows: pa.Table) -> pa.Array:
+    *columns, more = _arrays(rows)
+    return texts_of_rows(columns, more)
 
 
 def _arrays(rows: pa.Table) -> list[pa.Array]:

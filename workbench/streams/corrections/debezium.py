@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
@@ -34,13 +35,15 @@ from workbench.streams.corrections.declared import (
     Corrections,
 )
 from workbench.streams.corrections.unsent import stated_unsent, unsent
+from workbench.streams.drift import Found, members_of, more_text
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, DeclaredType, connect_types
 from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, are_rows
-from workbench.streams.files.json_values import is_as_text
+from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text
 from workbench.streams.files.undeclared import notes_of
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 Types = Mapping[str, ConnectType | DeclaredType]
+_AFTER = re.compile(r"^(?:payload\.)?after\.(?=.)")
 _TEXT = "op {}, before {}, after {}"
 _CONTROL = (pa.field(DEBEZIUM_CHANGE, pa.int64()), pa.field(DEBEZIUM_UNSENT, pa.string()))
 
@@ -105,12 +108,14 @@ def _unfold_flat(
                 named = dict(zip(row.names, columns, strict=True))
                 columns = _decoded(named, types, _parts(chunk.rows), unsure)
             columns += [pa.array(weights), stated_unsent(row, missing)]
+            more = [chunk.rows.column(MORE)] if MORE in chunk.rows.schema.names else []
             texts = chunk.rows.take(pa.array([*unsure], pa.int64())).to_pylist()
             wrong = zip(chunk.lines[[*unsure]].tolist(), map(str, texts), unsure.values(), strict=True)
-            rows, read = pa.RecordBatch.from_arrays(columns, schema=schema), np.ones(len(weights), np.bool_)
+            own = schema.append(MORE_FIELD) if more else schema
+            rows, read = pa.RecordBatch.from_arrays([*columns, *more], schema=own), np.ones(len(weights), np.bool_)
             read[[*unsure]] = False
             quarantined = (*chunk.quarantined, *itertools.starmap(QuarantinedRow, wrong))
-            yield Chunk(rows.filter(pa.array(read)), chunk.lines[read], quarantined)
+            yield Chunk(rows.filter(pa.array(read)), chunk.lines[read], quarantined, chunk.found)
 
     inferred = {name: guess for name, guess in source.inferred.items() if name not in types}
     return OpenedSource(schema, unfolded(), inferred, (*source.notes, *notes_of(row)))
@@ -226,8 +231,28 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, types: Types, corrections
         columns = [_nulled(column.take(pa.array(picked)), mask) for column, mask in zip(both, missing, strict=True)]
         weights = np.where(_mask(pc.equal(op.cast(pa.string()), "t").fill_null(False))[at], TRUNCATES, 2 * is_put - 1)
         control = [pa.array(weights), stated_unsent(row, missing)]
-        unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=pa.schema([*_meant(row, types), *_CONTROL]))
-        yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined))
+        schema = pa.schema([*_meant(row, types), *_CONTROL])
+        if (more := _more_of_rows(chunk.rows)) is not None:
+            columns, control = [*columns, *control], [more.take(pa.array(picked))]
+            schema = schema.append(MORE_FIELD)
+        unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=schema)
+        yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined), _of_rows(chunk.found))
+
+
+def _more_of_rows(envelopes: pa.RecordBatch) -> pa.Array | None:
+    """The members that are no columns of the rows before, and then of those after; what else is new says nothing."""
+    if MORE not in envelopes.schema.names:
+        return None
+    more = [members_of(text or "{}") for text in envelopes.column(MORE).to_pylist()]
+    parts = [members.get("payload", members) for members in more]
+    return pa.array([more_text(part.get(side) or {}) for side in ("before", "after") for part in parts], pa.string())
+
+
+def _of_rows(found: Found) -> Found:
+    """What is found in the rows after changes: the names without the path to them."""
+    new = {_AFTER.sub("", name): type_ for name, type_ in found.new.items() if _AFTER.match(name)}
+    gone = {_AFTER.sub("", name): rows for name, rows in found.gone.items() if _AFTER.match(name)}
+    return Found(new, gone, found.tabular)
 
 
 def _member(envelopes: pa.RecordBatch, name: str) -> pa.Array:

@@ -19,6 +19,7 @@ from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS
+from workbench.streams.files.json_values import MORE
 
 WEIGHT = "_weight"
 """Column of a log: what the row counts in the Z-set."""
@@ -156,7 +157,7 @@ class Corrections:
             return rows.column(control).combine_chunks()
         if control not in rows.column_names:
             return pa.array(np.ones(rows.num_rows, np.int64))
-        has_more = rows.num_columns > len(self.key) + 1
+        has_more = len({*rows.column_names} - {MORE}) > len(self.key) + 1
         members = rows.column(control).to_numpy()
         return pa.array(np.where(members <= (len(self.key) if has_more else 0), -1, 1))
 

@@ -23,16 +23,24 @@ _ESCAPES = (("\\", "\\s"), (_BETWEEN, "\\t"))
 _ROWS = 65_536
 
 
-def texts_of_rows(columns: Iterable[pa.Array]) -> pa.Array:
+def texts_of_rows(columns: Iterable[pa.Array], more: pa.Array | None = None) -> pa.Array:
     """The text of each row.
+
+    Args:
+        columns: of the stream.
+        more: members that are no columns; a row without has a text without them.
 
     Example:
         >>> texts_of_rows([pa.array([1, None]), pa.array(["a\\tb", "\\\\N"])]).to_pylist()
         ['1\\ta\\\\tb', '\\\\N\\t\\\\sN']
     """
-    return pc.binary_join_element_wise(
+    texts = pc.binary_join_element_wise(
         *map(_fields, columns), pa.scalar(_BETWEEN, _TEXT), null_handling="replace", null_replacement=_NULL
     )
+    if more is None or more.null_count == len(more):
+        return texts
+    with_more = pc.binary_join_element_wise(texts, _fields(more), pa.scalar(_BETWEEN, _TEXT))
+    return pc.if_else(more.is_valid(), with_more, texts)
 
 
 def texts_of_keys(columns: Iterable[pa.Array]) -> pa.Array:
@@ -49,20 +57,29 @@ def texts_of_keys(columns: Iterable[pa.Array]) -> pa.Array:
 def rows_of_texts(texts: Sequence[str], schema: pa.Schema) -> pa.Table:
     """The inverse of ``texts_of_rows``.
 
+    Args:
+        texts: of rows.
+        schema: of the columns; the last one is ``more``.
+
     Raises:
         StreamError: a text is none of such a row.
 
     Example:
-        >>> columns = pa.schema([("m", pa.decimal128(9, 2)), ("s", pa.string())])
+        >>> columns = pa.schema([("m", pa.decimal128(9, 2)), ("s", pa.string()), ("more", pa.string())])
         >>> rows_of_texts(["1.50\\t\\\\sN"], columns).to_pylist()
-        [{'m': Decimal('1.50'), 's': '\\\\N'}]
+        [{'m': Decimal('1.50'), 's': '\\\\N', 'more': None}]
     """
     with _damage_said():
-        fields = pc.split_pattern(pa.array(texts, _TEXT), _BETWEEN)
+        plain = pa.array(texts, _TEXT)
+        padded = pc.binary_join_element_wise(plain, pa.scalar(_NULL, _TEXT), pa.scalar(_BETWEEN, _TEXT))
+        without_more = pc.equal(pc.count_substring(plain, _BETWEEN), len(schema) - 2)
+        fields = pc.split_pattern(pc.if_else(without_more, padded, plain), _BETWEEN)
         if fields.null_count or pc.any(pc.not_equal(pc.list_value_length(fields), len(schema))).as_py():
             raise ValueError("a row has not the columns of the stream")
         places = np.arange(len(texts)) * len(schema)
         columns = [_values(fields.flatten().take(pa.array(places + at)), f.type) for at, f in enumerate(schema)]
+        if pc.all(pc.starts_with(columns[-1], "{")).as_py() is False:
+            raise ValueError("a row has not the columns of the stream")
         return pa.Table.from_arrays(columns, schema=schema)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,12 @@ import pyarrow as pa
 from workbench.errors import StreamError
 from workbench.files.mapped import temporary_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.streams.added_columns import breaking
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.declared import EVENT, WEIGHT
-from workbench.streams.ingest import column_types, fit
+from workbench.streams.drift import Found, drifts_of, folded
+from workbench.streams.files.json_values import MORE_FIELD
+from workbench.streams.ingest import column_types, fit, quarantined_rows
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk
@@ -39,50 +43,53 @@ def update(log: StreamLog, rows: object, delete: object) -> None:
         raise StreamError(f"table {log.name} has no key, which says what to delete", hint=hint)
     with tail.transaction() as database:
         if delete is not None and corrections is not None:
-            for keys in _fitting(log, delete, corrections.key, -1):
+            for keys, _ in _fitting(log, delete, corrections.key, -1):
                 tail.append(_applied(log, database, keys))
-        for values in _fitting(log, rows, None, 1) if rows is not None else ():
+        for values, drift in _fitting(log, rows, None, 1) if rows is not None else ():
+            tail.note_drifts(drifts_of(values, drift, dict(log.source_columns), log.rows), ())
             tail.append(values if corrections is None else _applied(log, database, values))
 
 
 def _applied(log: StreamLog, database: sqlite3.Connection, changes: pa.Table) -> pa.Table:
     assert log.corrections is not None
-    rows, rejected = CurrentRows(database, log_schema(log.columns), log.corrections).change(changes, {})
+    rows, rejected = CurrentRows(database, log_schema(log.source_columns), log.corrections).change(changes, {})
     if rejected:
         place, reason = min(rejected.items())
         raise StreamError(f"table {log.name}, row {changes[EVENT][place]}: {reason}", hint="nothing was changed")
     return rows
 
 
-def _fitting(log: StreamLog, source: object, only: Collection[str] | None, weight: int) -> Iterator[pa.Table]:
-    """The rows of a source as changes with the columns of the log; all but ``only`` are NULL."""
-    expected = {name: type_ for name, type_ in log.columns if only is None or name in only}
+def _fitting(
+    log: StreamLog, source: object, only: Collection[str] | None, weight: int
+) -> Iterator[tuple[pa.Table, Found]]:
+    """The rows of a source as changes with the columns of the log, all but ``only`` NULL, and what of them drifts."""
+    expected = {name: type_ for name, type_ in log.source_columns if only is None or name in only}
     with temporary_folder("update-", None) as folder, ExitStack() as stack:
         opened = open_source(source, Path(folder) / "spark", stack)
         found = {stored_name(name): name for name in opened.schema.names}
-        missing, unknown = expected.keys() - found.keys(), found.keys() - dict(log.columns).keys()
-        if missing or unknown:
-            raise StreamError(
-                _differs(log, missing, unknown), hint=f"it has {_listed(name for name, _ in log.columns)}"
-            )
-        column_types(opened, {found[name]: str(type_) for name, type_ in expected.items()})
+        if missing := expected.keys() - found.keys():
+            message = f"rows for table {log.name} have no column {_listed(missing)}"
+            raise StreamError(message, hint=f"it has {_listed(name for name, _ in log.columns)}")
+        if only is not None and (unknown := found.keys() - dict(log.columns).keys()):
+            message = f"rows for table {log.name} have an unknown column {_listed(unknown)}"
+            raise StreamError(message, hint=f"its key is {_listed(only)}")
+        own = [field for field in opened.schema if stored_name(field.name) in expected]
+        given = {found[name]: str(type_) for name, type_ in expected.items()}
+        column_types(replace(opened, schema=pa.schema(own)), given)
         for chunk in opened.chunks:
-            chosen = Chunk(chunk.rows.select([found[name] for name in expected]), chunk.lines, chunk.quarantined)
+            columns, drift = folded(chunk.rows, pa.schema([pa.field(found[name], pa.null()) for name in expected]))
+            chosen = Chunk(columns, chunk.lines, chunk.quarantined)
             rows, lines, quarantined = fit(chosen, expected, log_schema(expected.items()), log.guesses)
+            if broken := breaking(rows, log.added):
+                quarantined += quarantined_rows(rows, lines, broken)
             if quarantined:
                 reason = f"row {quarantined[0].line}: {quarantined[0].reason}"
                 raise StreamError(f"table {log.name}, {reason}", hint="nothing was changed")
-            given = {**dict(zip(expected, rows.columns, strict=True)), EVENT: pa.array(lines)}
-            given[WEIGHT] = pa.array(np.full(len(lines), weight))
-            columns = [given.get(field.name, pa.nulls(len(lines), field.type)) for field in log.schema]
-            yield pa.Table.from_arrays(columns, schema=log.schema)
-
-
-def _differs(log: StreamLog, missing: Iterable[str], unknown: Iterable[str]) -> str:
-    parts = [f"no column {_listed(missing)}"] * bool(missing) + [f"an unknown column {_listed(unknown)}"] * bool(
-        unknown
-    )
-    return f"rows for table {log.name} have {' and '.join(parts)}"
+            values = {**dict(zip(rows.column_names, rows.columns, strict=True)), EVENT: pa.array(lines)}
+            values[WEIGHT] = pa.array(np.full(len(lines), weight))
+            schema = log.schema.append(MORE_FIELD) if only is None else log.schema
+            arrays = [values.get(field.name, pa.nulls(len(lines), field.type)) for field in schema]
+            yield pa.Table.from_arrays(arrays, schema=schema), drift
 
 
 def _listed(names: Iterable[str]) -> str:

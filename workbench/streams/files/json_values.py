@@ -26,9 +26,14 @@ from workbench.streams.guessing import loses_digits
 
 JsonRecord = Mapping[str, Any]
 
+MORE = "_more_members"
+"""A column of the members of a row that no column has, as the text of an object; NULL where a row has none."""
+MORE_FIELD = pa.field(MORE, pa.string())
+
 _AS_TEXT = {b"as": b"text"}
 """Says of a field that its values are read as the texts that stand in the source."""
-_ENVELOPE = ("before", "after", "payload")
+ENVELOPE = ("before", "after", "payload")
+"""Members of an envelope that have rows."""
 _LONGEST_NUMBER = 1_000
 """Digits of a number that is written without an exponent."""
 
@@ -71,7 +76,7 @@ def with_schema_part(schema: pa.Schema, part: JsonRecord) -> pa.Schema:
 
 
 def _said(field: pa.Field, types: Mapping[str, ConnectType]) -> pa.Field:
-    if field.name in _ENVELOPE and pa.types.is_struct(field.type):
+    if field.name in ENVELOPE and pa.types.is_struct(field.type):
         return field.with_type(pa.struct([_said(inner, types) for inner in field.type]))
     raw = types[field.name].raw if field.name in types else None
     if raw is None:
@@ -80,7 +85,7 @@ def _said(field: pa.Field, types: Mapping[str, ConnectType]) -> pa.Field:
 
 
 def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:
-    if field.name in _ENVELOPE and pa.types.is_struct(field.type):
+    if field.name in ENVELOPE and pa.types.is_struct(field.type):
         return field.with_type(pa.struct([_as_text(inner, declared) for inner in field.type]))
     type_ = declared.get(stored_name(field.name))
     if type_ is None or type_.kind is Kind.BINARY or (type_.is_text_when_stored and not pa.types.is_string(field.type)):

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.arrow.compatible import cast_compatible, is_compatible, widest_type
+from workbench.arrow.compatible import widest_type
 from workbench.errors import StreamError, UnexpectedError
+from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
+from workbench.streams.drift import Found, folded, joined
+from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
@@ -90,9 +93,8 @@ class FolderReader:
             except Exception as problem:  # of a file that was cut, of a disk, of a user without the right to read it
                 message = problem.message if isinstance(problem, StreamError) else UnexpectedError.of(problem).message
                 taken.cannot_read(place, file.name, stamp, message)
-        nothing = pa.RecordBatch.from_pylist([], schema=self._schema)
-        rows = pa.concat_batches([nothing, *taken.rows])
-        return Fetched(rows, taken.after, tuple(taken.quarantined), problem=taken.problem)
+        rows = joined(taken.rows, self._schema)
+        return Fetched(rows, taken.after, tuple(taken.quarantined), problem=taken.problem, found=taken.found)
 
     def close(self) -> None:
         """Nothing is open between two fetches."""
@@ -123,27 +125,22 @@ class FolderReader:
         passed = note.quarantined
         with _opened(file, self._options, self._schema) as opened:
             self._check(file, opened.schema)
+            types = {name: str(guess.type) for name, guess in opened.inferred.items()}
             try:
                 for chunk in _from(opened.chunks, read, passed):
                     if taken.full():
                         ended = False
                         break
-                    more = taken.add(chunk, self._schema)
+                    more = taken.add(chunk, self._schema, types)
                     read, passed = read + more, passed + len(chunk.quarantined)
                     ended = more == chunk.rows.num_rows
             finally:  # what was read before a place that is damaged is kept
                 taken.goes_on(place, _READ if ended else str(read), note.after(read, passed))
 
     def _check(self, file: Path, schema: pa.Schema) -> None:
-        if set(schema.names) != set(self._schema.names):
-            differing = ", ".join(sorted(set(schema.names) ^ set(self._schema.names)))
-            message = f"{file} has other columns than the files before: {differing}"
+        if not {*map(stored_name, schema.names)} & {*map(stored_name, self._schema.names)}:
+            message = f"{file} has none of the columns of the files before: {', '.join(schema.names):.200}"
             raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on")
-        for field_ in self._schema:
-            found = schema.field(field_.name).type
-            if not is_compatible(found, field_.type):
-                message = f"{file}: column {field_.name} is {found}, and was {field_.type} before"
-                raise StreamError(message, hint="write it again with the same type; the others go on")
 
 
 @dataclass
@@ -156,6 +153,7 @@ class _Taken:
     quarantined: list[QuarantinedRow] = field(default_factory=list)
     after: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    found: Found = field(default_factory=Found)
 
     def __post_init__(self) -> None:
         self.notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(OffsetMark.NOTE)}
@@ -175,15 +173,23 @@ class _Taken:
         """Where a file resumes."""
         return self.after.get(place, self.offsets.get(place))
 
-    def add(self, chunk: Chunk, schema: pa.Schema) -> int:
-        """Take rows, and all that is quarantined among them; how many rows."""
-        some = chunk.rows.slice(0, self.most - self._count)
-        columns = [cast_compatible(some.column(field_.name), field_.type) for field_ in schema]
-        rows = pa.RecordBatch.from_arrays(columns, schema=schema)
+    def add(self, chunk: Chunk, schema: pa.Schema, types: Mapping[str, str]) -> int:
+        """Take rows, and all that is quarantined among them; how many rows.
+
+        Args:
+            chunk: of a file.
+            schema: of the stream's source.
+            types: what columns of texts seem to be.
+        """
+        some, found = folded(chunk.rows.slice(0, self.most - self._count), schema)
+        rows, misfits = fitted(some, chunk.lines, schema)
         self.rows.append(rows)
-        self.quarantined += chunk.quarantined
-        self._count += rows.num_rows
-        return rows.num_rows
+        self.quarantined += [*chunk.quarantined, *misfits]
+        new = {name: types.get(name, type_) for name, type_ in found.new.items()}
+        found = chunk.found if chunk.found.new or chunk.found.gone else replace(found, new=new)
+        self.found = self.found.and_then(found)
+        self._count += some.num_rows
+        return some.num_rows
 
     def goes_on(self, place: str, at: str, note: Note) -> None:
         """The file goes on there."""
@@ -231,7 +237,8 @@ def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chun
     for chunk in chunks:
         skipped, passed = min(rows, chunk.rows.num_rows), min(quarantined, len(chunk.quarantined))
         rows, quarantined = rows - skipped, quarantined - passed
-        left = Chunk(chunk.rows.slice(skipped), chunk.lines[skipped:], chunk.quarantined[passed:])
+        there = chunk.rows.slice(skipped)
+        left = replace(chunk, rows=there, lines=chunk.lines[skipped:], quarantined=chunk.quarantined[passed:])
         if left.rows.num_rows or left.quarantined:
             yield left
 

@@ -8,15 +8,20 @@ say, holds no other up.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
 from itertools import chain, groupby
 
+import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, with_article
-from workbench.streams.files.json_lines import rows_of, schema_of
+from workbench.streams.drift import Found, joined
+from workbench.streams.files.json_records import rows_of
+from workbench.streams.files.json_schema import schema_of
 from workbench.streams.live.puller import Piece, Puller
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
-from workbench.streams.source import QuarantinedRow
+from workbench.streams.source import Chunk
 
 _WHOLE = ""
 _SAMPLE = 1_000
@@ -54,16 +59,17 @@ class IteratorReader(TypedReader):
         except StreamError as error:
             problem = error.message
         self._given += sum(map(len, self._puller.take(start - self._given)))
-        batches, quarantined = [pa.RecordBatch.from_pylist([], self._schema)], list[QuarantinedRow]()
+        chunks = list[Chunk]()
         for is_arrow, pieces in groupby(self._puller.take(most) if self._given == start else [], _is_arrow):
             for piece in pieces if is_arrow else [[*chain.from_iterable(pieces)]]:
-                rows, misfits = _rows(piece, self._given + 1, self._schema)
-                batches.append(rows)
-                quarantined += misfits
+                chunks.append(_rows(piece, self._given + 1, self._schema))
                 self._given += len(piece)
         offset = {_WHOLE: str(self._given)} if self._given > start else {}
         ended = self._puller.ended and not self._puller.waiting
-        return Fetched(pa.concat_batches(batches), offset, tuple(quarantined), ended, problem=problem)
+        rows = joined([chunk.rows for chunk in chunks], self._schema)
+        quarantined = tuple(entry for chunk in chunks for entry in chunk.quarantined)
+        found = reduce(Found.and_then, (chunk.found for chunk in chunks), Found())
+        return Fetched(rows, offset, quarantined, ended, problem=problem, found=found)
 
     def close(self) -> None:
         """End a generator."""
@@ -93,18 +99,19 @@ def _is_arrow(piece: Piece) -> bool:
     return not isinstance(piece, list)
 
 
-def _rows(piece: Piece, first: int, schema: pa.Schema) -> tuple[pa.RecordBatch, list[QuarantinedRow]]:
+def _rows(piece: Piece, first: int, schema: pa.Schema) -> Chunk:
     """Rows with the types of a schema, and those that do not fit; the number of the first is ``first``."""
+    tabular = not isinstance(piece, list)
     if not isinstance(piece, list):
         if (rows := _cast(piece, schema)) is not None:
-            return rows, []
+            return Chunk(rows, np.arange(first, first + len(rows)), found=Found(tabular=True))
         try:
             piece = [(row, row) for row in piece.to_pylist()]
         except Exception as problem:  # Python has not all that Arrow has
             piece = [("", f"it cannot be read: {UnexpectedError.of(problem).message}")] * len(piece)
     numbered = [(number, source, record) for number, (source, record) in enumerate(piece, first)]
-    batch, _, quarantined = rows_of(numbered, schema)
-    return batch, quarantined
+    chunk = rows_of(numbered, schema)
+    return replace(chunk, found=replace(chunk.found, tabular=tabular))
 
 
 def _cast(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -22,7 +23,8 @@ from workbench.errors.secrets import hide_secrets, without_secrets
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.envelopes import MEMBERS
-from workbench.streams.files.json_lines import rows_of, schema_of, within_depth
+from workbench.streams.files.json_records import rows_of, within_depth
+from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 
@@ -80,12 +82,12 @@ class QueryReader(TypedReader):
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows beyond the largest value so far."""
         misplaced = set(json.loads(offsets.get(_MISPLACED, "[]")))
-        after = json.loads(offsets[_WHOLE]) if _WHOLE in offsets else None
-        names, rows = self._poll(after, most + len(misplaced))
-        if differing := set(names) ^ set(self._schema.names):
-            message = f"the polled query has other columns than before: {', '.join(sorted(differing))}"
+        resumed = json.loads(offsets[_WHOLE]) if _WHOLE in offsets else None
+        names, rows = self._poll(resumed, most + len(misplaced))
+        if self._query.by not in names:
+            message = f"the polled query has no column {self._query.by} any more"
             raise StreamError(message, hint="name the columns in the query")
-        records, place, largest = list[tuple[int, object, JsonRecord | str]](), names.index(self._query.by), after
+        records, place, largest = list[tuple[int, object, JsonRecord | str]](), names.index(self._query.by), resumed
         for number, row in enumerate(rows, 1):
             value = row[place]
             if self._is_place(value):
@@ -94,9 +96,10 @@ class QueryReader(TypedReader):
             elif (known := crc32(repr(row).encode(errors="replace"))) not in misplaced:
                 misplaced.add(known)
                 records.append((number, row, f"{self._query.by}: {shown(value)} does not say where the row belongs"))
-        batch, _, quarantined = rows_of(records, self._schema)
+        chunk = rows_of(records, self._schema)
         changed = {_WHOLE: json.dumps(largest), _MISPLACED: json.dumps(sorted(misplaced))} if records else {}
-        return Fetched(batch, {n: at for n, at in changed.items() if at not in ("null", "[]")}, tuple(quarantined))
+        after = {n: at for n, at in changed.items() if at not in ("null", "[]")}
+        return Fetched(chunk.rows, after, chunk.quarantined, found=replace(chunk.found, tabular=True))
 
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read as texts what is declared, but for the column that it is polled by, whose values are compared."""

@@ -19,7 +19,7 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, UnexpectedError, with_article
 from workbench.sql.algebra.types import Kind
 from workbench.streams.convert import convert
-from workbench.streams.files.json_lines import within_depth
+from workbench.streams.files.json_records import within_depth
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.readers import too_deep
 

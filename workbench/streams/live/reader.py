@@ -17,6 +17,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.drift import Found
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
@@ -52,12 +53,13 @@ class Fetched:
     """Some rows of a live source.
 
     Attributes:
-        rows: in order, with the columns of the reader's schema.
+        rows: in order, with the columns of the reader's schema, and ``MORE`` where some have members that are none.
         offsets: where the partitions resume that have given rows.
         quarantined: records that are no rows; their lines are places among the source's records.
         ended: whether there will never be more.
         places: of a source with partitions, the partition and the offset that each row came from.
         problem: what of it cannot be read now, or why it has ended; the rest is read.
+        found: what the rows have that are no columns, and which columns they lack.
     """
 
     rows: pa.RecordBatch
@@ -66,6 +68,7 @@ class Fetched:
     ended: bool = False
     places: tuple[tuple[str, int], ...] = field(default=())
     problem: str = ""
+    found: Found = field(default_factory=Found)
 
 
 class Reader(Protocol):

@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.streams.addresses.address import kept_address
-from workbench.streams.files.json_lines import LONGEST_JSON_LINE, line_record, rows_of, schema_of
+from workbench.streams.files.json_lines import LONGEST_JSON_LINE, line_record
+from workbench.streams.files.json_records import rows_of
+from workbench.streams.files.json_schema import schema_of
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 
 SOCKET_SCHEME = "socket://"
@@ -60,11 +62,12 @@ class SocketReader(TypedReader):
         self._receive(0.0)
         lines, start = self._lines(most), int(offsets.get(_WHOLE, "0"))
         numbered = [(number, line, line_record(line)) for number, line in enumerate(lines, start + 1)]
-        rows, _, quarantined = rows_of(numbered, self._schema)
+        chunk = rows_of(numbered, self._schema)
         problem = ""
         if self._passing or (len(self._received) >= _SAID and b"\n" not in self._received):
             problem = f"{self._given} sends a line whose end has not come"
-        return Fetched(rows, {_WHOLE: str(start + len(lines))} if lines else {}, tuple(quarantined), problem=problem)
+        after = {_WHOLE: str(start + len(lines))} if lines else {}
+        return Fetched(chunk.rows, after, chunk.quarantined, problem=problem, found=chunk.found)
 
     def close(self) -> None:
         """Close the connection."""

@@ -9,10 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError
-from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
+from workbench.streams.added_columns import breaking
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold
+from workbench.streams.corrections.declared import Changes
+from workbench.streams.drift import Found, drifts_of, folded
+from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
 from workbench.streams.log import StreamLog, log_schema
@@ -55,36 +59,55 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     before = int(offsets.get(OffsetMark.LINES, "0"))
     lines = np.arange(before + 1, before + 1 + fetched.rows.num_rows)
     after = {**fetched.offsets, OffsetMark.LINES.value: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
-    rows, lines, quarantined = _fitting(log, Chunk(fetched.rows, lines))
-    corrections = log.corrections
+    (rows, lines, quarantined), found = _fitting(log, Chunk(fetched.rows, lines, found=fetched.found))
+    corrections, columns = log.corrections, dict(log.source_columns)
     with log.tail.transaction() as database:
         if corrections is not None:
-            given, current = rows, CurrentRows(database, log_schema(log.columns), corrections)
+            given, current = rows, CurrentRows(database, log_schema(columns.items()), corrections)
             rows, rejected = current.apply(given, lines)
             quarantined += quarantined_rows(given, lines, rejected)
+        drifts = drifts_of(rows, found, columns, log.rows)
+        if rows.num_rows:
+            log.tail.note_drifts(drifts, columns.keys() - {*map(stored_name, found.gone)})
         log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
     return fetched
 
 
-def _fitting(log: StreamLog, chunk: Chunk) -> Fitting:
-    """The rows with the types of the log, the line of each, and those that do not fit."""
+def _fitting(log: StreamLog, chunk: Chunk) -> tuple[Fitting, Found]:
+    """The rows with the types of the log, the line of each, and those that do not fit; and what of them drifts."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
-    plain = {name: type_ for name, type_ in log.columns if name not in log.guesses}
-    opened = unfold(opened, log.corrections, plain, dict(log.columns))
-    types = _types(log, opened)
+    columns = dict(log.source_columns)
+    plain = {name: type_ for name, type_ in columns.items() if name not in log.guesses}
+    opened = unfold(opened, log.corrections, plain, columns)
+    _check_control(log, opened.schema)
     try:
-        return fit(next(opened.chunks), types, log_schema(types.items()), log.guesses)
+        conformed, types = _conformed(log, next(opened.chunks))
+        rows, lines, quarantined = fit(conformed, types, log_schema(types.items()), log.guesses)
+        broken = breaking(rows, log.added)
+        quarantined += quarantined_rows(rows, lines, broken)
+        good = np.ones(rows.num_rows, np.bool_)
+        good[[*broken]] = False
+        fitting = (rows.filter(pa.array(good)), lines[good], quarantined) if broken else (rows, lines, quarantined)
+        return fitting, conformed.found
     except Exception as problem:  # no record may stop a source, whatever is in it
-        rows, half = chunk.rows.num_rows, chunk.rows.num_rows // 2
-        if not rows:
+        rows_, half = chunk.rows.num_rows, chunk.rows.num_rows // 2
+        if not rows_:
             raise
         if half:
-            first = _fitting(log, Chunk(chunk.rows.slice(0, half), chunk.lines[:half]))
-            second = _fitting(log, Chunk(chunk.rows.slice(half), chunk.lines[half:]))
-            return pa.concat_tables([first[0], second[0]]), np.concatenate([first[1], second[1]]), first[2] + second[2]
+            (first, found), (second, later) = (
+                _fitting(
+                    log,
+                    replace(
+                        chunk, rows=chunk.rows.slice(*part), lines=chunk.lines[part[0] :][: part[1]], quarantined=()
+                    ),
+                )
+                for part in ((0, half), (half, rows_ - half))
+            )
+            rows = pa.concat_tables([first[0], second[0]], promote_options="default")
+            return (rows, np.concatenate([first[1], second[1]]), first[2] + second[2]), found.and_then(later)
         reason = f"it cannot be read: {UnexpectedError.of(problem).message}"
-        nothing, lines, _ = _fitting(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]))
-        return nothing, lines, [QuarantinedRow(int(chunk.lines[0]), _text(chunk), reason)]
+        (nothing, lines, _), found = _fitting(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]))
+        return (nothing, lines, [QuarantinedRow(int(chunk.lines[0]), _text(chunk), reason)]), found
 
 
 def _text(chunk: Chunk) -> str:
@@ -106,15 +129,34 @@ def _placed(
             yield entry
 
 
-def _types(log: StreamLog, opened: OpenedSource) -> Mapping[str, DataType]:
-    """The types of the source's columns: those of the stream, and of what says how rows change their own."""
-    expected = dict(log.columns)
-    names = {stored_name(field.name): field.name for field in opened.schema}
-    if missing := expected.keys() - names.keys():
-        raise StreamError(f"stream {log.name}: the source has no column {', '.join(sorted(missing))} any more")
-    types = column_types(opened, {names[name]: str(type_) for name, type_ in expected.items()})
-    control = set(log.corrections.control_columns) if log.corrections is not None else set()
-    if unknown := types.keys() - expected.keys() - control:
-        message = f"stream {log.name}: the source has a new column {', '.join(sorted(unknown))}"
-        raise StreamError(message, hint="add the source as another stream, which has the column")
-    return types
+def _check_control(log: StreamLog, schema: pa.Schema) -> None:
+    """Check that a source still says what changes."""
+    needed = log.corrections.control_columns[:1] if log.corrections is not None else ()
+    if log.corrections is not None and log.corrections.changes is Changes.UPSERT:
+        needed = ()
+    if missing := {*needed} - {*map(stored_name, schema.names)}:
+        names = ", ".join(map(display_name, missing))
+        raise StreamError(f"stream {log.name}: the source has no column {names} any more, which says what changes")
+
+
+def _conformed(log: StreamLog, chunk: Chunk) -> tuple[Chunk, Mapping[str, DataType]]:
+    """Rows with the columns of the stream, and those that say how rows change, and their types.
+
+    A column that they lack is NULL, and others are members that no column has.
+    """
+    expected, names = dict(log.source_columns), {*map(stored_name, chunk.rows.schema.names)}
+    control = log.corrections.control_columns if log.corrections is not None else ()
+    wanted = [*expected, *(name for name in control if name in names)]
+    rows, found = folded(chunk.rows, pa.schema([(display_name(name), pa.null()) for name in wanted]))
+    columns = {name: _column(rows, display_name(name)) for name in wanted}
+    more = {MORE: rows.column(MORE)} if MORE in rows.schema.names else {}
+    conformed = pa.RecordBatch.from_pydict({display_name(name): values for name, values in columns.items()} | more)
+    own = pa.schema([(display_name(name), values.type) for name, values in columns.items()])
+    types = column_types(
+        OpenedSource(own, iter(())), {display_name(name): str(type_) for name, type_ in expected.items()}
+    )
+    return replace(chunk, rows=conformed, found=chunk.found.and_then(found)), types
+
+
+def _column(rows: pa.RecordBatch, name: str) -> pa.Array:
+    return rows.column(name) if name in rows.schema.names else pa.nulls(rows.num_rows)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS
-from workbench.streams.files.json_lines import rows_of
+from workbench.streams.files.json_records import rows_of
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
@@ -84,12 +84,13 @@ class TopicReader(TypedReader):
         notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(OffsetMark.NOTE)}
         messages, after, problem = self._poll(starts, most, gone, notes)
         records = [(number, m.value, self._records.record(m, self._schema)) for number, m in enumerate(messages)]
-        rows, numbers, poison = rows_of(records, self._schema)
-        quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in poison)]
-        places = tuple((str(messages[number].partition), messages[number].offset) for number in numbers)
+        chunk = rows_of(records, self._schema)
+        quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in chunk.quarantined)]
+        read = [messages[number] for number in chunk.lines.tolist()]
+        places = tuple((str(message.partition), message.offset) for message in read)
         changed = {str(p): str(at) for p, at in after.items() if str(at) != offsets.get(str(p))}
         changed |= {f"{OffsetMark.NOTE}{p}": last.note for p, last in {m.partition: m for m in messages}.items()}
-        return Fetched(rows, changed, tuple(quarantined), places=places, problem=problem)
+        return Fetched(chunk.rows, changed, tuple(quarantined), places=places, problem=problem, found=chunk.found)
 
     def close(self) -> None:
         """Let go of the connection."""

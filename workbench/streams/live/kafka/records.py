@@ -19,7 +19,8 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, nearest
 from workbench.streams.files.envelopes import MEMBERS, are_envelopes
-from workbench.streams.files.json_lines import as_record, schema_of, within_depth
+from workbench.streams.files.json_records import as_record, within_depth
+from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.guessing import Guess, guess_columns
 from workbench.streams.live.kafka.avro import AvroFormat

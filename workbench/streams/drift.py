@@ -1,0 +1,359 @@
+"""Schemas that drift: members of a source that no column of the stream has, and columns that it does not give any more.
+
+What no column has is stored with its row, as the text of a JSON object in the column ``MORE`` of the log, which only
+rows with such members have. A query sees it when it is made a column (``added_columns``). A column that the source does
+not give any more is NULL. Of both the stream says since which row that is so.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.arrow.types import to_data_type
+from workbench.errors import StreamError, shown
+from workbench.sql.algebra.column_names import stored_name
+from workbench.streams.corrections.declared import WEIGHT
+from workbench.streams.files.json_values import ENVELOPE, MORE, MORE_FIELD, JsonRecord, WrittenFloat, number_of, text_of
+
+_ABSENT_RECORDS = 10
+"""Records without a member, one after the other, of which it is said: some leave out what is NULL."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What some rows of a source have that the stream has not, and the other way round.
+
+    Attributes:
+        new: the types of members that are no columns, by their names; a member of a struct by its path.
+        gone: the columns that rows lack, and how many of them.
+        tabular: whether the source names its columns, so that one is gone as soon as it is not named.
+    """
+
+    new: Mapping[str, str] = field(default_factory=dict)
+    gone: Mapping[str, int] = field(default_factory=dict)
+    tabular: bool = False
+
+    def and_then(self, later: Found) -> Found:
+        """What is found in these rows and in later ones."""
+        gone = {name: self.gone.get(name, 0) + later.gone.get(name, 0) for name in {**self.gone, **later.gone}}
+        return Found({**later.new, **self.new}, gone, self.tabular or later.tabular)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A member that is new in the rows of a stream, or a column that is gone from them.
+
+    Attributes:
+        name: as the source spells it; a member of a struct is named by its path.
+        type: of a new member, as its first values suggest it; ``""``: a column is gone, and NULL since then.
+        first: the position of the first row.
+        rows: how many there were.
+        tabular: whether the source names its columns, so that one is gone as soon as it is not named.
+    """
+
+    name: str
+    type: str
+    first: int
+    rows: int
+    tabular: bool = True
+
+    @property
+    def key(self) -> tuple[str, bool]:
+        """By which it is known: its name, and whether it is new."""
+        return self.name, bool(self.type)
+
+    def and_then(self, later: Drift) -> Drift:
+        """The same in these rows and in later ones."""
+        type_ = self.type and (self.type if later.type == self.type else _wider(self.type, later.type))
+        return replace(self, type=type_, rows=self.rows + later.rows, tabular=self.tabular or later.tabular)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is to be said: a record may leave a member out that is NULL."""
+        return bool(self.type) or self.tabular or self.rows >= _ABSENT_RECORDS
+
+    def text(self, batch: int | None) -> str:
+        """It in words.
+
+        Args:
+            batch: which brought the first of the rows, or ``None`` when none did yet.
+
+        Example:
+            >>> Drift("note", "string", 40, 12).text(7), Drift("fee", "", 40, 1).text(None)
+            ('new: note (string), since batch 7, 12 rows', 'gone: fee, NULL in rows to come, 1 row')
+        """
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        what = f"new: {self.name} ({self.type})," if self.type else f"gone: {self.name}, NULL"
+        return f"{what} {'in rows to come' if batch is None else f'since batch {batch}'}, {rows}"
+
+
+def _wider(one: str, other: str) -> str:
+    return "double" if {one, other} == {"integer", "double"} else "string"
+
+
+def drifts_of(rows: pa.Table, found: Found, columns: Container[str], before: int) -> list[Drift]:
+    """What of some rows drifts.
+
+    Args:
+        rows: for the log.
+        found: in the rows of the source that they come from.
+        columns: stored names of those that the stream has.
+        before: how many rows the log has.
+    """
+    members: list[tuple[int, dict[str, Any]]] = []
+    if MORE in rows.column_names:
+        texts = rows[MORE].to_pylist()
+        taken_back = rows[WEIGHT].to_numpy() < 0 if WEIGHT in rows.column_names else np.zeros(len(texts), bool)
+        members = [
+            (at, named_members(members_of(text), columns))
+            for at, text in enumerate(texts)
+            if text and not taken_back[at]
+        ]
+    new = {
+        name: [at for at, row in members if name in row]
+        for name in dict.fromkeys(name for _, row in members for name in row)
+    }
+    types = {name: found.new.get(name) or type_of_values([row.get(name) for _, row in members]) for name in new}
+    drifts = [Drift(name, types[name], before + at[0], len(at), found.tabular) for name, at in new.items()]
+    gone = {name: count for name, count in found.gone.items() if stored_name(name) in columns}
+    lacking = (
+        Drift(name, "", before + rows.num_rows - min(count, rows.num_rows), count, found.tabular)
+        for name, count in gone.items()
+    )
+    return [*drifts, *lacking]
+
+
+class UnreadableMember(ValueError):
+    """A member that is no column cannot be kept: its name, or a text in it, is no text."""
+
+
+def more_members(record: JsonRecord, types: Mapping[str, pa.DataType]) -> dict[str, Any]:
+    """The members of a record that are no columns; of a struct, or of a list of structs, those that it has not.
+
+    Raises:
+        UnreadableMember: one has no name.
+
+    Example:
+        >>> types = {"id": pa.int64(), "geo": pa.struct([("city", pa.string())])}
+        >>> more_members({"id": 1, "geo": {"city": "Ulm", "zip": "8"}, "note": "a"}, types)
+        {'note': 'a', 'geo': {'zip': '8'}}
+    """
+    more = {name: value for name, value in record.items() if name not in types}
+    if odd := [name for name in more if not isinstance(name, str)]:
+        raise UnreadableMember(f"a member is called {shown(odd[0])}, which is no text")
+    for name in record.keys() & types.keys():
+        if pa.types.is_nested(types[name]) and (within := _within(record[name], types[name])):
+            more[name] = within
+    return more
+
+
+def _within(value: object, type_: pa.DataType) -> object:
+    if isinstance(value, Mapping) and pa.types.is_struct(type_):
+        return more_members(value, {inner.name: inner.type for inner in type_})
+    if isinstance(value, list) and pa.types.is_list(type_) and pa.types.is_nested(type_.value_type):
+        parts = [_within(one, type_.value_type) for one in value]
+        return parts if any(parts) else None
+    return None
+
+
+def more_text(more: Mapping[str, Any]) -> str | None:
+    """Members as they are stored; ``None`` where there are none. Numbers keep their digits.
+
+    Raises:
+        UnreadableMember: a text is none, as half a surrogate pair.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> more_text({"a": Decimal("1.50"), "b": ["x", None]})
+        '{"a": 1.50, "b": ["x", null]}'
+    """
+    if not more:
+        return None
+    text = _json(more)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UnreadableMember(
+            f"a member that is no column has {error.object[error.start]!a}, which is no text"
+        ) from error
+    return text
+
+
+def _json(value: Any) -> str:
+    match value:
+        case Mapping():
+            return (
+                "{"
+                + ", ".join(f"{json.dumps(str(name), ensure_ascii=False)}: {_json(one)}" for name, one in value.items())
+                + "}"
+            )
+        case list() | tuple():
+            return "[" + ", ".join(map(_json, value)) + "]"
+        case WrittenFloat() | Decimal():
+            return text_of(value) or ""
+        case None | str() | bool() | int() | float():
+            return json.dumps(value, ensure_ascii=False)
+        case bytes():
+            return json.dumps(b64encode(value).decode())
+    try:
+        return json.dumps(text_of(value), ensure_ascii=False)
+    except TypeError:
+        return json.dumps(str(value), ensure_ascii=False)
+
+
+def members_of(text: str) -> dict[str, Any]:
+    """The inverse of ``more_text``."""
+    found = json.loads(text, parse_float=number_of)
+    return found if isinstance(found, dict) else {}
+
+
+def named_members(more: Mapping[str, Any], columns: Container[str]) -> dict[str, Any]:
+    """The values of members by their names, or by their paths where they are members of a column.
+
+    Args:
+        more: as ``more_members`` gives them.
+        columns: stored names of those that the stream has.
+
+    Example:
+        >>> named_members({"note": {"a": 1}, "geo": {"zip": "8"}, "items": [{}, {"n": 1}]}, ["geo", "items"])
+        {'note': {'a': 1}, 'geo.zip': '8', 'items.n': [None, 1]}
+    """
+    found = dict[str, Any]()
+    for name, value in more.items():
+        found |= _leaves(name, value) if stored_name(name) in columns else {name: value}
+    return found
+
+
+def _leaves(path: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, list) and any(isinstance(part, Mapping) for part in value):
+        names = dict.fromkeys(name for part in value if isinstance(part, Mapping) for name in part)
+        value = {name: [part.get(name) if isinstance(part, Mapping) else None for part in value] for name in names}
+    if not isinstance(value, Mapping):
+        return {path: value}
+    return {leaf: one for name, inner in value.items() for leaf, one in _leaves(f"{path}.{name}", inner).items()}
+
+
+def absent(records: Sequence[JsonRecord], schema: Iterable[pa.Field], within: str = "") -> frozenset[str]:
+    """The columns that no record has as a member; those of an envelope's rows by their paths."""
+    gone = set[str]()
+    for known in schema:
+        if not any(known.name in record for record in records):
+            gone.add(within + known.name)
+        elif known.name in ENVELOPE and pa.types.is_struct(known.type):
+            inner = [part for record in records if isinstance(part := record.get(known.name), Mapping)]
+            gone |= absent(inner, known.type, f"{within}{known.name}.") if inner else set()
+    return frozenset(gone)
+
+
+def folded(rows: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, Found]:
+    """Rows of a table with the columns of a schema as far as they have them, and ``MORE`` where they have others.
+
+    Names are one in upper and lower case, as long as that leaves no two.
+
+    Example:
+        >>> rows = pa.RecordBatch.from_pydict({"id": [1, 2], "Note": ["a", None]})
+        >>> both, found = folded(rows, pa.schema([("id", pa.int64()), ("fee", pa.float64())]))
+        >>> both.to_pydict(), dict(found.new), dict(found.gone)
+        ({'id': [1, 2], '_more_members': ['{"Note": "a"}', None]}, {'Note': 'string'}, {'fee': 2})
+    """
+    own = {stored_name(known.name): known.name for known in schema}
+    names = {name: own.get(stored_name(name)) for name in rows.schema.names}
+    chosen = {wanted: name for name, wanted in names.items() if wanted and (name == wanted or wanted not in names)}
+    more = [name for name in names if name not in chosen.values() and name != MORE]
+    columns = {known.name: rows.column(chosen[known.name]) for known in schema if known.name in chosen}
+    new = {name: shown_type(rows.schema.field(name).type) for name in more}
+    wider = {f.name: f.type for f in schema if f.name in columns and _has_more(columns[f.name].type, f.type)}
+    if MORE in names:
+        columns[MORE] = rows.column(MORE)
+    elif more or wider:
+        values = {name: _python_values(rows.column(name)) for name in more}
+        values |= {name: [_within(one, type_) for one in columns[name].to_pylist()] for name, type_ in wider.items()}
+        new |= _new_fields(values, wider)
+        columns[MORE] = _texts_of(values)
+    gone = dict.fromkeys(own.values() - columns.keys(), rows.num_rows)
+    return pa.RecordBatch.from_pydict(columns), Found(new, gone, tabular=bool(new or gone))
+
+
+def _new_fields(values: Mapping[str, Sequence[Any]], columns: Iterable[str]) -> dict[str, str]:
+    """Fields of structs that are new, by their paths."""
+    known = [*map(stored_name, columns)]
+    leaves = [named_members({name: one}, known) for name in columns for one in values[name] if one]
+    return {
+        path: type_of_values([row.get(path) for row in leaves]) for path in dict.fromkeys(p for r in leaves for p in r)
+    }
+
+
+def type_of_values(values: Sequence[object]) -> str:
+    """The type of members, as their first values suggest it."""
+    try:
+        return shown_type(pa.array(values).type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return "string"
+
+
+def _has_more(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether structs have fields that others have not."""
+    if pa.types.is_list(found) and pa.types.is_list(wanted):
+        return _has_more(found.value_type, wanted.value_type)
+    if not (pa.types.is_struct(found) and pa.types.is_struct(wanted)):
+        return False
+    types = {field.name: field.type for field in wanted}
+    return any(inner.name not in types or _has_more(inner.type, types[inner.name]) for inner in found)
+
+
+def _texts_of(members: Mapping[str, Sequence[Any]]) -> pa.Array:
+    """The texts of members, of which those are left out that are NULL."""
+    rows = zip(*members.values(), strict=True)
+    there = ({n: v for n, v in zip(members, row, strict=True) if v not in (None, {})} for row in rows)
+    return pa.array([more_text(row) for row in there], pa.string())
+
+
+def _python_values(column: pa.Array) -> list[Any]:
+    is_, type_ = pa.types, column.type
+    if is_.is_dictionary(type_):
+        return _python_values(column.dictionary_decode())
+    if is_.is_temporal(type_):
+        return list(column.cast(pa.string()).to_pylist())
+    return list(column.to_pylist())
+
+
+def shown_type(arrow: pa.DataType) -> str:
+    """A type of Arrow, as it is declared."""
+    try:
+        return str(to_data_type(arrow))
+    except StreamError:
+        return "string"
+
+
+def joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows with the columns of a schema, and with ``MORE`` where some have it.
+
+    Example:
+        >>> schema = pa.schema([("id", pa.int64())])
+        >>> joined([pa.RecordBatch.from_pylist([{"id": 1}], schema)], schema).schema.names
+        ['id']
+    """
+    if not any(MORE in batch.schema.names for batch in batches):
+        return pa.concat_batches([pa.RecordBatch.from_pylist([], schema), *batches])
+    wide = schema.append(MORE_FIELD)
+    return pa.concat_batches([pa.RecordBatch.from_pylist([], wide), *(_with_more(batch, wide) for batch in batches)])
+
+
+def _with_more(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    more = [] if MORE in batch.schema.names else [pa.nulls(batch.num_rows, pa.string())]
+    return pa.RecordBatch.from_arrays([*batch.columns, *more], schema=schema)
+
+
+def without_empty_more(rows: pa.Table) -> pa.Table:
+    """Rows without ``MORE`` where no row has such a member."""
+    if MORE in rows.column_names and rows[MORE].null_count == rows.num_rows:
+        return rows.drop_columns([MORE])
+    return rows

@@ -1,0 +1,128 @@
+"""Columns of a later part of a source that have other types than before: what is the same value goes on.
+
+A wider or narrower number is the same where no digit is lost, a date is a time at midnight, and the fields of a struct
+may be in another order, or lack. Any other value breaks the type of its column: its row is quarantined, and the reason
+says how to declare the column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from workbench.arrow.compatible import cast_compatible, is_compatible
+from workbench.arrow.types import Mask, to_data_type
+from workbench.errors import StreamError, shown
+from workbench.streams.convert import cast_each
+from workbench.streams.drift import shown_type
+from workbench.streams.files.json_values import MORE, MORE_FIELD
+from workbench.streams.guessing import Guess, read
+from workbench.streams.source import QuarantinedRow
+
+
+def fitted(
+    rows: pa.RecordBatch, lines: NDArray[np.int64], schema: pa.Schema
+) -> tuple[pa.RecordBatch, list[QuarantinedRow]]:
+    """Rows with the types of a schema, and those that have a value which is none of its column's.
+
+    Args:
+        rows: with some of the columns, and maybe ``MORE``; a column that they lack is NULL.
+        lines: of each its line.
+        schema: the columns.
+
+    Example:
+        >>> schema = pa.schema([("fee", pa.int64())])
+        >>> rows, misfits = fitted(pa.RecordBatch.from_pydict({"fee": [1.0, 2.5]}), np.array([7, 8]), schema)
+        >>> rows.to_pydict(), misfits[0].line, misfits[0].reason
+        ({'fee': [1]}, 8, 'fee: 2.5 is no integer; --type fee=double keeps it where the stream is added')
+    """
+    columns, reasons = list[pa.Array](), dict[int, str]()
+    for field in schema:
+        if field.name not in rows.schema.names:
+            columns.append(pa.nulls(rows.num_rows, field.type))
+            continue
+        given = rows.column(field.name)
+        values, misfit = same_values(given, field.type)
+        columns.append(values)
+        for place in np.flatnonzero(misfit).tolist() if misfit is not None else ():
+            reasons.setdefault(place, _reason(field, given[place].as_py(), given.type))
+    if MORE in rows.schema.names:
+        columns.append(rows.column(MORE))
+        schema = schema.append(MORE_FIELD)
+    fitting = pa.RecordBatch.from_arrays(columns, schema=schema)
+    if not reasons:
+        return fitting, []
+    good = np.ones(rows.num_rows, np.bool_)
+    good[[*reasons]] = False
+    texts = rows.take(pa.array([*reasons])).to_pylist()
+    misfits = [
+        QuarantinedRow(int(lines[at]), str(text), why) for text, (at, why) in zip(texts, reasons.items(), strict=True)
+    ]
+    return fitting.filter(pa.array(good)), sorted(misfits, key=lambda entry: entry.line)
+
+
+def same_values(values: pa.Array, wanted: pa.DataType) -> tuple[pa.Array, Mask | None]:
+    """Values as another type, and a mask of those that are none of it (``None``: all are)."""
+    is_, found = pa.types, values.type
+    if is_.is_dictionary(found):
+        return same_values(values.dictionary_decode(), wanted)
+    if is_compatible(found, wanted):
+        try:
+            return cast_compatible(values, wanted), None
+        except pa.ArrowInvalid:  # an integer beyond a double, a decimal with more digits
+            return cast_each(values, lambda part: cast_compatible(part, wanted))
+    if _is_number(found) and _is_number(wanted):
+        fitting, misfit = read(values.cast(pa.string()), Guess("", to_data_type(wanted), ""))
+        return fitting.cast(wanted), misfit
+    if is_.is_date(found) and is_.is_timestamp(wanted):
+        return values.cast(wanted), None
+    if is_.is_timestamp(found) and is_.is_timestamp(wanted) and (found.tz is None) == (wanted.tz is None):
+        return cast_each(values, lambda part: part.cast(wanted))
+    if is_.is_struct(found) and is_.is_struct(wanted):
+        return _same_structs(values, wanted)
+    if is_.is_list(found) and is_.is_list(wanted):
+        return _same_lists(values, wanted)
+    return pa.nulls(len(values), wanted), np.asarray(values.is_valid())
+
+
+def _same_structs(values: pa.StructArray, wanted: pa.StructType) -> tuple[pa.Array, Mask | None]:
+    """Structs by the names of their fields; one without a field has NULL there."""
+    names, masks, fields = [field.name for field in values.type], list[Mask](), list[pa.Array]()
+    for field in wanted:
+        inner, misfit = (
+            same_values(pc.struct_field(values, field.name), field.type)
+            if field.name in names
+            else (pa.nulls(len(values), field.type), None)
+        )
+        fields.append(inner)
+        masks += [misfit] if misfit is not None else []
+    fitting = pa.StructArray.from_arrays(fields, fields=list(wanted), mask=values.is_null())
+    return fitting, np.logical_or.reduce(masks) if masks else None
+
+
+def _same_lists(values: pa.ListArray, wanted: pa.ListType) -> tuple[pa.Array, Mask | None]:
+    lengths = np.asarray(pc.list_value_length(values).fill_null(0))
+    elements, misfit = same_values(values.flatten(), wanted.value_type)
+    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    fitting = pa.ListArray.from_arrays(ends, elements, mask=values.is_null()).cast(wanted)
+    rows = np.repeat(np.arange(len(values)), lengths)
+    return fitting, None if misfit is None else np.isin(np.arange(len(values)), rows[misfit])
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    return pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+
+
+def _reason(field: pa.Field, value: object, found: pa.DataType) -> str:
+    try:
+        wanted = str(to_data_type(field.type))
+    except StreamError:
+        wanted = str(field.type)
+    return f"{field.name}: {shown(value)} is no {wanted}; {widening(field.name, shown_type(found))}"
+
+
+def widening(column: str, type_: str) -> str:
+    """How a value that breaks the type of its column can be kept."""
+    return f"--type {column}={type_} keeps it where the stream is added"

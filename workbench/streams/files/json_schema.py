@@ -1,0 +1,128 @@
+"""The columns that records have, each with the type of most of its values, and none that loses digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+
+from workbench.sql.algebra.types import MAX_PRECISION
+from workbench.streams.files.connect_schema import is_schema_part
+from workbench.streams.files.json_values import (
+    JsonRecord,
+    WrittenFloat,
+    field_of,
+    is_as_text,
+    text_of,
+    with_schema_part,
+)
+from workbench.streams.files.undeclared import with_guesses
+from workbench.streams.guessing import Guess, guess
+
+_MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
+"""Errors that a value of another type than its column's raises."""
+
+
+def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:
+    """The columns of records, each of a type that most of its values have."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    values = {name: [record.get(name) for record in records] for name in names}
+    if values.keys() >= {"before", "after"}:
+        # An envelope's rows before and after a change have one type, also where the first ones have no row before.
+        values["before"] = values["after"] = values["before"] + values["after"]
+    parts = values.pop("schema") if "payload" in values and is_schema_part(values.get("schema", ())) else []
+    schema = with_guesses(
+        pa.schema([field_of(name, _envelope_type(name, column)) for name, column in values.items()]), values
+    )
+    said = [part for part in parts if isinstance(part, Mapping)]
+    return with_schema_part(schema, said[-1]) if said else schema
+
+
+def _envelope_type(name: str, values: Sequence[object]) -> pa.DataType:
+    """The type of a column, which may be the one that converters put envelopes into."""
+    inner = [value for value in values if isinstance(value, dict)] if name in ("payload", "data") else []
+    if any("after" in value or "payload" in value for value in inner):
+        return pa.struct(list(schema_of(inner)))
+    return _type_of(values)
+
+
+def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Guess]:
+    """What the columns seem to be that are read as texts."""
+    names = [field.name for field in schema if is_as_text(field)]
+    return {name: guess(name, _texts([record.get(name) for record in records])) for name in names}
+
+
+def _texts(values: Sequence[object]) -> pa.Array:
+    """Values as texts; what is none, as half a surrogate pair, is left to the reading of its row."""
+    return pa.array([*map(_text_or_none, values)], pa.string())
+
+
+def _text_or_none(value: object) -> str | None:
+    try:
+        text = text_of(value)
+        return None if text is None or (not text.isascii() and text != text.encode(errors="ignore").decode()) else text
+    except TypeError:
+        return None
+
+
+def _type_of(values: Sequence[object]) -> pa.DataType:
+    """The type of a column; where values are of several, that of most, and the others are quarantined."""
+    if (exact := _exact(values)) is not None:
+        return exact
+    try:
+        return _inferred(values)
+    except _MISFITS:
+        kinds = [_kind(value) for value in values if value is not None]
+        most = max(dict.fromkeys(kinds), key=kinds.count)
+        if most is int:  # some may have more than 64 bits
+            return pa.int64()
+        if most is Decimal:  # it has more than 38 digits
+            return pa.float64()
+        if most is list:
+            elements = [one for value in values if isinstance(value, list) for one in value]
+            return pa.list_(field_of("item", _type_of(elements)))
+        if most is str:  # one may have half a surrogate pair
+            return pa.string()
+        if most is dict:
+            return pa.struct(list(schema_of([value for value in values if isinstance(value, dict)])))
+        return _inferred([value for value in values if _kind(value) is most])
+
+
+def _kind(value: object) -> type:
+    return float if type(value) is WrittenFloat else type(value)
+
+
+def _exact(values: Sequence[object]) -> pa.DataType | None:
+    """The decimal that has all digits of some numbers, where a DOUBLE has not and there is one."""
+    there = [value for value in values if value is not None]
+    kinds = {*map(_kind, there)}
+    if kinds == {int}:
+        beyond = sum(not -(1 << 63) <= value < 1 << 63 for value in there)  # type: ignore[operator]
+        most = max(len(str(abs(value))) for value in there) if beyond else 0  # type: ignore[arg-type]
+        return pa.decimal128(MAX_PRECISION, 0) if 2 * beyond > len(there) and most <= MAX_PRECISION else None
+    if len(kinds) < 2 or not kinds <= {int, float, Decimal} or not any(map(_is_lossy, there)):
+        return None
+    numbers = [Decimal(text_of(value) or "") for value in there]
+    if not all(number.is_finite() for number in numbers):
+        return None
+    scale = max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
+    digits = max(number.adjusted() + 1 for number in numbers)
+    return pa.decimal128(MAX_PRECISION, scale) if max(digits, 0) + scale <= MAX_PRECISION else None
+
+
+def _is_lossy(value: object) -> bool:
+    return isinstance(value, Decimal) or (type(value) is int and abs(value) > 1 << 53 and int(float(value)) != value)
+
+
+def _inferred(values: Sequence[object]) -> pa.DataType:
+    return _known(pa.array(values).type)
+
+
+def _known(type_: pa.DataType) -> pa.DataType:
+    """A type of which no value says what it is, or no element of a list, is that of a text."""
+    if pa.types.is_list(type_):
+        return pa.list_(field_of("item", _known(type_.value_type)))
+    if pa.types.is_struct(type_):
+        return pa.struct([field_of(field.name, _known(field.type)) for field in type_])
+    return pa.string() if pa.types.is_null(type_) else type_
