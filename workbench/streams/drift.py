@@ -28,7 +28,7 @@ _ABSENT_RECORDS = 10
 
 
 @dataclass(frozen=True)
-class Found:
+class Differences:
     """What some rows of a source have that the stream has not, and the other way round.
 
     Attributes:
@@ -41,10 +41,10 @@ class Found:
     gone: Mapping[str, int] = field(default_factory=dict)
     tabular: bool = False
 
-    def and_then(self, later: Found) -> Found:
+    def and_then(self, later: Differences) -> Differences:
         """What is found in these rows and in later ones."""
         gone = {name: self.gone.get(name, 0) + later.gone.get(name, 0) for name in {**self.gone, **later.gone}}
-        return Found({**later.new, **self.new}, gone, self.tabular or later.tabular)
+        return Differences({**later.new, **self.new}, gone, self.tabular or later.tabular)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _wider(one: str, other: str) -> str:
     return "double" if {one, other} == {"integer", "double"} else "string"
 
 
-def drifts_of(rows: pa.Table, found: Found, columns: Container[str], before: int) -> list[Drift]:
+def drifts_of(rows: pa.Table, found: Differences, columns: Container[str], before: int) -> list[Drift]:
     """What of some rows drifts.
 
     Args:
@@ -253,7 +253,7 @@ def absent(records: Sequence[JsonRecord], schema: Iterable[pa.Field], within: st
     return frozenset(gone)
 
 
-def folded(rows: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, Found]:
+def folded(rows: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, Differences]:
     """Rows of a table with the columns of a schema as far as they have them, and ``MORE`` where they have others.
 
     Names are one in upper and lower case, as long as that leaves no two.
@@ -279,7 +279,7 @@ def folded(rows: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, Fou
         new |= _new_fields(values, wider)
         columns[MORE] = _texts_of(values)
     gone = dict.fromkeys(own.values() - columns.keys(), rows.num_rows)
-    return pa.RecordBatch.from_pydict(columns), Found(new, gone, tabular=bool(new or gone))
+    return pa.RecordBatch.from_pydict(columns), Differences(new, gone, tabular=bool(new or gone))
 
 
 def _new_fields(values: Mapping[str, Sequence[Any]], columns: Iterable[str]) -> dict[str, str]:

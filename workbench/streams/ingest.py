@@ -28,7 +28,7 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.declared_times import split_form, unit_of
-from workbench.streams.drift import Found, drifts_of
+from workbench.streams.drift import Differences, drifts_of
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
@@ -268,7 +268,7 @@ def _listing(names: Iterable[str]) -> str:
 
 def _copy(
     log: LogWriter,
-    source: Iterable[tuple[Fitting, Found]],
+    source: Iterable[tuple[Fitting, Differences]],
     current: CurrentRows | None,
     lateness: Lateness | None,
     columns: Container[str],
@@ -309,7 +309,7 @@ def _some_fit(
     chunks: Iterable[Chunk],
     types: Mapping[str, DataType],
     guesses: Mapping[str, Guess],
-) -> Iterator[tuple[Fitting, Found]]:
+) -> Iterator[tuple[Fitting, Differences]]:
     """What of each chunk fits, and what of it drifts.
 
     Raises:

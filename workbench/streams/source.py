@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from workbench.streams.drift import Found
+from workbench.streams.drift import Differences
 from workbench.streams.guessing import Guess
 
 _TEXT_LENGTH, _REASON_LENGTH = 200, 1_000
@@ -57,7 +57,7 @@ class Chunk:
     rows: pa.RecordBatch
     lines: NDArray[np.int64]
     quarantined: tuple[QuarantinedRow, ...] = ()
-    found: Found = field(default_factory=Found)
+    found: Differences = field(default_factory=Differences)
 
 
 @dataclass(frozen=True)

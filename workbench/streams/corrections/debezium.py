@@ -35,7 +35,7 @@ from workbench.streams.corrections.declared import (
     Corrections,
 )
 from workbench.streams.corrections.unsent import stated_unsent, unsent
-from workbench.streams.drift import Found, members_of, more_text
+from workbench.streams.drift import Differences, members_of, more_text
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, DeclaredType, connect_types
 from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, are_rows
 from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text
@@ -248,11 +248,11 @@ def _more_of_rows(envelopes: pa.RecordBatch) -> pa.Array | None:
     return pa.array([more_text(part.get(side) or {}) for side in ("before", "after") for part in parts], pa.string())
 
 
-def _of_rows(found: Found) -> Found:
+def _of_rows(found: Differences) -> Differences:
     """What is found in the rows after changes: the names without the path to them."""
     new = {_AFTER.sub("", name): type_ for name, type_ in found.new.items() if _AFTER.match(name)}
     gone = {_AFTER.sub("", name): rows for name, rows in found.gone.items() if _AFTER.match(name)}
-    return Found(new, gone, found.tabular)
+    return Differences(new, gone, found.tabular)
 
 
 def _member(envelopes: pa.RecordBatch, name: str) -> pa.Array:

@@ -17,7 +17,7 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.streams.added_columns import breaking
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.declared import EVENT, WEIGHT
-from workbench.streams.drift import Found, drifts_of, folded
+from workbench.streams.drift import Differences, drifts_of, folded
 from workbench.streams.files.json_values import MORE_FIELD
 from workbench.streams.ingest import column_types, fit, quarantined_rows
 from workbench.streams.log import StreamLog, log_schema
@@ -61,7 +61,7 @@ def _applied(log: StreamLog, database: sqlite3.Connection, changes: pa.Table) ->
 
 def _fitting(
     log: StreamLog, source: object, only: Collection[str] | None, weight: int
-) -> Iterator[tuple[pa.Table, Found]]:
+) -> Iterator[tuple[pa.Table, Differences]]:
     """The rows of a source as changes with the columns of the log, all but ``only`` NULL, and what of them drifts."""
     expected = {name: type_ for name, type_ in log.source_columns if only is None or name in only}
     with temporary_folder("update-", None) as folder, ExitStack() as stack:

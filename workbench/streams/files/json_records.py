@@ -16,7 +16,15 @@ import pyarrow as pa
 from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown, with_article
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.drift import Found, UnreadableMember, absent, more_members, more_text, named_members, shown_type
+from workbench.streams.drift import (
+    Differences,
+    UnreadableMember,
+    absent,
+    more_members,
+    more_text,
+    named_members,
+    shown_type,
+)
 from workbench.streams.files.envelopes import MEMBERS, member_of
 from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import MORE_FIELD, JsonRecord, column_of, number_of
@@ -129,7 +137,7 @@ def rows_of(records: Sequence[tuple[int, object, JsonRecord | str]], schema: pa.
         rows = _rows(good, schema)
     there = [record for _, _, record, _ in good]
     gone = dict.fromkeys(absent(there, schema) - {MEMBERS}, len(there)) if there else {}
-    found = Found({field.name: shown_type(field.type) for field in schema_of(new)} if new else {}, gone)
+    found = Differences({field.name: shown_type(field.type) for field in schema_of(new)} if new else {}, gone)
     numbers = np.array([number for number, *_ in good], dtype=np.int64)
     return Chunk(rows, numbers, tuple(sorted(quarantined, key=lambda entry: entry.line)), found)
 

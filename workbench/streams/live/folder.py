@@ -19,7 +19,7 @@ from workbench.arrow.compatible import widest_type
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
-from workbench.streams.drift import Found, folded, joined
+from workbench.streams.drift import Differences, folded, joined
 from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of
@@ -153,7 +153,7 @@ class _Taken:
     quarantined: list[QuarantinedRow] = field(default_factory=list)
     after: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    found: Found = field(default_factory=Found)
+    found: Differences = field(default_factory=Differences)
 
     def __post_init__(self) -> None:
         self.notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(OffsetMark.NOTE)}

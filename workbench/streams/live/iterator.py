@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, with_article
-from workbench.streams.drift import Found, joined
+from workbench.streams.drift import Differences, joined
 from workbench.streams.files.json_records import rows_of
 from workbench.streams.files.json_schema import schema_of
 from workbench.streams.live.puller import Piece, Puller
@@ -68,7 +68,7 @@ class IteratorReader(TypedReader):
         ended = self._puller.ended and not self._puller.waiting
         rows = joined([chunk.rows for chunk in chunks], self._schema)
         quarantined = tuple(entry for chunk in chunks for entry in chunk.quarantined)
-        found = reduce(Found.and_then, (chunk.found for chunk in chunks), Found())
+        found = reduce(Differences.and_then, (chunk.found for chunk in chunks), Differences())
         return Fetched(rows, offset, quarantined, ended, problem=problem, found=found)
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ def _rows(piece: Piece, first: int, schema: pa.Schema) -> Chunk:
     tabular = not isinstance(piece, list)
     if not isinstance(piece, list):
         if (rows := _cast(piece, schema)) is not None:
-            return Chunk(rows, np.arange(first, first + len(rows)), found=Found(tabular=True))
+            return Chunk(rows, np.arange(first, first + len(rows)), found=Differences(tabular=True))
         try:
             piece = [(row, row) for row in piece.to_pylist()]
         except Exception as problem:  # Python has not all that Arrow has

@@ -17,7 +17,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.drift import Found
+from workbench.streams.drift import Differences
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
@@ -68,7 +68,7 @@ class Fetched:
     ended: bool = False
     places: tuple[tuple[str, int], ...] = field(default=())
     problem: str = ""
-    found: Found = field(default_factory=Found)
+    found: Differences = field(default_factory=Differences)
 
 
 class Reader(Protocol):

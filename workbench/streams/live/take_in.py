@@ -15,7 +15,7 @@ from workbench.streams.added_columns import breaking
 from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import Changes
-from workbench.streams.drift import Found, drifts_of, folded
+from workbench.streams.drift import Differences, drifts_of, folded
 from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
@@ -73,7 +73,7 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     return fetched
 
 
-def _fitting(log: StreamLog, chunk: Chunk) -> tuple[Fitting, Found]:
+def _fitting(log: StreamLog, chunk: Chunk) -> tuple[Fitting, Differences]:
     """The rows with the types of the log, the line of each, and those that do not fit; and what of them drifts."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
     columns = dict(log.source_columns)
