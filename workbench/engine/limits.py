@@ -21,8 +21,9 @@ class Limits:
             heap at a time.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
-        pairs_compared_by_index: pairs without a key are made by a plan that is kept; of more, a join that Spark plans
-            anew is faster.
+        pairs_compared_by_index: pairs without a key that Spark tests are made by a plan that is kept; of more, a join
+            that Spark plans anew is faster.
+        pairs_tested_by_index: the same where stored values decide, which takes some tens of nanoseconds a pair.
         pairs_found_per_changed_row: where many rows find more pairs each, Spark's own join makes them ten times as
             fast.
         pairs_compared_per_batch: comparing them takes minutes, and no batch waits longer for one join; its queries are
@@ -37,6 +38,7 @@ class Limits:
     bytes_fetched: int = 500_000_000
     rows_filtered_in_process: int = 250_000
     pairs_compared_by_index: int = 50_000
+    pairs_tested_by_index: int = 20_000_000
     pairs_found_per_changed_row: int = 30
     pairs_compared_per_batch: int = 500_000_000
     pairs_compared_per_registration: int = 100_000_000

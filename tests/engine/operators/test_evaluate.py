@@ -43,7 +43,12 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
     some(
         [
             (
-                Limits(pairs_found_per_changed_row=0, pairs_compared_by_index=0, rows_filtered_in_process=0),
+                Limits(
+                    pairs_found_per_changed_row=0,
+                    pairs_compared_by_index=0,
+                    pairs_tested_by_index=0,
+                    rows_filtered_in_process=0,
+                ),
                 {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "RUNS": 2},
             ),
             (

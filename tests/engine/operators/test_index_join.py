@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -173,3 +174,43 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
     wanted = [pair for pair in pairs if (pair[0] < pair[1] if operator is Operator.LT else pair[0] >= pair[1])]
     assert sorted(got) == sorted(wanted) and 0 < len(wanted) < len(pairs)
     assert len(batches) > 1 and {batch.schema for batch in batches} == {schema}
+
+
+@pytest.mark.parametrize("types", [[], ["integer"], ["text", "integer"]], ids=["no key", "a key", "two keys"])
+@pytest.mark.parametrize("shown", [(0, 1), (0,), (1,), ()])
+@pytest.mark.parametrize("seed", range(3))
+def test_many_candidates_are_tested_early_and_cancel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], shown: tuple[int, ...], seed: int
+) -> None:
+    """The same rows in all, and where a side has no column in them, fewer on the way: its changed rows cancel."""
+    random = Random(seed)
+    monkeypatch.setattr(probe, "CANDIDATES_AT_ONCE", random.choice([5, 10_000]))
+    before = [rows(random, 60, types or ["truth"]), rows(random, 50, types or ["truth"])]
+    change = [rows(random, 30, types or ["truth"]), rows(random, 20, types or ["truth"])]
+    if seed:  # as in a batch: rows of one batch, each once
+        for at, table in enumerate(change):
+            weights = [random.choice([1, -1]) for _ in range(table.num_rows)]
+            columns = {"_batch": pa.array([9] * table.num_rows, pa.int32()), "_weight": pa.array(weights, pa.int64())}
+            for name, column in columns.items():
+                table = table.set_column(table.schema.get_field_index(name), name, column)
+            change[at] = table
+    inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
+    test = PairTest(Operator.LT, (0, "id"), (1, "id"))
+    path = AccessPath(tuple(map(key, range(len(types)))))
+    found = IndexJoin(side(types, 0), side(types, 1), (path,), tests=(test,), shown=frozenset(shown))
+    names = {name: f"{'lr'[at]}_id" for at, name in enumerate("ab") if at in shown}
+    marks = {"_batch": pa.int32(), "_weight": pa.int64()}
+    schema = pa.schema([*((name, pa.int64()) for name in names), *marks.items()])
+    taken = []
+    for many in (0, 10**9):
+        monkeypatch.setattr(probe, "MANY_PAIRS", many)
+        batches = found.rows(TaskInput(1, tuple(inputs), (), 0, 1), {**names, **{mark: mark for mark in marks}}, schema)
+        total, count = Counter[tuple[int, ...]](), 0
+        for *values, weight in (tuple(row.values()) for batch in batches for row in batch.to_pylist()):
+            total[tuple(values)] += weight
+            count += 1
+        taken.append(({row: weight for row, weight in total.items() if weight}, count))
+    (early, few), (late, all_) = taken
+    assert early == late and few <= all_
+    if not types:
+        assert late and (few < all_) == (seed > 0 and len(shown) < 2)

@@ -11,7 +11,7 @@ Source: SteMs (CACQ 2.2; Raman, Deshpande, Hellerstein 2003), PSoup 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,9 +39,16 @@ from workbench.engine.storage.job_input import JobInput, TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share, shares
+from workbench.network.nodes import SIDES
 
 PAIRS_AT_ONCE = 65_536
 """Pairs that are handed on together, about."""
+
+MANY_PAIRS = 4_096
+"""Candidates of a segment from which on it pays to test them by the columns that are tested, before others are read."""
+
+CANDIDATES_AT_ONCE = 1_048_576
+"""Candidates that are tested so together, about."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,7 @@ class IndexJoin:
         paths: the access paths. Pairs are looked up by each of them; one that several find is handed on once.
         semijoins: of the pairs of a row that no access path finds, one at least is handed on for each.
         tests: what ``rows`` tests of pairs with equal keys; ``None`` where Spark tests the candidates.
+        shown: the sides of which ``rows`` has columns.
     """
 
     left: Scan
@@ -62,6 +70,7 @@ class IndexJoin:
     paths: tuple[AccessPath, ...]
     semijoins: tuple[Semijoin, ...] = ()
     tests: tuple[PairTest | PairFilter, ...] | None = None
+    shown: frozenset[int] = frozenset(SIDES)
 
     def frame(self, spark: SparkSession, job_input: JobInput, tasks: int) -> DataFrame:
         """The pairs, by a plan that can be kept."""
@@ -135,6 +144,7 @@ class IndexJoin:
                 has_key &= belong
                 if path.band is None:
                     at = np.flatnonzero(has_key)
+                    at = at[np.argsort(hashes[at])]  # look-ups in order find what they need in the cache
                     ranges = KeyRanges.equal(hashes[at])
                 else:
                     days = rows.column(path.band.day(changed))
@@ -146,7 +156,8 @@ class IndexJoin:
 
     def _pairs_of_access_path(self, lookup: _Lookup, others: Run) -> ArrowBatches:
         """The pairs of rows with those of the other side, without those that an earlier access path finds."""
-        for left, right in lookup.pairs(others):
+        early = None if self.tests is None else EarlyTest(self, lookup)
+        for left, right in lookup.pairs(others, early=early):
             if self.tests is not None or len(self.paths) > 1:
                 left, right = _only(is_first_path(self.paths, lookup.path, left, right), left, right)
             yield self._joined(left, right)
@@ -196,7 +207,9 @@ class _Lookup:
         side = 1 - self.changed
         return Key(self.path.key_columns(side), None if self.path.band is None else self.path.band.day(side))
 
-    def pairs(self, others: Run, once: bool = False) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    def pairs(
+        self, others: Run, once: bool = False, early: EarlyTest | None = None
+    ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """The candidates of the node: rows of the left side, and beside them rows of the right side.
 
         About ``PAIRS_AT_ONCE`` come together, out of as many segments as it takes: nearly all segments are small, and
@@ -205,11 +218,12 @@ class _Lookup:
         Args:
             others: the segments of the other side.
             once: for each row one of the rows of a segment that match is enough.
+            early: tests many candidates before they are pairs.
         """
         waiting: list[tuple[Positions, pa.RecordBatch]] = []
         for segment in others:
             rows = conform(open_segment(segment.path), self.other.paired)
-            for at, partners in (self._one_each if once else self._all)(segment.path):
+            for at, partners in self._one_each(segment.path) if once else self._all(segment.path, early):
                 waiting.append((at, rows.take(pa.array(partners))))
                 if sum(len(at) for at, _ in waiting) >= PAIRS_AT_ONCE:
                     yield self._sides(waiting)
@@ -217,12 +231,23 @@ class _Lookup:
         if waiting:
             yield self._sides(waiting)
 
-    def _all(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
+    def _all(self, segment: str, early: EarlyTest | None) -> Iterator[tuple[Positions, Positions]]:
         """All candidates of a segment, as positions in ``rows`` and in the segment."""
         batch = open_segment(segment)
-        for asked, partners in candidates(segment, self.key, self.ranges, PAIRS_AT_ONCE):
+        at_once = PAIRS_AT_ONCE if early is None else CANDIDATES_AT_ONCE
+        by_key = bool(self.path.keys) or self.path.band is not None
+        found = candidates(segment, self.key, self.ranges, at_once) if by_key else self._every(batch, at_once)
+        for asked, partners in found:
             belong = self.other.belong(batch, partners)
-            yield self.at[asked[belong]], partners[belong]
+            at, partners = self.at[asked[belong]], partners[belong]
+            yield (at, partners) if early is None or len(at) < MANY_PAIRS else early.left(at, partners, batch)
+
+    def _every(self, segment: pa.RecordBatch, at_once: int) -> Iterator[tuple[Positions, Positions]]:
+        """All rows of a segment beside all that are looked up: pairs of one stored row are together."""
+        asked, size = np.arange(len(self.at)), max(1, at_once // len(self.at))
+        for first in range(0, segment.num_rows, size):
+            partners = np.arange(first, min(first + size, segment.num_rows))
+            yield np.repeat(asked, len(partners)), np.tile(partners, len(asked))
 
     def _one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """For each row that has a match in a segment one of them."""
@@ -244,6 +269,63 @@ class _Lookup:
         mine = conform(self.rows, self.own.paired).take(pa.array(at))
         others = found[0][1] if len(found) == 1 else pa.concat_batches([rows for _, rows in found])
         return (mine, others) if self.changed == 0 else (others, mine)
+
+
+@dataclass(frozen=True)
+class EarlyTest:
+    """Tests many candidates by the columns that are tested, and lets those cancel that have equal rows in the join.
+
+    A changed row of which the join's rows have no column, such as the only row of a subquery, comes as often as a row
+    that goes: what satisfies the tests with both stays as it is, and is not written twice.
+    """
+
+    join: IndexJoin
+    lookup: _Lookup
+
+    def left(self, at: Positions, partners: Positions, segment: pa.RecordBatch) -> tuple[Positions, Positions]:
+        """Of some candidates, as positions in the changed rows and in a segment, those that are left."""
+        lookup, tests = self.lookup, self.join.tests or ()
+        keys = [pair_column(side, name) for side in SIDES for name in lookup.path.columns(side)]
+        wanted = {*keys, *(name for test in tests for name in test.columns)}
+        sides = [_some(lookup.rows, at, lookup.changed, wanted), _some(segment, partners, 1 - lookup.changed, wanted)]
+        left, right = sides[:: 1 - 2 * lookup.changed]
+        passes = _match(lookup.path, left, right) if keys else np.ones(len(at), dtype=bool)
+        columns = [
+            (pair_column(s, name), rows.column(name))
+            for s, rows in enumerate((left, right))
+            for name in rows.schema.names
+        ]
+        pairs = pa.RecordBatch.from_arrays([values for _, values in columns], names=[name for name, _ in columns])
+        for test in tests:
+            passes &= test.passes(pairs)
+        at, partners = at[passes], partners[passes]
+        return self._uncancelled(at, partners) if self._cancels else (at, partners)
+
+    @property
+    def _cancels(self) -> bool:
+        """Whether pairs of one stored row may cancel."""
+        batch = self.lookup.rows.column(BATCH)
+        of_one_batch = pc.count_distinct(batch).as_py() == 1
+        return self.lookup.changed not in self.join.shown and len(self.join.paths) == 1 and of_one_batch
+
+    def _uncancelled(self, at: Positions, partners: Positions) -> tuple[Positions, Positions]:
+        """The pairs without those of one stored row whose changed rows have weights that cancel, one by one."""
+        weights = self.lookup.rows.column(WEIGHT).to_numpy()[at]
+        if not (np.abs(weights) == 1).all():
+            return at, partners
+        total = np.bincount(partners, weights)[partners]
+        # Of the pairs of a stored row as many stay as their weights come to, of the sign of that.
+        order = np.lexsort([weights * -np.sign(total), partners])
+        first = np.flatnonzero(np.diff(partners[order], prepend=-1))
+        number = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+        kept = order[number < np.abs(total[order])]
+        return at[kept], partners[kept]
+
+
+def _some(rows: pa.RecordBatch, at: Positions, side: int, wanted: Collection[str]) -> pa.RecordBatch:
+    """Some rows of a side with the columns that pairs are tested by."""
+    names = [name for name in rows.schema.names if pair_column(side, name) in wanted]
+    return rows.select(names).take(pa.array(at))
 
 
 def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:

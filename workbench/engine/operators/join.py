@@ -74,7 +74,9 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         compared = _pairs_compared(left, right)
         if operator.relation is not None:  # hydration was asked for, knowing what it costs
             _refuse_pairs(runner, plan, compared)
-        if compared > runner.limits.pairs_compared_by_index:
+        tested_here = left_to_test(plan.join.tested, (EVERY_PAIR,)) is not None
+        limits = runner.limits
+        if compared > (limits.pairs_tested_by_index if tested_here else limits.pairs_compared_by_index):
             return None
         plan = replace(plan, access_paths=(EVERY_PAIR,))
     pairs = index_join_of(plan, left, right)
@@ -141,7 +143,8 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
         keys = list(dict.fromkeys(name for path in paths for name in path.columns(side)))
         names = sorted(name for at, name in read if at == side)
         sides.append(Scan.of(rows.relation.layout, names, keys, rows.bit))
-    return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins, left_to_test(join.tested, paths))
+    shown = frozenset(join.names.input_name(name)[0] for name in plan.produced)
+    return IndexJoin(sides[0], sides[1], plan.access_paths, semijoins, left_to_test(join.tested, paths), shown)
 
 
 def tested_pairs(join: Join, pairs: str, produced: Columns) -> str:

@@ -47,6 +47,11 @@ class PairTest:
     right: tuple[int, str]
     days: int | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of pairs that it reads."""
+        return pair_column(*self.left), pair_column(*self.right)
+
     def passes(self, pairs: pa.RecordBatch) -> Mask:
         """Which pairs pass; those with a NULL do not.
 
@@ -68,6 +73,11 @@ class PairFilter:
     """A conjunction of what else is tested of a pair, as a filter whose only bit says whether it passes."""
 
     filter: GroupedFilter
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of pairs that it reads."""
+        return tuple(sorted(self.filter.columns))
 
     def passes(self, pairs: pa.RecordBatch) -> Mask:
         """Which pairs pass."""

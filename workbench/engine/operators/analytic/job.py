@@ -24,7 +24,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.functions import numbered_sql
-from workbench.engine.operators.analytic.numbered import evaluated_change, frame_values
+from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns
 from workbench.engine.operators.analytic.ordered_rows import (
     ORDER_COLUMNS,
     SUM_DIGITS,
@@ -61,7 +61,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
     def make() -> Job:
-        if (values := frame_values(plan, step.rows.summed)) is not None:
+        if (values := evaluated_columns(plan, step.rows.summed)) is not None:
             names, layout = [*values, WEIGHT], Layout(plan.produced)
             schema = only(layout.arrow, names)
 

@@ -17,7 +17,7 @@ ColumnValues = Mapping[str, FrameValue | None]
 """For each column of a node's rows the function that it has the values of; ``None``: it is one of the parent's."""
 
 
-def frame_values(plan: AnalyticPlan, summed: tuple[str, ...]) -> ColumnValues | None:
+def evaluated_columns(plan: AnalyticPlan, summed: tuple[str, ...]) -> ColumnValues | None:
     """The columns of the node's rows; ``None`` where Spark must evaluate a function.
 
     Args:
@@ -34,7 +34,7 @@ def evaluated_change(ordered: Iterable[pa.RecordBatch], values: ColumnValues, sc
 
     Args:
         ordered: rows before and after the batch, with their marks.
-        values: of ``frame_values``.
+        values: of ``evaluated_columns``.
         schema: of the rows, with their weights.
     """
     batches = [batch for batch in ordered if batch.num_rows]
