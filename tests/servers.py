@@ -10,12 +10,15 @@ import subprocess
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -149,6 +152,72 @@ class _Rejecting(socketserver.StreamRequestHandler):
                 return struct.pack(">hih", 0, 1, 5) + b"PLAIN"
         reason = b"wrong user or password"
         return struct.pack(">hh", 58, len(reason)) + reason + struct.pack(">i", 0)
+
+
+class Registry:
+    """A schema registry on the loopback interface.
+
+    Source: Confluent Schema Registry, reference of its REST interface, and "Wire format".
+
+    Args:
+        password: what the user ``me`` must say, where there is one.
+
+    Attributes:
+        url: where it is.
+        asked: the paths that were asked for.
+        down: whether it answers 503 to everything.
+    """
+
+    def __init__(self, password: str = "") -> None:
+        self._schemas = list[dict[str, Any]]()
+        self._subjects = dict[str, list[int]]()
+        self.asked, self.down = list[str](), False
+        registry = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                registry.asked.append(self.path)
+                code, answer = registry._answer(self.path)
+                wanted = f"Basic {b64encode(f'me:{password}'.encode()).decode()}"
+                if password and self.headers.get("Authorization") != wanted:
+                    code, answer = 401, {"error_code": 401, "message": "Unauthorized"}
+                if registry.down:
+                    code, answer = 503, {"error_code": 50301, "message": "no leader"}
+                self.send_response(code)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer).encode())
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=[0.02], daemon=True).start()
+
+    def register(
+        self, subject: str, schema: object, kind: str = "AVRO", references: Sequence[tuple[str, str]] = ()
+    ) -> int:
+        """Register a schema, which may name others by the names and subjects of ``references``; its number."""
+        text = schema if isinstance(schema, str) else json.dumps(schema)
+        named = [{"name": name, "subject": other, "version": len(self._subjects[other])} for name, other in references]
+        more = {} if kind == "AVRO" else {"schemaType": kind}
+        self._schemas.append({"schema": text, **more, **({"references": named} if named else {})})
+        self._subjects.setdefault(subject, []).append(len(self._schemas))
+        return len(self._schemas)
+
+    def close(self) -> None:
+        """End it."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, path: str) -> tuple[int, dict[str, Any]]:
+        parts = [unquote(part) for part in path.partition("?")[0].strip("/").split("/")]
+        if parts[:2] == ["schemas", "ids"] and 0 < int(parts[2]) <= len(self._schemas):
+            return 200, self._schemas[int(parts[2]) - 1]
+        if parts[0] == "subjects" and parts[1] in self._subjects:
+            number = self._subjects[parts[1]][int(parts[3]) - 1]
+            return 200, {"subject": parts[1], "version": int(parts[3]), "id": number, **self._schemas[number - 1]}
+        return 404, {"error_code": 40403, "message": "Schema not found"}
 
 
 @contextmanager

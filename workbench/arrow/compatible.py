@@ -20,6 +20,10 @@ def widest_type(type_: pa.DataType) -> pa.DataType:
         return pa.int64()
     if is_.is_floating(type_):
         return pa.float64()
+    if is_.is_map(type_):
+        return pa.map_(widest_type(type_.key_type), widest_type(type_.item_type))
+    if is_.is_binary_view(type_) or is_.is_large_binary(type_):
+        return pa.binary()
     return pa.string() if is_.is_null(type_) or is_.is_large_string(type_) or is_.is_string_view(type_) else type_
 
 

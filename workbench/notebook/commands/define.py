@@ -210,11 +210,14 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         help="rows to leave out when they come too fast for long: oldest, sample, 'sample by COLUMN'",
     ),
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
+    argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
+    argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
         "%argus stream Trades kafka://localhost:9092/trades --time ts",
         "%argus stream weather weather.csv --batch 1h --time observed",
         "%argus stream orders orders.parquet --key id --changes upsert",
+        "%argus stream orders orders_delta --key id --changes cdf --since 3",
     ),
 )
 def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -231,6 +234,8 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         changes=arguments.changes,
         weight=arguments.weight,
         shed=arguments.shed,
+        registry=arguments.registry,
+        since=arguments.since,
         **_csv_options(arguments),
     )
     in_batches = max(0, stream.rows - stream.history)

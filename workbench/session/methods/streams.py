@@ -23,7 +23,7 @@ from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
-from workbench.streams.live.sources import open_live
+from workbench.streams.live.sources import named_source, open_live
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
 
@@ -65,6 +65,8 @@ class SessionStreams:
         decimal: str | None = None,
         header: bool = True,
         encoding: str | None = None,
+        registry: str | None = None,
+        since: int | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -73,8 +75,8 @@ class SessionStreams:
             source: path or URL of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark
                 DataFrame. Or a live source, of which each batch brings what is there by then: a topic of Kafka
                 (``"kafka://host:port/topic"``), a socket of JSON lines (``"socket://host:port"``), a pattern of paths
-                (``"in/*.csv"``), a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming
-                DataFrame of Spark.
+                (``"in/*.csv"``), the change data feed of a Delta table, a ``PolledQuery``, an iterator or generator of
+                dicts or tables, or a streaming DataFrame of Spark.
             history: the first rows, already there as batch 0; none when ``None``.
             batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:
                 all streams with one replay in step, each with its rows before the end of that hour. Not for live ones.
@@ -97,12 +99,16 @@ class SessionStreams:
             decimal: the sign before the fraction of a CSV file's numbers: ``","`` reads ``1.234,5``.
             header: whether a line of a CSV file names its columns; else they are ``column_1`` and so on.
             encoding: of a CSV file, as Python calls it.
+            registry: the URL of the schema registry that has the schemas of a topic's messages (Avro, Protobuf).
+            since: the first version of a Delta table whose changes are read, with ``changes="cdf"`` and the table's
+                folder. ``None``: the stream begins with the rows that the table has. Its later changes follow.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
                 event times, how rows change is not clear, or the name is taken.
         """
         corrections = corrections_of(changes, key, weight)
+        source = named_source(source, changes, since, registry)
         options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
             live = open_live(source, folder=self._spooled(name, fresh=True), options=options)

@@ -65,12 +65,16 @@ _CLIENT = _words("""
 
 KAFKA = AddressKind(
     ("kafka",),
-    harmless=_CLIENT | _words("format framing columns key headers partition offset timestamp gone"),
+    harmless=_CLIENT
+    | _words("""
+        format framing columns key headers partition offset timestamp gone registry registry_user
+    """),
     local=_words("""
         schema ssl.ca.location ssl.certificate.location ssl.key.location ssl.crl.location ssl.keystore.location
         https.ca.location sasl.kerberos.keytab sasl.kerberos.principal sasl.oauthbearer.assertion.private.key.file
     """),
     secret=_words("""
+        registry_password
         sasl.password ssl.key.password ssl.key.pem ssl.certificate.pem ssl.ca.pem ssl.keystore.password
         https.ca.pem sasl.oauthbearer.config sasl.oauthbearer.extensions sasl.oauthbearer.client.secret
         sasl.oauthbearer.assertion.private.key.passphrase sasl.oauthbearer.assertion.private.key.pem

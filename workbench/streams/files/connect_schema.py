@@ -18,23 +18,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
-from workbench.sql.algebra.types import MAX_PRECISION, TIMESTAMP, DataType, Kind
+from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP, DataType, Kind
 from workbench.streams.convert import cast_each, convert
 
 SCHEMA_PART = b"connect"
 """Of the field that has the schema part: the part as the first records have it."""
 
-_DECIMAL = "org.apache.kafka.connect.data.Decimal"
-_VARIABLE = "io.debezium.data.VariableScaleDecimal"
-_DAYS = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
-_UNITS = {
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
+VARIABLE = "io.debezium.data.VariableScaleDecimal"
+DAYS = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
+UNITS = {
     "io.debezium.time.Timestamp": "ms",
     "org.apache.kafka.connect.data.Timestamp": "ms",
     "io.debezium.time.MicroTimestamp": "us",
     "io.debezium.time.NanoTimestamp": "ns",
 }
-_ZONED = "io.debezium.time.ZonedTimestamp"
-_TIMES = {
+ZONED = "io.debezium.time.ZonedTimestamp"
+YEAR = "io.debezium.time.Year"
+ISO = {"io.debezium.time.IsoDate": DATE, "io.debezium.time.IsoTimestamp": TIMESTAMP}
+"""Texts that end with a Z, and mean no zone."""
+TICKS = {
     "io.debezium.time.Time": 1_000,
     "org.apache.kafka.connect.data.Time": 1_000,
     "io.debezium.time.MicroTime": 1_000_000,
@@ -66,20 +69,21 @@ class ConnectType:
         """The type of its values in JSON where that is sure; a text is read as it stands there. ``None``: an array."""
         if self.kind in ("array", "map") or (self.kind == "struct" and not self.name):
             return None
-        return pa.string() if self.name or self.kind not in _PLAIN else _PLAIN[self.kind]
+        name = self.name.removeprefix(YEAR)
+        return pa.string() if name or self.kind not in _PLAIN else _PLAIN[self.kind]
 
     @property
     def type(self) -> pa.DataType | None:
         """The type of what its values stand for; ``None``: they are as they stand there."""
-        if self.name == _DECIMAL and 0 <= self.scale <= MAX_PRECISION:
+        if self.name == DECIMAL and 0 <= self.scale <= MAX_PRECISION:
             return pa.decimal128(MAX_PRECISION, self.scale)
-        if self.name in _DAYS:
+        if self.name in DAYS:
             return pa.date32()
-        if self.name in _UNITS:
-            return pa.timestamp(_UNITS[self.name])
-        if self.name == _ZONED:
-            return to_arrow(TIMESTAMP)
-        return pa.string() if self.name in (_VARIABLE, *_TIMES) else None
+        if self.name in UNITS:
+            return pa.timestamp(UNITS[self.name])
+        if self.name == ZONED or self.name in ISO:
+            return to_arrow(ISO.get(self.name, TIMESTAMP))
+        return pa.string() if self.name in (VARIABLE, *TICKS) else None
 
     def decoded(self, texts: pa.Array) -> tuple[pa.Array, Mask]:
         """What texts stand for, and a mask of those that stand for nothing of the type.
@@ -92,16 +96,18 @@ class ConnectType:
         """
         type_ = self.type
         assert type_ is not None
-        if self.name == _DECIMAL:
+        if self.name == DECIMAL:
             return _each(texts, lambda text: _number(text, self.scale), type_)
-        if self.name == _VARIABLE:
+        if self.name == VARIABLE:
             return _each(texts, _variable, type_)
-        if self.name in _TIMES:
-            return _each(texts, lambda text: _time(int(text), _TIMES[self.name]), type_)
-        if self.name == _ZONED:
+        if self.name in TICKS:
+            return _each(texts, lambda text: time_text(int(text), TICKS[self.name]), type_)
+        if self.name == ZONED:
             values, misfit = convert(texts, TIMESTAMP)
+        elif self.name in ISO:
+            values, misfit = convert(pc.utf8_rtrim(texts, "Z"), ISO[self.name])
         else:
-            whole = pa.int32() if self.name in _DAYS else pa.int64()
+            whole = pa.int32() if self.name in DAYS else pa.int64()
             values, misfit = cast_each(texts, lambda part: part.cast(whole).cast(type_))
         return values, np.zeros(len(texts), np.bool_) if misfit is None else misfit
 
@@ -174,7 +180,7 @@ def _each(texts: pa.Array, read: Callable[[str], object], type_: pa.DataType) ->
 def _number(text: str, scale: int) -> Decimal:
     if not text:
         raise ValueError("no digits")
-    return Decimal(f"{int.from_bytes(b64decode(text, validate=True), signed=True)}E{-scale}")
+    return number_of_bytes(b64decode(text, validate=True), scale)
 
 
 def _variable(text: str) -> str:
@@ -182,10 +188,26 @@ def _variable(text: str) -> str:
     return f"{_number(parts['value'], parts['scale']):f}"
 
 
-def _time(ticks: int, per_second: int) -> str:
-    seconds, fraction = divmod(ticks, per_second)
+def number_of_bytes(digits: bytes, scale: int) -> Decimal:
+    """The decimal of its digits, a whole number whose first bytes are the greatest.
+
+    Example:
+        >>> number_of_bytes(bytes([4, 8]), 2)
+        Decimal('10.32')
+    """
+    return Decimal(f"{int.from_bytes(digits, signed=True)}E{-scale}")
+
+
+def time_text(ticks: int, per_second: int) -> str:
+    """The text of a time of the day, or of a time between two as MySQL has it.
+
+    Example:
+        >>> time_text(45_296_500, 1_000), time_text(-1, 1)
+        ('12:34:56.5', '-00:00:01')
+    """
+    seconds, fraction = divmod(abs(ticks), per_second)
     digits = f".{fraction:0{len(str(per_second)) - 1}}".rstrip("0") if fraction else ""
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{digits}"
+    return f"{'-' * (ticks < 0)}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{digits}"
 
 
 def is_schema_part(values: Sequence[object]) -> bool:

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.urls import is_url
+from workbench.streams.live.delta_feed import DELTA_SCHEME, DeltaFeedReader, delta_source
 from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.iterator import IteratorReader
-from workbench.streams.live.kafka.address import KAFKA_SCHEME
+from workbench.streams.live.kafka.address import KAFKA_SCHEME, with_registry
 from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.reader import Reader
@@ -27,14 +28,30 @@ def is_pattern(path: str | Path) -> bool:
     return not _PATTERN.isdisjoint(str(path))
 
 
+def named_source(source: object, changes: str | None, since: int | None, registry: str | None) -> object:
+    """A source with what else is said of it, as it is kept with the session.
+
+    Args:
+        source: as it was given.
+        changes: how it says what changes.
+        since: the version of a Delta table to begin with.
+        registry: the URL of the schemas of a topic.
+
+    Raises:
+        StreamError: something does not go with the source.
+    """
+    return delta_source(with_registry(source, registry), changes, since)
+
+
 def open_live(
     source: object, schema: pa.Schema | None = None, folder: Path | None = None, options: CsvOptions | None = None
 ) -> Reader | None:
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
-        source: the address of a topic (``kafka://…``), a socket (``socket://…``), a pattern of paths, a
-            ``PolledQuery``, an iterator or generator, or a streaming DataFrame of Spark.
+        source: the address of a topic (``kafka://…``), a socket (``socket://…``), the change data feed of a Delta table
+            (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or generator, or a streaming DataFrame of
+            Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
         options: what is declared of how CSV files are written.
@@ -52,6 +69,8 @@ def _reader(source: object, schema: pa.Schema | None, folder: Path | None, optio
     match source:
         case str() if source.startswith(KAFKA_SCHEME):
             return TopicReader(source, schema)
+        case str() if source.startswith(DELTA_SCHEME):
+            return DeltaFeedReader(source, schema)
         case str() if source.startswith(SOCKET_SCHEME):
             return SocketReader(source, schema)
         case _ if is_streaming(source) and folder is not None:

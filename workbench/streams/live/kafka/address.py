@@ -10,11 +10,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from workbench.errors import StreamError, nearest
 from workbench.streams.addresses.address import Address, kept_address
 
 KAFKA_SCHEME = "kafka://"
+_SECRETS = {"registry_password"}
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,22 @@ class TopicAddress:
         """The other options of the address, without the client's settings."""
         return {name: value for name, value in self.address.options.items() if "." not in name}
 
+    def usable_options(self) -> dict[str, str]:
+        """The same options, with what the environment says.
+
+        Raises:
+            StreamError: a variable is not set.
+        """
+        options = self.address.with_environment().options if self.options.keys() & _SECRETS else self.options
+        return {name: value for name, value in options.items() if "." not in name}
+
     def client(self) -> dict[str, object]:
         """The client's settings, with what the environment says.
 
         Raises:
             StreamError: a variable is not set.
         """
-        settings = {n: value for n, value in self.address.with_environment().options.items() if "." in n}
+        settings = {name: value for name, value in self.address.with_environment().options.items() if "." in name}
         # What the client would write to the standard error is in the errors that it raises.
         return {"bootstrap.servers": self.servers, "log_level": 0, **settings}
 
@@ -74,6 +85,23 @@ def parse_topic(text: str, known: Collection[str]) -> TopicAddress:
             hint = nearest(name, known) or f"there are {', '.join(known)}; the client's settings have a dot"
             raise StreamError(f"{KAFKA_SCHEME} has no option {name}", hint=hint)
     return TopicAddress(address, topic)
+
+
+def with_registry(source: object, registry: str | None) -> object:
+    """The address of a topic with the one of the registry that has its schemas.
+
+    Raises:
+        StreamError: the source is no topic.
+
+    Example:
+        >>> with_registry("kafka://localhost:9092/trades?key=id", "http://localhost:8081")
+        'kafka://localhost:9092/trades?key=id&registry=http://localhost:8081'
+    """
+    if registry is None:
+        return source
+    if not isinstance(source, str) or not source.startswith(KAFKA_SCHEME):
+        raise StreamError("registry goes with a topic", hint="kafka://localhost:9092/trades")
+    return f"{source}{'&' if '?' in source else '?'}registry={quote(registry, safe=':/')}"
 
 
 def kafka_client() -> Any:

@@ -16,11 +16,12 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS
 from workbench.streams.files.json_records import rows_of
-from workbench.streams.files.json_values import as_texts
+from workbench.streams.files.json_values import JsonRecord, as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
+from workbench.streams.live.kafka.registry import RegistryError
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
@@ -51,7 +52,7 @@ class TopicReader(TypedReader):
 
     def __init__(self, given: str, schema: pa.Schema | None = None) -> None:
         self._address = parse_topic(given, OPTIONS)
-        self._records = KafkaRecords(self._address.options)
+        self._records = KafkaRecords(self._address.usable_options())
         self._skips = self._address.options.get("gone") == "skip"
         self._positions: dict[int, int] = {}
         self._ended_at: dict[int, int] = {}
@@ -65,7 +66,7 @@ class TopicReader(TypedReader):
         if schema is None:
             schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
         super().__init__(schema, given)
-        self.gives_records = self._address.options.get("format", "json") == "json"
+        self.gives_records = self._address.options.get("format") != "csv"
 
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read values of JSON as texts, where their types are declared; what else is asked is told in every format."""
@@ -83,14 +84,38 @@ class TopicReader(TypedReader):
         starts = {int(place): int(at) for place, at in offsets.items() if not place.startswith(OffsetMark.NOTE)}
         notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(OffsetMark.NOTE)}
         messages, after, problem = self._poll(starts, most, gone, notes)
-        records = [(number, m.value, self._records.record(m, self._schema)) for number, m in enumerate(messages)]
+        records, waits = self._recorded(messages, after)
         chunk = rows_of(records, self._schema)
         quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in chunk.quarantined)]
         read = [messages[number] for number in chunk.lines.tolist()]
         places = tuple((str(message.partition), message.offset) for message in read)
         changed = {str(p): str(at) for p, at in after.items() if str(at) != offsets.get(str(p))}
-        changed |= {f"{OffsetMark.NOTE}{p}": last.note for p, last in {m.partition: m for m in messages}.items()}
+        last = {messages[number].partition: messages[number] for number, *_ in records}
+        changed |= {f"{OffsetMark.NOTE}{partition}": message.note for partition, message in last.items()}
+        problem = problem or waits
         return Fetched(chunk.rows, changed, tuple(quarantined), places=places, problem=problem, found=chunk.found)
+
+    def _recorded(
+        self, messages: Sequence[Message], after: dict[int, int]
+    ) -> tuple[list[tuple[int, bytes | None, JsonRecord | str]], str]:
+        """The numbers, values and records of messages, and why others wait: their schema cannot be had now.
+
+        Args:
+            messages: that were read.
+            after: where partitions resume; one with messages that wait resumes at the first of them.
+        """
+        records, waiting, problem = list[tuple[int, bytes | None, JsonRecord | str]](), set[int](), ""
+        for number, message in enumerate(messages):
+            if message.partition in waiting:
+                continue
+            try:
+                records.append((number, message.value, self._records.record(message, self._schema)))
+            except RegistryError as error:
+                waiting.add(message.partition)
+                after[message.partition], problem = message.offset, str(error)
+        if waiting:
+            self._positions = {}
+        return records, problem
 
     def close(self) -> None:
         """Let go of the connection."""

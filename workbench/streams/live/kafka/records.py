@@ -1,4 +1,4 @@
-"""Messages as records: JSON, CSV or Avro values, keys, and what Kafka itself says of a message.
+"""Messages as records: JSON, CSV, Avro or Protobuf values, keys, and what Kafka itself says of a message.
 
 A message without a value is a tombstone. It is a record of its key alone, which ``changes="upsert"`` follows;
 among Debezium's envelopes it is an empty envelope. Elsewhere it is no row.
@@ -22,17 +22,25 @@ from workbench.streams.files.envelopes import MEMBERS, are_envelopes
 from workbench.streams.files.json_records import as_record, within_depth
 from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import JsonRecord
+from workbench.streams.files.undeclared import with_guesses
 from workbench.streams.guessing import Guess, guess_columns
-from workbench.streams.live.kafka.avro import AvroFormat
+from workbench.streams.live.kafka.avro import AvroFile
+from workbench.streams.live.kafka.registered import RegisteredValues
+from workbench.streams.live.kafka.registry import RegistryError, SchemaRegistry
 
-OPTIONS = ("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone")
+_REGISTRY = ("registry", "registry_user", "registry_password")
+OPTIONS = (
+    *("format", "schema", "framing", "columns", "key", "headers", "partition", "offset", "timestamp", "gone"),
+    *_REGISTRY,
+)
 """Options of an address for its messages; ``gone`` is of the reader."""
-FORMATS = ("json", "csv", "avro")
+FORMATS = ("json", "csv", "avro", "protobuf")
 _WHOLE_KEY = "*"
 _MEMBERS_OF_A_ROW = 1 << 31
 """More than a key has: a message with a value is a row, also where the value has nothing but the key."""
 
 Decode = Callable[[bytes], JsonRecord | str]
+_Typed = AvroFile | RegisteredValues
 
 
 @dataclass(frozen=True)
@@ -62,17 +70,22 @@ class KafkaRecords:
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._key = options.get("key", "")
+        self._registered: RegisteredValues | None = None
         self._extra = {kind: options[kind] for kind in _EXTRA if kind in options}
         form = options.get("format", "json")
         if form not in FORMATS:
             raise StreamError(f"format={form}", hint=nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}")
         self._needed_by(form, options)
-        self._avro: AvroFormat | None = None
+        self._typed: _Typed | None = None
         self._columns = [name for name in options.get("columns", "").split(",") if name]
         match form:
+            case _ if "registry" in options:
+                registry = SchemaRegistry(*(options.get(name, "") for name in _REGISTRY))
+                self._typed = self._registered = RegisteredValues(registry, options.get("gone") == "skip")
+                self._decode: Decode = self._typed.record
             case "avro":
-                self._avro = AvroFormat(Path(options["schema"]), options.get("framing"))
-                self._decode: Decode = self._avro.record
+                self._typed = AvroFile(Path(options["schema"]), options.get("framing"))
+                self._decode = self._typed.record
             case "csv":
                 self._decode = self._csv
             case _:
@@ -81,13 +94,15 @@ class KafkaRecords:
     def infer(self, messages: Sequence[Message]) -> tuple[pa.Schema, Mapping[str, Guess]]:
         """The columns that messages have, and the types that columns of text suggest."""
         records = [record for message in messages if not isinstance(record := self.record(message, None), str)]
-        if not records and self._avro is None:
+        if not records and not (self._typed is not None and self._typed.schema.names):
             hint = "add the stream when the topic has a first message that fits, which says what columns there are"
             raise StreamError("the topic has no message that says what columns there are", hint=hint)
-        schema = schema_of(records) if records else pa.schema([])
-        for field in self._avro.schema if self._avro is not None else ():
-            place = schema.get_field_index(field.name)
-            schema = schema.append(field) if place < 0 else schema.set(place, field)
+        typed = {field.name: field for field in self._typed.schema} if self._typed is not None else {}
+        others = [{name: value for name, value in record.items() if name not in typed} for record in records]
+        schema = schema_of(others) if others else pa.schema([])
+        if self._typed is not None:
+            schema = pa.schema([*{**{field.name: field for field in schema}, **typed}.values()])
+            schema = with_guesses(schema, {name: [record.get(name) for record in records] for name in schema.names})
         texts = {name: pa.array([record.get(name) for record in records], pa.string()) for name in self._columns}
         return schema, guess_columns(texts)
 
@@ -97,9 +112,14 @@ class KafkaRecords:
         Args:
             message: of the topic.
             schema: the columns, where they are known: a key for a column of text is text, also if it looks like JSON.
+
+        Raises:
+            RegistryError: its schema cannot be had now.
         """
         try:
             return self._record(message, schema)
+        except RegistryError:
+            raise
         except Exception as error:  # whatever its bytes lead to
             return f"it cannot be read: {UnexpectedError.of(error).message}"
 
@@ -117,6 +137,11 @@ class KafkaRecords:
     def _key_members(self, key: bytes | None, schema: pa.Schema | None) -> Mapping[str, object]:
         if not self._key:
             return {}
+        if key and self._registered is not None and key.startswith(b"\0"):
+            value = self._registered.value(key)
+            if isinstance(value, dict):
+                return value if self._key == _WHOLE_KEY else {self._key: value.get(self._key, *value.values())}
+            return {self._key: value}
         if self._key == _WHOLE_KEY:
             found = as_record(key or b"{}")
             inner = {} if isinstance(found, str) else found
@@ -143,6 +168,14 @@ class KafkaRecords:
         return {name: field or None for name, field in zip(self._columns, fields, strict=True)}
 
     def _needed_by(self, form: str, options: Mapping[str, str]) -> None:
+        if "registry" in options:
+            if other := next((name for name in ("schema", "framing", "columns") if name in options), None):
+                raise StreamError(f"{other}=… does not go with registry=…", hint="the registry has the schemas")
+            return
+        if other := next((name for name in _REGISTRY[1:] if name in options), None):
+            raise StreamError(f"{other}=… goes with registry=…", hint="registry=http://localhost:8081")
+        if form == "protobuf":
+            raise StreamError("format=protobuf needs registry=…", hint="registry=http://localhost:8081")
         needed = {"csv": "columns", "avro": "schema"}
         for kind, option in needed.items():
             if (kind == form) != (option in options):

@@ -1,0 +1,179 @@
+"""The change data feed of a Delta table as a live source: the rows of each version's changes, from a version on.
+
+Its offset is the version that comes next. A version is taken whole, so its rows come once, and both images of an update
+in one batch. Without a first version the stream begins with the rows that the table has, as inserts. The table's id is
+remembered, so another table in the place of the one that was read is not taken for it.
+Source: Delta Lake, protocol specification, "Change Data Files".
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.compatible import cast_compatible, is_compatible, widest_type
+from workbench.errors import StreamError
+from workbench.streams.corrections.declared import Changes
+from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
+
+DELTA_SCHEME = "delta:"
+_SINCE = "?since="
+_CHANGE, _VERSION = "_change_type", "_commit_version"
+_WHOLE = ""
+_CHECK = 10.0
+"""Seconds after which it is looked whether the table without a newer version is the one that was read."""
+_TAKES_BACK = pa.array(["delete", "update_preimage"])
+_ENABLE = "ALTER TABLE … SET TBLPROPERTIES (delta.enableChangeDataFeed = true), then since= a version after it"
+
+
+def delta_source(source: object, changes: str | None, since: int | None) -> object:
+    """What is read of a source, where it is a Delta table whose changes are asked for.
+
+    Args:
+        source: as it was given.
+        changes: how it says what changes.
+        since: the version to begin with.
+
+    Raises:
+        StreamError: a version is given, and the source is no Delta table.
+
+    Example:
+        >>> delta_source("delta:orders", "cdf", 3)
+        'delta:orders?since=3'
+    """
+    is_path = isinstance(source, str | Path)
+    is_named = isinstance(source, str) and source.startswith(DELTA_SCHEME)
+    is_delta = is_named or (is_path and changes == Changes.CDF and (Path(str(source)) / "_delta_log").is_dir())
+    if not is_delta:
+        if since is not None:
+            hint = "the folder of a table, and changes='cdf'"
+            raise StreamError("since goes with a Delta table", hint=hint)
+        return source
+    if changes != Changes.CDF:
+        raise StreamError(f"{source} is followed as a change data feed", hint="changes='cdf' says so")
+    path = str(source) if is_named else f"{DELTA_SCHEME}{Path(str(source)).absolute()}"
+    return path if since is None else f"{path.partition(_SINCE)[0]}{_SINCE}{since}"
+
+
+class DeltaFeedReader(TypedReader):
+    """Reads the feed.
+
+    Args:
+        source: ``delta:`` and the folder or URL of the table, with ``?since=`` and a version.
+        schema: the columns, where the stream has been added before.
+
+    Raises:
+        StreamError: deltalake is not installed, there is no such table, or it has no such version.
+    """
+
+    gives_records = False
+
+    def __init__(self, source: str, schema: pa.Schema | None = None) -> None:
+        self._path, _, since = source.removeprefix(DELTA_SCHEME).partition(_SINCE)
+        if since and not since.isdecimal():
+            raise StreamError(f"since={since}", hint="the number of a version of the table")
+        self._since = int(since) if since else None
+        self._table, self._opened = _opened(self._path), time.monotonic()
+        if self._since is not None and self._since > self._table.version() + 1:
+            message = f"{self._path} has no version {self._since}: its last one is {self._table.version()}"
+            raise StreamError(message, hint="since= the first version whose changes are to be read")
+        super().__init__(_feed_schema(self._table) if schema is None else schema, source)
+
+    def fetch(self, offsets: Offsets, most: int) -> Fetched:
+        """The changes of as many versions as have enough rows."""
+        table = self._refreshed()
+        identity, last = table.metadata().id, table.version()
+        known = offsets.get(OffsetMark.NOTE.value, identity)
+        begin = offsets.get(_WHOLE)
+        nothing = self._schema.empty_table()
+        if known != identity or (begin is not None and int(begin) > last + 1):
+            raise StreamError(f"{self._path} is another table than was read", hint="add it as another stream")
+        tables = [nothing]
+        if begin is None and self._since is None:
+            tables.append(self._snapshot(table, last))
+            following = last + 1
+        else:
+            following = int(begin) if begin is not None else self._since or 0
+            while following <= last and sum(map(len, tables)) < most:
+                tables.append(self._changes(table, following))
+                following += 1
+        batches = pa.concat_tables(tables).combine_chunks().to_batches()
+        after = {_WHOLE: str(following), OffsetMark.NOTE.value: identity} if str(following) != begin else {}
+        more = sorted({*_names(table)} - {*self._schema.names})
+        problem = f"{self._path} has a new column {', '.join(more)}, which the stream has not" if more else ""
+        read = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=self._schema)
+        return Fetched(read, after, problem=problem)
+
+    def _refreshed(self) -> Any:
+        """The table with its newest version; it is opened anew where it has one, as only then its id is sure."""
+        if time.monotonic() < self._opened + _CHECK:
+            version = self._table.version()
+            self._table.update_incremental()
+            if self._table.version() == version:
+                return self._table
+        self._table, self._opened = _opened(self._path), time.monotonic()
+        return self._table
+
+    def _snapshot(self, table: Any, version: int) -> pa.Table:
+        """The rows of the table as those that its last version has inserted."""
+        rows = table.to_pyarrow_table()
+        kinds, versions = (pa.repeat(value, len(rows)) for value in ("insert", version))
+        return self._fitting(rows.append_column(_CHANGE, kinds).append_column(_VERSION, versions), version)
+
+    def _changes(self, table: Any, version: int) -> pa.Table:
+        """The rows of the changes of a version."""
+        try:
+            feed = table.load_cdf(starting_version=version, ending_version=version)
+            rows = pa.RecordBatchReader.from_stream(feed).read_all()
+        except Exception as error:  # deltalake raises errors of its own, of Arrow's and of the store's
+            if "change data enabled" in str(error):
+                raise StreamError(f"{self._path}: version {version} has no change data feed", hint=_ENABLE) from error
+            message = f"{self._path}: the changes of version {version} cannot be read, as after VACUUM: {error}"
+            raise StreamError(message, hint="add the table as another stream, which begins with its rows") from error
+        rows = rows.drop_columns(_VERSION).append_column(_VERSION, pa.repeat(version, len(rows)))
+        return self._fitting(rows, version)
+
+    def _fitting(self, rows: pa.Table, version: int) -> pa.Table:
+        """Rows with the columns of the stream; one that the table has no longer is NULL."""
+        gone = [name for name in self._schema.names if name not in rows.column_names]
+        if gone and pc.any(pc.is_in(rows[_CHANGE].cast(pa.string()), _TAKES_BACK)).as_py():
+            message = f"{self._path}, version {version}: rows are taken back that had {', '.join(gone)}, which is gone"
+            raise StreamError(message, hint="add the table as another stream, which begins with its rows")
+        columns = []
+        for field in self._schema:
+            if field.name in gone:
+                columns.append(pa.chunked_array([pa.nulls(len(rows), field.type)]))
+                continue
+            column = rows.column(field.name)
+            if not is_compatible(column.type, field.type):
+                message = f"{self._path}, version {version}: column {field.name} is {column.type}, and was {field.type}"
+                raise StreamError(message, hint="add the table as another stream")
+            columns.append(pa.chunked_array([cast_compatible(column.combine_chunks(), field.type)]))
+        return pa.Table.from_arrays(columns, schema=self._schema)
+
+
+def _opened(path: str) -> Any:
+    try:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+    except ImportError as error:
+        raise StreamError("Delta tables are read by deltalake", hint="pip install 'argus-workbench[delta]'") from error
+    try:
+        return DeltaTable(path)
+    except (DeltaError, OSError, ValueError) as error:
+        raise StreamError(f"{path} is no Delta table that can be read: {error}", hint="check the path") from error
+
+
+def _names(table: Any) -> list[str]:
+    return [field.name for field in pa.schema(table.schema().to_arrow())]
+
+
+def _feed_schema(table: Any) -> pa.Schema:
+    """The columns of the feed: those of the table, the kind of a change, and its version."""
+    own = pa.schema(table.schema().to_arrow())
+    fields = [pa.field(field.name, widest_type(field.type)) for field in own]
+    return pa.schema([*fields, pa.field(_CHANGE, pa.string()), pa.field(_VERSION, pa.int64())])
