@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.streams.files.json_lines import as_record
+from workbench.streams.files.json_records import as_record
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.kafka.avro import AvroFormat
 from workbench.streams.live.kafka.protobuf import ProtobufFormat
