@@ -25,7 +25,7 @@ SCHEMA_PART = b"connect"
 """Of the field that has the schema part: the part as the first records have it."""
 
 DECIMAL = "org.apache.kafka.connect.data.Decimal"
-VARIABLE = "io.debezium.data.VariableScaleDecimal"
+VARIABLE_SCALE = "io.debezium.data.VariableScaleDecimal"
 DAYS = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
 UNITS = {
     "io.debezium.time.Timestamp": "ms",
@@ -83,7 +83,7 @@ class ConnectType:
             return pa.timestamp(UNITS[self.name])
         if self.name == ZONED or self.name in ISO:
             return to_arrow(ISO.get(self.name, TIMESTAMP))
-        return pa.string() if self.name in (VARIABLE, *TICKS) else None
+        return pa.string() if self.name in (VARIABLE_SCALE, *TICKS) else None
 
     def decoded(self, texts: pa.Array) -> tuple[pa.Array, Mask]:
         """What texts stand for, and a mask of those that stand for nothing of the type.
@@ -98,7 +98,7 @@ class ConnectType:
         assert type_ is not None
         if self.name == DECIMAL:
             return _each(texts, lambda text: _number(text, self.scale), type_)
-        if self.name == VARIABLE:
+        if self.name == VARIABLE_SCALE:
             return _each(texts, _variable, type_)
         if self.name in TICKS:
             return _each(texts, lambda text: time_text(int(text), TICKS[self.name]), type_)

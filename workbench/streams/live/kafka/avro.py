@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.streams.files.json_values import JsonRecord
-from workbench.streams.live.kafka.registry import FRAME
-from workbench.streams.live.kafka.semantic_types import Read, as_text, decimals, moment, named, time_of
+from workbench.streams.live.kafka.registry import WIRE_FRAME
+from workbench.streams.live.kafka.semantic_types import Read, decimals, json_text, moment, of_name, time_of
 
 _PRIMITIVE = {
     "null": pa.string(),
@@ -119,10 +119,10 @@ class AvroFile:
 
     def record(self, data: bytes) -> JsonRecord | str:
         """The record of a value, or why it is rejected."""
-        if self._framed and (len(data) < FRAME or data[0] != 0):
+        if self._framed and (len(data) < WIRE_FRAME or data[0] != 0):
             return "it does not begin with a zero and the number of a schema (framing=confluent)"
         try:
-            record = self._format.value(data[FRAME:] if self._framed else data)
+            record = self._format.value(data[WIRE_FRAME:] if self._framed else data)
         except ValueError as error:
             return str(error)
         return record if isinstance(record, dict) else "it is no record"
@@ -147,7 +147,7 @@ class _Types:
                 return Read(_PRIMITIVE[schema])
             case str():
                 return self.read(self._known[schema])
-            case {"connect.name": str(name)} if (found := named(name)) is not None:
+            case {"connect.name": str(name)} if (found := of_name(name)) is not None:
                 return found
             case {"logicalType": "decimal", "precision": precision}:
                 return decimals(precision, schema.get("scale", 0))
@@ -165,27 +165,27 @@ class _Types:
                 return Read(pa.binary())
             case Mapping():
                 return self.read(schema["type"])
-        return Read(pa.string(), as_text)
+        return Read(pa.string(), json_text)
 
     def _union(self, types: list[Any]) -> Read:
         if len(types) == 1:
             return self.read(types[0])
         if all(isinstance(type_, str) and type_ in _WHOLE for type_ in types):
             return Read(pa.int64())
-        return Read(pa.string(), as_text)
+        return Read(pa.string(), json_text)
 
     def _record(self, schema: Mapping[str, Any], fields: list[Mapping[str, Any]]) -> Read:
         name = str(schema.get("name"))
         # A geometry's bytes are a text, as they are in JSON; and a record that holds itself has no type.
         if name in self._within or str(schema.get("connect.name", "")).startswith("io.debezium.data.geometry."):
-            return Read(pa.string(), as_text)
+            return Read(pa.string(), json_text)
         self._within.add(name)
         members = {str(field["name"]): self.read(field["type"]) for field in fields}
         self._within.discard(name)
-        return struct_of(members)
+        return record_read(members)
 
 
-def struct_of(members: Mapping[str, Read]) -> Read:
+def record_read(members: Mapping[str, Read]) -> Read:
     """How records are read, by how their members are."""
     type_ = pa.struct([pa.field(name, read.type) for name, read in members.items()])
     converted = {name: read.convert for name, read in members.items() if read.convert is not None}

@@ -11,7 +11,7 @@ from workbench.streams.files.json_records import as_record
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.kafka.avro import AvroFormat
 from workbench.streams.live.kafka.protobuf import ProtobufFormat
-from workbench.streams.live.kafka.registry import FRAME, RegistryError, SchemaRegistry, UnknownSchemaError
+from workbench.streams.live.kafka.registry import WIRE_FRAME, RegistryError, SchemaRegistry, UnknownSchemaError
 
 _NO_FRAME = "it does not begin with a zero and the number of a schema"
 
@@ -72,12 +72,12 @@ class RegisteredValues:
             ValueError: it was written otherwise.
             StreamError: its schema cannot be had now, or cannot be read.
         """
-        if len(data) < FRAME or data[0] != 0:
+        if len(data) < WIRE_FRAME or data[0] != 0:
             raise ValueError(_NO_FRAME)
-        found = self._format(int.from_bytes(data[1:FRAME]))
+        found = self._format(int.from_bytes(data[1:WIRE_FRAME]))
         if isinstance(found, StreamError):
             raise found.with_traceback(None)
-        return found.value(data[FRAME:])
+        return found.value(data[WIRE_FRAME:])
 
     def _rejects(self, error: StreamError) -> bool:
         return not isinstance(error, RegistryError) or (self._skips and isinstance(error, UnknownSchemaError))

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from workbench.errors import StreamError
 
-FRAME = 5
+WIRE_FRAME = 5
 """Bytes before a value."""
 _ANSWER = 3.0
 """Seconds that a registry has to answer."""

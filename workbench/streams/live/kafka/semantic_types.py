@@ -23,7 +23,7 @@ from workbench.streams.files.connect_schema import (
     ISO,
     TICKS,
     UNITS,
-    VARIABLE,
+    VARIABLE_SCALE,
     YEAR,
     ZONED,
     number_of_bytes,
@@ -51,11 +51,11 @@ class Read:
     convert: Convert | None = None
 
 
-def named(name: str) -> Read | None:
+def of_name(name: str) -> Read | None:
     """How values of a named type are read; ``None``: by the type that has the name.
 
     Example:
-        >>> date = named("io.debezium.time.Date")
+        >>> date = of_name("io.debezium.time.Date")
         >>> date.type, date.convert(19000)
         (DataType(date32[day]), datetime.date(2022, 1, 8))
     """
@@ -70,7 +70,7 @@ def named(name: str) -> Read | None:
     if name in ISO:
         type_ = to_arrow(ISO[name])
         return Read(type_, lambda text: pa.scalar(text.removesuffix("Z")).cast(type_).as_py())
-    if name == VARIABLE:
+    if name == VARIABLE_SCALE:
         return Read(pa.string(), lambda parts: f"{number_of_bytes(parts['value'], parts['scale']):f}")
     if name == YEAR:
         return Read(pa.int64())
@@ -110,7 +110,7 @@ def _date(days: int | dt.date) -> dt.date:
     return days if isinstance(days, dt.date) else _DAY + dt.timedelta(days=days)
 
 
-def as_text(value: Any) -> str | None:
+def json_text(value: Any) -> str | None:
     """A value of which no column has the type, as a text of JSON; bytes are in Base64, as Connect writes them."""
     return text_of(_plain(value))
 
