@@ -26,7 +26,7 @@ SCHEMA_PART = b"connect"
 
 DECIMAL = "org.apache.kafka.connect.data.Decimal"
 VARIABLE_SCALE = "io.debezium.data.VariableScaleDecimal"
-DAYS = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
+DAY_NUMBERS = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
 UNITS = {
     "io.debezium.time.Timestamp": "ms",
     "org.apache.kafka.connect.data.Timestamp": "ms",
@@ -34,7 +34,7 @@ UNITS = {
     "io.debezium.time.NanoTimestamp": "ns",
 }
 ZONED = "io.debezium.time.ZonedTimestamp"
-YEAR = "io.debezium.time.Year"
+YEAR_NUMBER = "io.debezium.time.Year"
 ISO = {"io.debezium.time.IsoDate": DATE, "io.debezium.time.IsoTimestamp": TIMESTAMP}
 """Texts that end with a Z, and mean no zone."""
 TICKS = {
@@ -69,7 +69,7 @@ class ConnectType:
         """The type of its values in JSON where that is sure; a text is read as it stands there. ``None``: an array."""
         if self.kind in ("array", "map") or (self.kind == "struct" and not self.name):
             return None
-        name = self.name.removeprefix(YEAR)
+        name = self.name.removeprefix(YEAR_NUMBER)
         return pa.string() if name or self.kind not in _PLAIN else _PLAIN[self.kind]
 
     @property
@@ -77,7 +77,7 @@ class ConnectType:
         """The type of what its values stand for; ``None``: they are as they stand there."""
         if self.name == DECIMAL and 0 <= self.scale <= MAX_PRECISION:
             return pa.decimal128(MAX_PRECISION, self.scale)
-        if self.name in DAYS:
+        if self.name in DAY_NUMBERS:
             return pa.date32()
         if self.name in UNITS:
             return pa.timestamp(UNITS[self.name])
@@ -107,7 +107,7 @@ class ConnectType:
         elif self.name in ISO:
             values, misfit = convert(pc.utf8_rtrim(texts, "Z"), ISO[self.name])
         else:
-            whole = pa.int32() if self.name in DAYS else pa.int64()
+            whole = pa.int32() if self.name in DAY_NUMBERS else pa.int64()
             values, misfit = cast_each(texts, lambda part: part.cast(whole).cast(type_))
         return values, np.zeros(len(texts), np.bool_) if misfit is None else misfit
 

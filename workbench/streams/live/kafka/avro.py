@@ -17,7 +17,7 @@ import pyarrow as pa
 from workbench.errors import StreamError
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.kafka.registry import WIRE_FRAME
-from workbench.streams.live.kafka.semantic_types import Read, decimals, json_text, moment, of_name, time_of
+from workbench.streams.live.kafka.semantic_types import ReadAs, decimals, moment, of_name, text_in_json, time_of
 
 _PRIMITIVE = {
     "null": pa.string(),
@@ -30,16 +30,16 @@ _PRIMITIVE = {
     "bytes": pa.binary(),
 }
 _LOGICAL = {
-    "date": Read(pa.date32()),
-    "time-millis": Read(pa.string(), lambda time: time_of(time, 1_000)),
-    "time-micros": Read(pa.string(), lambda time: time_of(time, 1_000_000)),
-    "timestamp-millis": Read(pa.timestamp("us", "UTC")),
-    "timestamp-micros": Read(pa.timestamp("us", "UTC")),
-    "timestamp-nanos": Read(pa.timestamp("us", "UTC"), lambda ticks: moment(ticks, "ns")),
-    "local-timestamp-millis": Read(pa.timestamp("us")),
-    "local-timestamp-micros": Read(pa.timestamp("us")),
-    "local-timestamp-nanos": Read(pa.timestamp("us"), lambda ticks: moment(ticks, "ns")),
-    "uuid": Read(pa.string(), str),
+    "date": ReadAs(pa.date32()),
+    "time-millis": ReadAs(pa.string(), lambda time: time_of(time, 1_000)),
+    "time-micros": ReadAs(pa.string(), lambda time: time_of(time, 1_000_000)),
+    "timestamp-millis": ReadAs(pa.timestamp("us", "UTC")),
+    "timestamp-micros": ReadAs(pa.timestamp("us", "UTC")),
+    "timestamp-nanos": ReadAs(pa.timestamp("us", "UTC"), lambda ticks: moment(ticks, "ns")),
+    "local-timestamp-millis": ReadAs(pa.timestamp("us")),
+    "local-timestamp-micros": ReadAs(pa.timestamp("us")),
+    "local-timestamp-nanos": ReadAs(pa.timestamp("us"), lambda ticks: moment(ticks, "ns")),
+    "uuid": ReadAs(pa.string(), str),
 }
 _WHOLE = {"int", "long"}
 
@@ -138,13 +138,13 @@ class _Types:
     def __init__(self, known: Mapping[str, Any]) -> None:
         self._known, self._within = known, set[str]()
 
-    def read(self, schema: Any) -> Read:
+    def read(self, schema: Any) -> ReadAs:
         """How values of a schema are read that fastavro has parsed."""
         match schema:
             case list():
                 return self._union([one for one in schema if one != "null"])
             case str() if schema in _PRIMITIVE:
-                return Read(_PRIMITIVE[schema])
+                return ReadAs(_PRIMITIVE[schema])
             case str():
                 return self.read(self._known[schema])
             case {"connect.name": str(name)} if (found := of_name(name)) is not None:
@@ -160,32 +160,32 @@ class _Types:
             case {"type": "map", "values": values}:
                 return _map_of(self.read(values))
             case {"type": "enum"}:
-                return Read(pa.string())
+                return ReadAs(pa.string())
             case {"type": "fixed"}:
-                return Read(pa.binary())
+                return ReadAs(pa.binary())
             case Mapping():
                 return self.read(schema["type"])
-        return Read(pa.string(), json_text)
+        return ReadAs(pa.string(), text_in_json)
 
-    def _union(self, types: list[Any]) -> Read:
+    def _union(self, types: list[Any]) -> ReadAs:
         if len(types) == 1:
             return self.read(types[0])
         if all(isinstance(type_, str) and type_ in _WHOLE for type_ in types):
-            return Read(pa.int64())
-        return Read(pa.string(), json_text)
+            return ReadAs(pa.int64())
+        return ReadAs(pa.string(), text_in_json)
 
-    def _record(self, schema: Mapping[str, Any], fields: list[Mapping[str, Any]]) -> Read:
+    def _record(self, schema: Mapping[str, Any], fields: list[Mapping[str, Any]]) -> ReadAs:
         name = str(schema.get("name"))
         # A geometry's bytes are a text, as they are in JSON; and a record that holds itself has no type.
         if name in self._within or str(schema.get("connect.name", "")).startswith("io.debezium.data.geometry."):
-            return Read(pa.string(), json_text)
+            return ReadAs(pa.string(), text_in_json)
         self._within.add(name)
         members = {str(field["name"]): self.read(field["type"]) for field in fields}
         self._within.discard(name)
         return record_read(members)
 
 
-def record_read(members: Mapping[str, Read]) -> Read:
+def record_read(members: Mapping[str, ReadAs]) -> ReadAs:
     """How records are read, by how their members are."""
     type_ = pa.struct([pa.field(name, read.type) for name, read in members.items()])
     converted = {name: read.convert for name, read in members.items() if read.convert is not None}
@@ -199,16 +199,16 @@ def record_read(members: Mapping[str, Read]) -> Read:
                     raise ValueError(f"{name}: {value!r:.60} stands for nothing: {error}") from None
         return record
 
-    return Read(type_, convert if converted else None)
+    return ReadAs(type_, convert if converted else None)
 
 
-def _list_of(items: Read) -> Read:
+def _list_of(items: ReadAs) -> ReadAs:
     convert = items.convert
     type_ = pa.list_(items.type)
-    return Read(type_, None if convert is None else lambda some: [v if v is None else convert(v) for v in some])
+    return ReadAs(type_, None if convert is None else lambda some: [v if v is None else convert(v) for v in some])
 
 
-def _map_of(values: Read) -> Read:
+def _map_of(values: ReadAs) -> ReadAs:
     convert = values.convert or (lambda value: value)
     type_ = pa.map_(pa.string(), values.type)
-    return Read(type_, lambda some: [(name, v if v is None else convert(v)) for name, v in some.items()])
+    return ReadAs(type_, lambda some: [(name, v if v is None else convert(v)) for name, v in some.items()])

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.streams.files.connect_schema import number_of_bytes
-from workbench.streams.live.kafka.semantic_types import EPOCH, Read, decimals
+from workbench.streams.live.kafka.semantic_types import EPOCH, ReadAs, decimals
 
 _MAIN = "argus/registered.proto"
 _BUILT_IN = {
@@ -66,7 +66,7 @@ class ProtobufFormat:
         self._file = pool.FindFileByName(_MAIN)
         self._class_of: Callable[[Any], Any] = message_factory.GetMessageClass
         self._types = _Types(pool, self._class_of)
-        self._reads = dict[tuple[int, ...], tuple[Any, Read]]()
+        self._reads = dict[tuple[int, ...], tuple[Any, ReadAs]]()
         self.schema = pa.schema([])
         if self._file.message_types_by_name:
             self.schema = pa.schema(list(self._read((0,))[1].type))
@@ -94,7 +94,7 @@ class ProtobufFormat:
         """The classes of its message types, by their names; they write values, too."""
         return {name: self._class_of(message) for name, message in self._file.message_types_by_name.items()}
 
-    def _read(self, path: tuple[int, ...]) -> tuple[Any, Read]:
+    def _read(self, path: tuple[int, ...]) -> tuple[Any, ReadAs]:
         if path not in self._reads:
             message = [*self._file.message_types_by_name.values()][path[0]]
             for place in path[1:]:
@@ -164,14 +164,14 @@ class _Types:
         self._options = class_of(pool.FindMessageTypeByName("google.protobuf.FieldOptions"))
         self._meta = pool.FindExtensionByName("confluent.field_meta")
 
-    def message(self, type_: Any) -> Read:
+    def message(self, type_: Any) -> ReadAs:
         """How messages of a type are read: as dicts of its members."""
         self._within.add(type_.full_name)
         members = [(field, *self._field(field)) for field in type_.fields]
         self._within.discard(type_.full_name)
         columns = [pa.field(field.name, arrow) for field, arrow, _ in members]
         gets = [(field.name, get) for field, _, get in members]
-        return Read(pa.struct(columns), lambda message: {name: get(message) for name, get in gets})
+        return ReadAs(pa.struct(columns), lambda message: {name: get(message) for name, get in gets})
 
     def _field(self, field: Any) -> tuple[pa.DataType, Callable[[Any], Any]]:
         """The type of a member, and what reads it of a message."""
@@ -194,7 +194,7 @@ class _Types:
             return read.type, lambda message: _of(read, getattr(message, name))
         return read.type, lambda message: _of(read, getattr(message, name)) if message.HasField(name) else None
 
-    def _value(self, field: Any) -> Read:
+    def _value(self, field: Any) -> ReadAs:
         """How one value of a member is read."""
         plain = {
             field.CPPTYPE_INT32: pa.int64(),
@@ -207,33 +207,33 @@ class _Types:
             field.CPPTYPE_STRING: pa.binary() if field.type == field.TYPE_BYTES else pa.string(),
         }
         if field.cpp_type in plain:
-            return Read(plain[field.cpp_type])
+            return ReadAs(plain[field.cpp_type])
         if field.enum_type is not None:
             names = {number: value.name for number, value in field.enum_type.values_by_number.items()}
-            return Read(pa.string(), lambda number: names.get(number, str(number)))
+            return ReadAs(pa.string(), lambda number: names.get(number, str(number)))
         type_ = field.message_type
         if type_.full_name == "confluent.type.Decimal":
             return self._decimal(field)
         if (known := _KNOWN.get(type_.full_name)) is not None:
             return known
         if type_.full_name in _WRAPPERS:
-            return Read(self._value(type_.fields_by_name["value"]).type, lambda message: message.value)
+            return ReadAs(self._value(type_.fields_by_name["value"]).type, lambda message: message.value)
         if type_.full_name in self._within or type_.full_name in _JSON:
-            return Read(pa.string(), _json)
+            return ReadAs(pa.string(), _json)
         return self.message(type_)
 
-    def _decimal(self, field: Any) -> Read:
+    def _decimal(self, field: Any) -> ReadAs:
         """How a decimal is read, whose digits and scale the options of the member say; else it is a text."""
         options = self._options.FromString(field.GetOptions().SerializeToString())
         said = dict(options.Extensions[self._meta].params)
         if not said.get("scale", "").removeprefix("-").isdigit():
-            return Read(pa.string(), lambda message: f"{number_of_bytes(message.value, message.scale):f}")
+            return ReadAs(pa.string(), lambda message: f"{number_of_bytes(message.value, message.scale):f}")
         read = decimals(int(said.get("precision") or _DIGITS), int(said["scale"]))
         as_text = read.convert or (lambda value: value)
-        return Read(read.type, lambda message: as_text(number_of_bytes(message.value, message.scale)))
+        return ReadAs(read.type, lambda message: as_text(number_of_bytes(message.value, message.scale)))
 
 
-def _of(read: Read, value: Any) -> Any:
+def _of(read: ReadAs, value: Any) -> Any:
     return value if read.convert is None else read.convert(value)
 
 
@@ -261,7 +261,7 @@ _WRAPPERS = {
 }
 _JSON = {f"google.protobuf.{kind}" for kind in ("Struct", "Value", "ListValue", "Any")}
 _KNOWN = {
-    "google.protobuf.Timestamp": Read(pa.timestamp("us", "UTC"), _timestamp),
-    "google.type.Date": Read(pa.date32(), lambda message: dt.date(message.year, message.month, message.day)),
-    "google.type.TimeOfDay": Read(pa.string(), _time),
+    "google.protobuf.Timestamp": ReadAs(pa.timestamp("us", "UTC"), _timestamp),
+    "google.type.Date": ReadAs(pa.date32(), lambda message: dt.date(message.year, message.month, message.day)),
+    "google.type.TimeOfDay": ReadAs(pa.string(), _time),
 }

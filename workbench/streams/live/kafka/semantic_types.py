@@ -19,12 +19,12 @@ import pyarrow as pa
 from workbench.arrow.types import to_arrow
 from workbench.sql.algebra.types import MAX_PRECISION
 from workbench.streams.files.connect_schema import (
-    DAYS,
+    DAY_NUMBERS,
     ISO,
     TICKS,
     UNITS,
     VARIABLE_SCALE,
-    YEAR,
+    YEAR_NUMBER,
     ZONED,
     number_of_bytes,
     time_text,
@@ -39,7 +39,7 @@ _PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadAs:
     """How values are read.
 
     Attributes:
@@ -51,7 +51,7 @@ class Read:
     convert: Convert | None = None
 
 
-def of_name(name: str) -> Read | None:
+def of_name(name: str) -> ReadAs | None:
     """How values of a named type are read; ``None``: by the type that has the name.
 
     Example:
@@ -59,29 +59,29 @@ def of_name(name: str) -> Read | None:
         >>> date.type, date.convert(19000)
         (DataType(date32[day]), datetime.date(2022, 1, 8))
     """
-    if name in DAYS:
-        return Read(pa.date32(), _date)
+    if name in DAY_NUMBERS:
+        return ReadAs(pa.date32(), _date)
     if name in UNITS:
-        return Read(pa.timestamp("us"), lambda ticks: moment(ticks, UNITS[name]))
+        return ReadAs(pa.timestamp("us"), lambda ticks: moment(ticks, UNITS[name]))
     if name in TICKS:
-        return Read(pa.string(), lambda ticks: time_of(ticks, TICKS[name]))
+        return ReadAs(pa.string(), lambda ticks: time_of(ticks, TICKS[name]))
     if name == ZONED:
-        return Read(pa.timestamp("us", "UTC"), lambda text: pa.scalar(text).cast(pa.timestamp("us", "UTC")).as_py())
+        return ReadAs(pa.timestamp("us", "UTC"), lambda text: pa.scalar(text).cast(pa.timestamp("us", "UTC")).as_py())
     if name in ISO:
         type_ = to_arrow(ISO[name])
-        return Read(type_, lambda text: pa.scalar(text.removesuffix("Z")).cast(type_).as_py())
+        return ReadAs(type_, lambda text: pa.scalar(text.removesuffix("Z")).cast(type_).as_py())
     if name == VARIABLE_SCALE:
-        return Read(pa.string(), lambda parts: f"{number_of_bytes(parts['value'], parts['scale']):f}")
-    if name == YEAR:
-        return Read(pa.int64())
+        return ReadAs(pa.string(), lambda parts: f"{number_of_bytes(parts['value'], parts['scale']):f}")
+    if name == YEAR_NUMBER:
+        return ReadAs(pa.int64())
     return None
 
 
-def decimals(precision: int, scale: int) -> Read:
+def decimals(precision: int, scale: int) -> ReadAs:
     """How decimals are read; those of more digits than a column has are texts, where the scale says so."""
     if not 0 <= scale <= MAX_PRECISION:
-        return Read(pa.string(), lambda value: f"{value:f}")
-    return Read(pa.decimal128(min(max(precision, scale, 1), MAX_PRECISION), scale))
+        return ReadAs(pa.string(), lambda value: f"{value:f}")
+    return ReadAs(pa.decimal128(min(max(precision, scale, 1), MAX_PRECISION), scale))
 
 
 def moment(ticks: int | dt.datetime, unit: str) -> dt.datetime:
@@ -110,7 +110,7 @@ def _date(days: int | dt.date) -> dt.date:
     return days if isinstance(days, dt.date) else _DAY + dt.timedelta(days=days)
 
 
-def json_text(value: Any) -> str | None:
+def text_in_json(value: Any) -> str | None:
     """A value of which no column has the type, as a text of JSON; bytes are in Base64, as Connect writes them."""
     return text_of(_plain(value))
 
