@@ -6,7 +6,7 @@ import datetime as dt
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -53,6 +53,11 @@ class FakeStream:
     left_out: int = 0
     guesses: dict[str, Guess] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    quarantine_mark: tuple[int, int] = (0, 0)
+
+    def quarantined_since(self, mark: tuple[int, int]) -> tuple[int, tuple[QuarantinedRow, ...]]:
+        return len(self.quarantined), self.quarantined
 
     @property
     def batch_text(self) -> str:
@@ -133,7 +138,7 @@ class FakeSession(SessionViews):
     underway: Progress | None = None
     added: list[tuple[Any, ...]] = field(default_factory=list)
     functions: dict[str, UserFunction | UserAggregate] = field(default_factory=dict)
-    sources: dict[str, object] = field(default_factory=dict)
+    sources: dict[str, Any] = field(default_factory=dict)
     sinks: dict[str, object] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
 
@@ -208,6 +213,9 @@ class FakeSession(SessionViews):
         return [SimpleNamespace(strategy=name, cost=cost, **numbers) for name, cost in costs.items()]
 
     arriving: Arriving | None = None
+
+    def forget_problems(self) -> None:
+        self.sources = {name: replace(source, earlier="") for name, source in self.sources.items()}
 
     @property
     def progress(self) -> Progress | None:

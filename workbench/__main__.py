@@ -43,9 +43,9 @@ def run_session(path: str, batches: int | None, trust: bool | None = None) -> in
     Raises:
         WorkbenchError: the session cannot be opened or run.
     """
-    from workbench.session.session import (
-        Session,  # pyspark takes a second to import, and a wrong argument needs none of it
-    )
+    # pyspark takes a second to import, and a wrong argument needs none of it
+    from workbench.session.live.sources import no_more_rows
+    from workbench.session.session import Session
 
     stopped: list[int] = []
 
@@ -66,7 +66,7 @@ def run_session(path: str, batches: int | None, trust: bool | None = None) -> in
         while not stopped and (batches is None or batches > 0):
             reports = session.run(1)
             if not reports:
-                print("the streams have ended")
+                print(no_more_rows(session.sources))
                 break
             _print_report(reports[0])
             batches = None if batches is None else batches - 1

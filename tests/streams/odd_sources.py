@@ -232,6 +232,13 @@ class Reading:
         return self._live.status({"T": replayed(self.log, 0, 10)})["T"].problem
 
     @property
+    def earlier(self) -> str:
+        return self._live.status({"T": replayed(self.log, 0, 10)})["T"].earlier
+
+    def forget(self) -> None:
+        self._live.forget_problems()
+
+    @property
     def ended(self) -> bool:
         return self._live.ended({"T": replayed(self.log, 0, 10)})
 

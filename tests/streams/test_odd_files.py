@@ -18,6 +18,8 @@ from streams.test_odd_inputs import LINES, goes_on
 from workbench.sql.algebra.types import decimal
 from workbench.streams.files import json_lines
 from workbench.streams.live.sources import open_live
+from workbench.streams.log import open_log
+from workbench.streams.stream import replayed
 
 ENDINGS = ("parquet", "csv", "jsonl")
 
@@ -193,9 +195,12 @@ def test_lines_that_are_added_to_a_file(tmp_path: Path) -> None:
     for ending in ("csv", "jsonl"):
         (tmp_path / ending).mkdir()
         source, reading = reading_of(tmp_path / ending, ending, 1, 2)
+        mark = replayed(reading.log, 0, 10).quarantine_mark
         with source.path().open("a") as file:
             file.write("4,a,more\n3,a\n" if ending == "csv" else '{"id": 4\n{"id": 3, "s": "a"}\n')
         ends(source, reading, [0, 1, 2, 3], quarantined=1)
+        count, (entry,) = replayed(open_log(reading.log.folder), 0, 10).quarantined_since(mark)
+        assert (count, entry.reason) == (1, open_log(reading.log.folder).quarantined[-1].reason)
 
 
 def test_half_a_line_that_is_completed(tmp_path: Path) -> None:
@@ -255,6 +260,21 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.Monke
         assert "Permission denied" in reading.problem and reading.ids == [0, 1]
     source.path().touch()
     ends(source, reading, [0, 1, 2], quarantined=1)
+
+
+def test_a_problem_that_is_over_is_said_until_it_is_read(tmp_path: Path) -> None:
+    source, reading = reading_of(tmp_path, "csv", 1)
+    whole = source.folder.rename(tmp_path / "away")
+    for _ in range(2):
+        reading.take_in()
+        assert "No such file" in reading.problem and not reading.earlier
+    whole.rename(source.folder)
+    for _ in range(2):
+        reading.take_in()
+        assert not reading.problem and "No such file" in reading.earlier and reading.earlier.startswith("until ")
+    reading.forget()
+    assert not reading.earlier
+    ends(source, reading, [0, 1])
 
 
 def test_decimals_that_were_declared(tmp_path: Path) -> None:

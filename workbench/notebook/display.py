@@ -245,13 +245,12 @@ def goes_on_at(offsets: Mapping[str, str]) -> str:
 
 
 def source_problem(source: SourceStatus) -> str:
-    """The problem of a live source."""
+    """The problem of a live source, and the last one before that is over and was not read."""
     ahead = (
         f"its event times are {source.ahead / 86_400:,.0f} days ahead of this machine's clock" if source.ahead else ""
     )
-    return "; ".join(
-        filter(None, (source.problem, ahead, "it has ended" if source.ended and not source.problem else ""))
-    )
+    ended = "it has ended" if source.ended and not source.problem else ""
+    return "; ".join(filter(None, (source.problem, source.earlier, ahead, ended)))
 
 
 def sinks_table(sinks: Mapping[str, SinkStatus]) -> Shown:

@@ -115,6 +115,11 @@ class StreamLog:
         later = self.tail.quarantined(left) if self.tail is not None and left else ()
         return (*self.quarantined_first, *later)
 
+    def quarantined_later(self, skip: int) -> tuple[QuarantinedRow, ...]:
+        """The first 1,000 rows of a live source that were quarantined after some of ``misfits``."""
+        skip -= self.misfits_copied
+        return self.tail.quarantined(QUARANTINED_READ, max(0, skip)) if self.tail is not None else ()
+
     def growing(self, durable: bool) -> StreamLog:
         """The log with a tail."""
         return self if self.tail is not None else replace(self, tail=Tail(self.folder / TAIL, self.copied, durable))

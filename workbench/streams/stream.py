@@ -140,6 +140,18 @@ class Stream:
         """The first of the quarantined rows, each with its line, its text and the reason."""
         return tuple(entry for entry in self.log.quarantined if entry.row is None or entry.row < self.position)
 
+    @property
+    def quarantine_mark(self) -> tuple[int, int]:
+        """What ``quarantined_since`` is told of now."""
+        return self.log.misfits, self.position
+
+    def quarantined_since(self, mark: tuple[int, int]) -> tuple[int, tuple[QuarantinedRow, ...]]:
+        """How many rows were quarantined since then, and the first of them: misfits of a live source, and late rows."""
+        misfits, position = mark
+        late = len(self.log.late_between(position, self.position))
+        late_rows = (row for row in self.quarantined if row.row is not None and position <= row.row)
+        return self.log.misfits - misfits + late, (*self.log.quarantined_later(misfits), *late_rows)
+
     def next(self, size: int | BatchCut | None = None) -> tuple[Stream, pa.Table]:
         """The stream after the next batch, and the batch: fewer rows at the end, none after it.
 

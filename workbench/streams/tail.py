@@ -68,10 +68,11 @@ class Tail:
         """How many rows were quarantined."""
         return int(self._first("SELECT count(*) FROM quarantined") or 0)
 
-    def quarantined(self, at_most: int) -> tuple[QuarantinedRow, ...]:
-        """The first of the quarantined rows."""
+    def quarantined(self, at_most: int, skip: int = 0) -> tuple[QuarantinedRow, ...]:
+        """The first of the quarantined rows, after some."""
+        query = "SELECT line, text, reason FROM quarantined ORDER BY rowid LIMIT ? OFFSET ?"
         with self._lock:
-            found = self._database.execute("SELECT line, text, reason FROM quarantined LIMIT ?", [at_most]).fetchall()
+            found = self._database.execute(query, [at_most, skip]).fetchall()
         return tuple(QuarantinedRow(*entry) for entry in found)
 
     @property

@@ -17,6 +17,7 @@ from workbench.notebook.display import source_problem
 from workbench.notebook.replay_status import backlog
 from workbench.session.live.sources import SourceStatus
 from workbench.session.sinks.sink import SinkStatus
+from workbench.streams.source import QuarantinedRow
 
 
 def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
@@ -380,6 +381,33 @@ def test_streams_say_how_live_sources_and_sinks_are(run, session):
     assert source_problem(far) == "OSError: gone; its event times are 3 days ahead of this machine's clock"
     assert backlog(session.sources) == "12 rows/s come, 7 wait for up to 2.0 s"
     assert lines[2][1].split() == ["big", "big", "out", "2"]
+
+
+def test_a_problem_that_is_over_is_said_until_it_was_read(run, session):
+    session.sources["Clicks"] = SourceStatus("in/*.csv", {}, 0, 0, 0, "", False, earlier="until 10:00:00: gone")
+    session.ends_after = 0
+    session.add_stream("Clicks", None, None, None, None)
+    assert run("%argus run").texts[-3:-1] == [
+        "no batch was run: nothing new has come to Clicks",
+        "Clicks: until 10:00:00: gone",
+    ]
+    assert "until 10:00:00: gone" in run("%argus streams").text
+    assert "gone" not in run("%argus streams").text
+
+
+def test_running_says_what_was_quarantined_and_why(run, session):
+    stream = session.add_stream("Fed", None, None, None, None)
+    reasons = [*(f"fee: '{number}x' is no double" for number in range(5)), "3 fields instead of 2"]
+    stream.quarantined = tuple(QuarantinedRow(n, f"{n},x", reason) for n, reason in enumerate(reasons, 1))
+    said = run("%argus run").texts[-2].splitlines()
+    assert said == [
+        "quarantined in these batches, 6 rows of Fed:",
+        "  fee: … is no double, 5 rows:",
+        *(f"    line {n}: {n},x" for n in (1, 2, 3)),
+        "    and 2 more",
+        "  3 fields instead of 2, 1 row:",
+        "    line 6: 6,x",
+    ]
 
 
 def test_streams_are_dropped_and_their_event_times_are_proposed(run, shell, session):

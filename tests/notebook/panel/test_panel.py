@@ -424,6 +424,12 @@ def test_streams_say_what_live_sources_bring_and_how_far_sinks_are_behind(sessio
     assert "kafka://out" in shown and "refused" in shown
     static = view.static_view()
     assert "1,200" in static.text and "kafka://out" in static.text and "left out" in static.text
+    assert view.problems_seen.layout.display == "none"
+    session.sources["fed"] = replace(session.sources["fed"], problem="", earlier="until 10:00:00: gone")
+    view.refresh()
+    assert "until 10:00:00: gone" in text_of(view) and view.problems_seen.layout.display is None
+    view.problems_seen.click()
+    assert "until 10:00:00: gone" not in text_of(view)
     session.sources.clear()
     session.sinks.clear()
     view.refresh()

@@ -15,8 +15,10 @@ from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
 from workbench.notebook.long_work import how_far, repeatedly
+from workbench.notebook.quarantine import problems, quarantine_marks, quarantined_since
 from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
 from workbench.session.live.batch_size import seconds_of
+from workbench.session.live.sources import no_more_rows
 from workbench.session.player import PlayerState, Position
 from workbench.session.session import Session
 
@@ -46,6 +48,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     batches = arguments.batches if left is None else min(arguments.batches, max(1, left))
     if arguments.profile:
         show(profile_forecast(session))
+    marks = quarantine_marks(session)
     line = ProgressLine(f"batch 1 of {batches:,} …")
     done: list[BatchReport] = []
     ended_at = [time.monotonic()]
@@ -67,11 +70,13 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     try:
         with repeatedly(say):
             session.run(arguments.batches, progress=progress, profile=arguments.profile)
-        ended = "the streams have ended" if session.streams else "there are no streams yet; %argus help stream"
+        ended = no_more_rows(session.sources) if session.streams else "there are no streams yet; %argus help stream"
         stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
         stopped = "interrupted"
     line.update(_summary(done, stopped))
+    if said := [*quarantined_since(session, marks), *problems(session)]:
+        show("\n".join(said))
     show(news(done))
     if arguments.profile and done:
         show_timings(session, 1)

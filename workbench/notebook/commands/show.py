@@ -169,6 +169,7 @@ def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show(streams_table(session))
     if session.sources:
         show(sources_table(session.sources))
+        session.forget_problems()
     if session.sinks:
         show(sinks_table(session.sinks))
 

@@ -23,7 +23,7 @@ from workbench.notebook.display import (
 from workbench.notebook.panel.add_stream import AddStream
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
-from workbench.notebook.panel.widgets import html_box
+from workbench.notebook.panel.widgets import button, html_box
 from workbench.sql.algebra.types import DataType
 
 
@@ -36,11 +36,18 @@ class StreamsView(View):
         """The tables keep their height; below them are fields to add a stream."""
         self._tables = html_box()
         self.add_stream = AddStream(self.session, lambda: self.user_variables, self.player.announce)
+        self.problems_seen = button(
+            "Problems seen", "check", self._forget_problems, "Leave out the problems that are over"
+        )
         # A button opens the fields: an accordion cannot be opened by keyboard.
         opened = ipywidgets.ToggleButton(description="Add a stream", icon="plus", layout={"align_self": "flex-start"})
         opened.observe(lambda change: self._show_fields(change["new"]), "value")
         self._show_fields(False)
-        return ipywidgets.VBox([self._tables, opened, self.add_stream.widget])
+        return ipywidgets.VBox([self._tables, self.problems_seen, opened, self.add_stream.widget])
+
+    def _forget_problems(self) -> None:
+        self.session.forget_problems()
+        self.refresh()
 
     def _show_fields(self, shown: bool) -> None:
         self.add_stream.widget.layout.display = None if shown else "none"
@@ -48,6 +55,8 @@ class StreamsView(View):
     def refresh(self) -> None:
         """The tables anew."""
         self._tables.value = f'<div class="fixed">{self._html()}</div>'
+        earlier = any(source.earlier for source in self.session.sources.values())
+        self.problems_seen.layout.display = None if earlier else "none"
         self.add_stream.refresh()
 
     def static_view(self) -> Shown:

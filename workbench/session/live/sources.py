@@ -50,6 +50,7 @@ class SourceStatus:
         ended: whether it said that there are no more rows.
         ahead: seconds that the latest of its event times is ahead of this machine's clock, where it is more than a day,
             which no time zone explains; otherwise 0. Windows that end at ``now()`` have moved on to that time.
+        earlier: the last problem that is over, and when it was; "" when there was none since ``forget_problems``.
     """
 
     source: str
@@ -60,6 +61,7 @@ class SourceStatus:
     problem: str
     ended: bool
     ahead: float = 0.0
+    earlier: str = ""
 
 
 def ahead_of_now(clock: dt.datetime | None, now: dt.datetime) -> float:
@@ -73,6 +75,12 @@ def ahead_of_now(clock: dt.datetime | None, now: dt.datetime) -> float:
     """
     ahead = (clock - now).total_seconds() if clock is not None else 0.0
     return ahead if ahead > _DAY else 0.0
+
+
+def no_more_rows(sources: Mapping[str, SourceStatus]) -> str:
+    """Why there is no further batch, in words: streams have ended, or nothing new has come to those that are live."""
+    live = [name for name, source in sources.items() if not source.ended]
+    return f"nothing new has come to {', '.join(live)}" if live else "the streams have ended"
 
 
 def begin_live(
@@ -129,6 +137,7 @@ class LiveSources:
         self._gate = gate or Gate()
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
+        self._earlier: dict[str, str] = {}
         self._ended: set[str] = set()
         self._arrivals: dict[str, Arrivals] = {}
         self._looks: dict[str, BatchSize] = {}
@@ -144,6 +153,7 @@ class LiveSources:
         if (reader := self._readers.pop(name, None)) is not None:
             reader.close()
         self._problems.pop(name, None)
+        self._earlier.pop(name, None)
         self._arrivals.pop(name, None)
         self._looks.pop(name, None)
         self._ended.discard(name)
@@ -196,10 +206,15 @@ class LiveSources:
                 lag=self._arrivals_of(name, stream.rows).lag(stream.position),
                 problem=self._problems.get(name) or self._missing(name, tail),
                 ended=name in self._ended,
+                earlier=self._earlier.get(name, ""),
             )
             for name, stream in streams.items()
             if (tail := stream.log.tail) is not None and not stream.table
         }
+
+    def forget_problems(self) -> None:
+        """Say no longer what problems there were that are over."""
+        self._earlier.clear()
 
     def _missing(self, name: str, tail: Tail) -> str:
         """What is to be done where nothing says what to read."""
@@ -243,8 +258,8 @@ class LiveSources:
             self._ended.add(name)
         if fetched.problem:
             self._failed(name, fetched.problem)
-        else:
-            self._problems.pop(name, None)
+        elif problem := self._problems.pop(name, ""):
+            self._earlier[name] = f"until {dt.datetime.now():%H:%M:%S}: {problem}"
 
     def _described(self, name: str, tail: Tail) -> str:
         reader = self._readers.get(name)

@@ -71,6 +71,10 @@ class SessionContents:
         clock = state.engine.clock
         return MappingProxyType({n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
 
+    def forget_problems(self) -> None:
+        """Say no longer what problems sources had that are over: somebody has read them."""
+        self._live.forget_problems()
+
     @property
     def views(self) -> Mapping[str, LogicalQuery]:
         """Views and queries that can be used in FROM."""

@@ -1,0 +1,86 @@
+"""What was quarantined while a cell ran, by its reasons, and what sources say that cannot be read."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+from workbench.explain.text import counted
+from workbench.session.session import Session
+from workbench.streams.source import QuarantinedRow
+
+_EXAMPLES = 3
+_MOST_REASONS = 5
+_WIDEST = 70
+_PLACE = re.compile(r"^partition \S+, offset \d+: ")
+_OWN = (
+    (re.compile(r"^(.{1,60}?): .* (is no |is beyond |does not |is more than )", re.DOTALL), r"\1: … \2"),
+    (re.compile(r": [^:]*line \d+ column \d+ \(char \d+\)$"), ""),
+    (re.compile(r": byte 0x\w+ at \d+$"), ""),
+)
+"""The parts of reasons that differ from row to row, and what stands for them."""
+
+Marks = Mapping[str, tuple[int, int]]
+
+
+def quarantine_marks(session: Session) -> Marks:
+    """What ``quarantined_since`` is told of now."""
+    return {name: stream.quarantine_mark for name, stream in session.streams.items() if not stream.table}
+
+
+def quarantined_since(session: Session, marks: Marks) -> list[str]:
+    """Lines on the rows that were quarantined since then: how many of each stream, why, and some of them."""
+    lines = list[str]()
+    for name, stream in session.streams.items():
+        count, entries = stream.quarantined_since(marks[name]) if name in marks else (0, ())
+        if count:
+            lines += [f"quarantined in these batches, {counted(count, 'row')} of {name}:", *by_reason(entries, count)]
+    return lines
+
+
+def by_reason(entries: Iterable[QuarantinedRow], count: int) -> Iterator[str]:
+    """Lines on quarantined rows: those of a reason together.
+
+    Args:
+        entries: the first of them.
+        count: of all.
+
+    Example:
+        >>> rows = [QuarantinedRow(n, f"{n},{text}", f"fee: {text!r} is no double") for n, text in ((2, "x"), (7, "y"))]
+        >>> print(*by_reason([*rows, QuarantinedRow(9, "{", "it is no JSON")], 3), sep="\\n")
+          fee: … is no double, 2 rows:
+            line 2: 2,x
+            line 7: 7,y
+          it is no JSON, 1 row:
+            line 9: {
+    """
+    groups: dict[str, list[QuarantinedRow]] = {}
+    for entry in entries:
+        groups.setdefault(reason_of(entry), []).append(entry)
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    for reason, rows in ordered[:_MOST_REASONS]:
+        yield f"  {reason}, {counted(len(rows), 'row')}:"
+        for row in rows[:_EXAMPLES]:
+            place = found[0].strip(": ") if (found := _PLACE.match(row.reason)) else f"line {row.line}"
+            text = textwrap.shorten(row.text, _WIDEST, placeholder="…") or row.reason
+            yield f"    {place}: {text}"
+        if len(rows) > _EXAMPLES:
+            yield f"    and {len(rows) - _EXAMPLES:,} more"
+    shown = sum(len(rows) for _, rows in ordered[:_MOST_REASONS])
+    if count > shown:
+        yield f"  and {counted(count - shown, 'row')} for other reasons"
+
+
+def reason_of(entry: QuarantinedRow) -> str:
+    """Why a row was quarantined, without its own value and place."""
+    reason = _PLACE.sub("", entry.reason)
+    for pattern, same in _OWN:
+        reason = pattern.sub(same, reason)
+    return reason
+
+
+def problems(session: Session) -> list[str]:
+    """Lines on the live sources that cannot be read now, or could not since it was looked at last."""
+    said = {name: source.problem or source.earlier for name, source in session.sources.items()}
+    return [f"{name}: {problem}" for name, problem in said.items() if problem]
