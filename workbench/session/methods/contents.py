@@ -72,7 +72,7 @@ class SessionContents:
         return MappingProxyType({n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
 
     def forget_problems(self) -> None:
-        """Say no longer what problems sources had that are over: somebody has read them."""
+        """Say no longer what problems sources had that are over: they have been read."""
         self._live.forget_problems()
 
     @property
