@@ -9,20 +9,25 @@ Source: Delta Lake, protocol specification, "Change Data Files".
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.compatible import cast_compatible, is_compatible, widest_type
+from workbench.arrow.compatible import widest_type
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import Changes
+from workbench.streams.drift import Differences, folded, joined
+from workbench.streams.drifting_types import fitted
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
+from workbench.streams.source import QuarantinedRow
 
 DELTA_SCHEME = "delta:"
 _SINCE = "?since="
-_CHANGE, _VERSION = "_change_type", "_commit_version"
+_CHANGE, _VERSION, _TIME = "_change_type", "_commit_version", "_commit_timestamp"
 _WHOLE = ""
 _CHECK = 10.0
 """Seconds after which it is looked whether the table without a newer version is the one that was read."""
@@ -87,26 +92,24 @@ class DeltaFeedReader(TypedReader):
         """The changes of as many versions as have enough rows."""
         table = self._refreshed()
         identity, last = table.metadata().id, table.version()
-        known = offsets.get(OffsetMark.NOTE.value, identity)
-        begin = offsets.get(_WHOLE)
-        nothing = self._schema.empty_table()
+        known, begin = offsets.get(OffsetMark.NOTE.value, identity), offsets.get(_WHOLE)
         if known != identity or (begin is not None and int(begin) > last + 1):
             raise StreamError(f"{self._path} is another table than was read", hint="add it as another stream")
-        tables = [nothing]
+        taken, problem = _Taken(self._schema), ""
         if begin is None and self._since is None:
-            tables.append(self._snapshot(table, last))
+            taken.add(_inserts(table.to_pyarrow_table(), last), last)
             following = last + 1
         else:
             following = int(begin) if begin is not None else self._since or 0
-            while following <= last and sum(map(len, tables)) < most:
-                tables.append(self._changes(table, following))
-                following += 1
-        batches = pa.concat_tables(tables).combine_chunks().to_batches()
+            try:
+                while following <= last and taken.count < most:
+                    taken.add(self._changes(table, following), following)
+                    following += 1
+            except StreamError as error:  # what is before it is logged
+                problem = str(error)
         after = {_WHOLE: str(following), OffsetMark.NOTE.value: identity} if str(following) != begin else {}
-        more = sorted({*_names(table)} - {*self._schema.names})
-        problem = f"{self._path} has a new column {', '.join(more)}, which the stream has not" if more else ""
-        read = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=self._schema)
-        return Fetched(read, after, problem=problem)
+        rows = joined(taken.rows, self._schema)
+        return Fetched(rows, after, tuple(taken.quarantined), problem=problem, found=taken.found)
 
     def _refreshed(self) -> Any:
         """The table with its newest version; it is opened anew where it has one, as only then its id is sure."""
@@ -118,12 +121,6 @@ class DeltaFeedReader(TypedReader):
         self._table, self._opened = _opened(self._path), time.monotonic()
         return self._table
 
-    def _snapshot(self, table: Any, version: int) -> pa.Table:
-        """The rows of the table as those that its last version has inserted."""
-        rows = table.to_pyarrow_table()
-        kinds, versions = (pa.repeat(value, len(rows)) for value in ("insert", version))
-        return self._fitting(rows.append_column(_CHANGE, kinds).append_column(_VERSION, versions), version)
-
     def _changes(self, table: Any, version: int) -> pa.Table:
         """The rows of the changes of a version."""
         try:
@@ -134,26 +131,39 @@ class DeltaFeedReader(TypedReader):
                 raise StreamError(f"{self._path}: version {version} has no change data feed", hint=_ENABLE) from error
             message = f"{self._path}: the changes of version {version} cannot be read, as after VACUUM: {error}"
             raise StreamError(message, hint="add the table as another stream, which begins with its rows") from error
-        rows = rows.drop_columns(_VERSION).append_column(_VERSION, pa.repeat(version, len(rows)))
-        return self._fitting(rows, version)
-
-    def _fitting(self, rows: pa.Table, version: int) -> pa.Table:
-        """Rows with the columns of the stream; one that the table has no longer is NULL."""
         gone = [name for name in self._schema.names if name not in rows.column_names]
         if gone and pc.any(pc.is_in(rows[_CHANGE].cast(pa.string()), _TAKES_BACK)).as_py():
             message = f"{self._path}, version {version}: rows are taken back that had {', '.join(gone)}, which is gone"
             raise StreamError(message, hint="add the table as another stream, which begins with its rows")
-        columns = []
-        for field in self._schema:
-            if field.name in gone:
-                columns.append(pa.chunked_array([pa.nulls(len(rows), field.type)]))
-                continue
-            column = rows.column(field.name)
-            if not is_compatible(column.type, field.type):
-                message = f"{self._path}, version {version}: column {field.name} is {column.type}, and was {field.type}"
-                raise StreamError(message, hint="add the table as another stream")
-            columns.append(pa.chunked_array([cast_compatible(column.combine_chunks(), field.type)]))
-        return pa.Table.from_arrays(columns, schema=self._schema)
+        return rows.drop_columns([_TIME, _VERSION]).append_column(_VERSION, pa.repeat(version, len(rows)))
+
+
+class _Taken:
+    """The rows of versions, one after the other.
+
+    Args:
+        schema: the columns of the stream's source.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self.rows, self.quarantined = list[pa.RecordBatch](), list[QuarantinedRow]()
+        self.found, self.count = Differences(), 0
+
+    def add(self, rows: pa.Table, version: int) -> None:
+        """Take the rows of a version: with the columns of the stream, and others as members that no column has."""
+        for batch in rows.to_batches():
+            some, found = folded(batch, self._schema)
+            fitting, misfits = fitted(some, np.arange(1, len(batch) + 1), self._schema)
+            self.rows.append(fitting)
+            self.quarantined += [replace(one, reason=f"version {version}: {one.reason}") for one in misfits]
+            self.found, self.count = self.found.and_then(found), self.count + len(batch)
+
+
+def _inserts(rows: pa.Table, version: int) -> pa.Table:
+    """The rows of a table as those that its last version has inserted."""
+    kinds, versions = (pa.repeat(value, len(rows)) for value in ("insert", version))
+    return rows.append_column(_CHANGE, kinds).append_column(_VERSION, versions)
 
 
 def _opened(path: str) -> Any:
@@ -166,10 +176,6 @@ def _opened(path: str) -> Any:
         return DeltaTable(path)
     except (DeltaError, OSError, ValueError) as error:
         raise StreamError(f"{path} is no Delta table that can be read: {error}", hint="check the path") from error
-
-
-def _names(table: Any) -> list[str]:
-    return [field.name for field in pa.schema(table.schema().to_arrow())]
 
 
 def _feed_schema(table: Any) -> pa.Schema:
