@@ -470,6 +470,7 @@ def test_the_schema_part_says_what_values_are(
         ("decimal(15,4)", ["1234", None], [None]),  # it may be both
         ("decimal(15,4)", ["BAg=", "1.5", "1234"], [Decimal("0.1032"), Decimal("1.5000")]),
         ("decimal(15,4)", ["?", "BAg="], [Decimal("0.1032")]),
+        ("decimal(15,4)", [{"scale": 3, "value": "BAg="}, {"scale": 9, "value": "BAg="}], [Decimal("1.0320")]),
         (
             "date",
             [19000, -1, "2022-01-08", None],

@@ -237,14 +237,16 @@ def test_a_topic(tmp_path: Path, converter: str) -> None:
     reader.close()
 
 
-@pytest.mark.parametrize("deleted", [{}, {"__deleted": "false"}])
-def test_a_topic_of_flattened_rows(tmp_path: Path, deleted: Record) -> None:
+@pytest.mark.parametrize(
+    ("deleted", "key"), [({}, "key=id"), ({"__deleted": "false"}, "key=id"), ({"__deleted": "false"}, "")]
+)
+def test_a_topic_of_flattened_rows(tmp_path: Path, deleted: Record, key: str) -> None:
     broker = Broker()
-    url = broker.url("flat", "key=id")
-    broker.put("flat", {"v": "a", **deleted}, key=1)
-    broker.put("flat", {"v": "b", **deleted}, {"v": "c", **deleted}, key=2)
+    url = broker.url("flat", key)
+    broker.put("flat", {"id": 1, "v": "a", **deleted}, key=1)
+    broker.put("flat", {"id": 2, "v": "b", **deleted}, {"id": 2, "v": "c", **deleted}, key=2)
     if deleted:
-        broker.put("flat", {"v": "a", "__deleted": "true"}, key=1)
+        broker.put("flat", {"id": 1, "v": "a", "__deleted": "true"}, key=1)
     broker.put("flat", None, key=1)
     reader, corrections = open_live(url), corrections_of("upsert", ["id"], None)
     assert reader is not None and corrections is not None
@@ -253,6 +255,20 @@ def test_a_topic_of_flattened_rows(tmp_path: Path, deleted: Record) -> None:
     log = begin_live(log, reader, url, 0, durable=False)
     take_in(log, reader, 100)
     assert current(log) == [{"id": 2, "v": "c"}] and not log.quarantined
+    reader.close()
+
+
+def test_rows_behind_many_records_that_are_none(tmp_path: Path) -> None:
+    """A topic does not stand still for a batch that is smaller than what says nothing of rows."""
+    broker = Broker()
+    broker.put("noisy", *CREATED)
+    reader, corrections = open_live(broker.url("noisy")), corrections_of("debezium", ["id"], None)
+    assert reader is not None and corrections is not None
+    log = ingest("s", OpenedSource(reader.schema, iter(())), tmp_path / "s", corrections=corrections)
+    log = begin_live(log, reader, broker.url("noisy"), 2, durable=False)
+    broker.put("noisy", *NOTHING[:10], *NOTHING[:10], envelope("u", A, C))
+    take_in(log, reader, 5)
+    assert current(log) == [C, B]
     reader.close()
 
 
@@ -328,6 +344,8 @@ def test_what_looks_like_days_or_base64_is_said_and_not_changed(tmp_path: Path, 
         ("ts", [1700000000000000000], "timestamp ns"),
         ("total", [1700000000000], ""),
         ("fee", ["BAg=", "AYag"], "decimal(38,2)"),
+        ("fee", [{"scale": 3, "value": "BAg="}, None], "decimal(38,3)"),
+        ("fee", [{"scale": 3, "value": "?"}], ""),
         ("code", ["ABCD", "EFGH"], ""),
         ("name", ["Mary", "John"], ""),
         ("fee", ["AYag", "not Base64"], ""),

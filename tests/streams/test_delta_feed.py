@@ -164,6 +164,16 @@ def test_what_cannot_be_followed_says_so(tmp_path: Path, how: str, monkeypatch: 
     assert not log.quarantined
 
 
+def test_a_table_that_is_copied(tmp_path: Path) -> None:
+    """Without its changes it is a source as others: it has the rows of its newest version, also in parts."""
+    orders(tmp_path / "t")
+    assert ingest("t", tmp_path / "t", tmp_path / "a").read(0, 9).to_pylist() == [
+        {"id": 2, "v": "z", "n": 2}, {"id": 3, "v": "c", "n": 3}
+    ]  # fmt: skip
+    written(tmp_path / "p", pa.table({"id": [1], "v": ["a"]}), partition_by=["v"])
+    assert ingest("p", tmp_path / "p", tmp_path / "b").read(0, 9).to_pylist() == [{"id": 1, "v": "a"}]
+
+
 @pytest.mark.parametrize(
     ("source", "changes_", "since", "message"),
     [

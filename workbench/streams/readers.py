@@ -18,6 +18,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
+from workbench.streams.files.delta_table import delta_table, is_delta_table
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
 from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of, texts_seen
@@ -109,6 +110,8 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
         raise StreamError(f"no file {path}", hint=hint)
     if path.is_dir():
         check_no_options(options, str(path))
+        if is_delta_table(path):
+            return _open_reader(delta_table(path).to_pyarrow_dataset().scanner().to_reader())
         return _open_parquet(_parquet_files(path))
     return _open_file(path, stack, options, declared)
 

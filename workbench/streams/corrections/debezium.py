@@ -88,12 +88,15 @@ def _unfold_flat(
     others = (*marks, MEMBERS, *["schema"] * (_part(source.schema) is not None))
     row = pa.schema([field for field in source.schema if field.name not in others])
     types = _types(source.schema, row, declared)
+    key = [name for name in row.names if stored_name(name) in corrections.key]
     schema = pa.schema([*_meant(row, types), *_CONTROL])
 
     def unfolded() -> Iterator[Chunk]:
         for chunk in source.chunks:
-            weights = np.ones(chunk.rows.num_rows, np.int64)
+            weights, read = np.ones(chunk.rows.num_rows, np.int64), np.ones(chunk.rows.num_rows, np.bool_)
             if MEMBERS in chunk.rows.schema.names:
+                if FLAT_MARKS[0] in marks:  # a tombstone that does not say its key follows a deletion
+                    read = (chunk.rows.column(MEMBERS).to_numpy() > 0) | _mask(chunk.rows.column(key[0]).is_valid())
                 tombstones = chunk.rows.column(MEMBERS).to_numpy() <= len(corrections.key)
                 # Where deletions are marked, the tombstone after one is for the broker, unless it has taken the other.
                 weights[tombstones] = TAKES_IF_THERE if FLAT_MARKS[0] in marks else -1
@@ -112,7 +115,7 @@ def _unfold_flat(
             texts = chunk.rows.take(pa.array([*unsure], pa.int64())).to_pylist()
             wrong = zip(chunk.lines[[*unsure]].tolist(), map(str, texts), unsure.values(), strict=True)
             own = schema.append(MORE_FIELD) if more else schema
-            rows, read = pa.RecordBatch.from_arrays([*columns, *more], schema=own), np.ones(len(weights), np.bool_)
+            rows = pa.RecordBatch.from_arrays([*columns, *more], schema=own)
             read[[*unsure]] = False
             quarantined = (*chunk.quarantined, *itertools.starmap(QuarantinedRow, wrong))
             yield Chunk(rows.filter(pa.array(read)), chunk.lines[read], quarantined, chunk.found)

@@ -150,7 +150,7 @@ class DeclaredType:
             days = np.asarray(pc.match_substring_regex(texts, r"^-?\d{1,7}$").fill_null(False))
             found, _ = cast_each(pc.if_else(days, texts, None), lambda part: part.cast(pa.int32()).cast(pa.date32()))
             return pc.coalesce(found, values), unread & ~days
-        bytes_, no_bytes = _each(texts, lambda text: _number(text, self.declared.scale), self.type)
+        bytes_, no_bytes = _each(texts, lambda text: _digits(text, self.declared.scale), self.type)
         is_bytes = np.asarray(bytes_.is_valid())
         is_number = np.asarray(texts.is_valid()) & ~unread
         both, sure_bytes, sure_number = (
@@ -181,6 +181,11 @@ def _number(text: str, scale: int) -> Decimal:
     if not text:
         raise ValueError("no digits")
     return number_of_bytes(b64decode(text, validate=True), scale)
+
+
+def _digits(text: str, scale: int) -> Decimal:
+    """The decimal of a text in Base64, or of an object that has it and its scale."""
+    return Decimal(_variable(text)) if text.startswith("{") else _number(text, scale)
 
 
 def _variable(text: str) -> str:

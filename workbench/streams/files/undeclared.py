@@ -70,7 +70,19 @@ def seeming_type(name: str, values: Sequence[object]) -> str:
             return "date"
         units = [unit for unit, low, high in _UNITS if all(low <= value < high for value in numbers)]
         return f"timestamp {units[0]}" if units and _TIME_NAMES.search(words) else ""
+    if there and all(map(_is_variable, there)):
+        return f"decimal(38,{max(value['scale'] for value in there if isinstance(value, dict))})"
     return "decimal(38,2)" if there and all(map(_is_base64, there)) and any(map(_is_no_text, there)) else ""
+
+
+def _is_variable(value: object) -> bool:
+    """Whether it is a decimal with a scale of its own, as Oracle's NUMBER."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"scale", "value"}
+        and _is_base64(value["value"])
+        and (type(value["scale"]) is int and 0 <= value["scale"] <= 2 * _MOST_DIGITS)
+    )
 
 
 def _is_base64(value: object) -> bool:

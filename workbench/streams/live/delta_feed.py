@@ -22,6 +22,7 @@ from workbench.errors import StreamError
 from workbench.streams.corrections.declared import Changes
 from workbench.streams.drift import Differences, folded, joined
 from workbench.streams.drifting_types import fitted
+from workbench.streams.files.delta_table import delta_table, is_delta_table
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
@@ -52,7 +53,7 @@ def delta_source(source: object, changes: str | None, since: int | None) -> obje
     """
     is_path = isinstance(source, str | Path)
     is_named = isinstance(source, str) and source.startswith(DELTA_SCHEME)
-    is_delta = is_named or (is_path and changes == Changes.CDF and (Path(str(source)) / "_delta_log").is_dir())
+    is_delta = is_named or (is_path and changes == Changes.CDF and is_delta_table(str(source)))
     if not is_delta:
         if since is not None:
             hint = "the folder of a table, and changes='cdf'"
@@ -82,7 +83,7 @@ class DeltaFeedReader(TypedReader):
         if since and not since.isdecimal():
             raise StreamError(f"since={since}", hint="the number of a version of the table")
         self._since = int(since) if since else None
-        self._table, self._opened = _opened(self._path), time.monotonic()
+        self._table, self._opened = delta_table(self._path), time.monotonic()
         if self._since is not None and self._since > self._table.version() + 1:
             message = f"{self._path} has no version {self._since}: its last one is {self._table.version()}"
             raise StreamError(message, hint="since= the first version whose changes are to be read")
@@ -118,7 +119,7 @@ class DeltaFeedReader(TypedReader):
             self._table.update_incremental()
             if self._table.version() == version:
                 return self._table
-        self._table, self._opened = _opened(self._path), time.monotonic()
+        self._table, self._opened = delta_table(self._path), time.monotonic()
         return self._table
 
     def _changes(self, table: Any, version: int) -> pa.Table:
@@ -164,18 +165,6 @@ def _inserts(rows: pa.Table, version: int) -> pa.Table:
     """The rows of a table as those that its last version has inserted."""
     kinds, versions = (pa.repeat(value, len(rows)) for value in ("insert", version))
     return rows.append_column(_CHANGE, kinds).append_column(_VERSION, versions)
-
-
-def _opened(path: str) -> Any:
-    try:
-        from deltalake import DeltaTable
-        from deltalake.exceptions import DeltaError
-    except ImportError as error:
-        raise StreamError("Delta tables are read by deltalake", hint="pip install 'argus-workbench[delta]'") from error
-    try:
-        return DeltaTable(path)
-    except (DeltaError, OSError, ValueError) as error:
-        raise StreamError(f"{path} is no Delta table that can be read: {error}", hint="check the path") from error
 
 
 def _feed_schema(table: Any) -> pa.Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,9 @@ from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
 from workbench.streams.log import StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
+_PATIENCE = 1.0
+"""Seconds for which a source is asked on that gives records, and no rows."""
+
 
 def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
     """Log the rows that a source has by now; whether it has ended. Arguments as ``log_fetched``.
@@ -39,7 +43,8 @@ def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
 def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     """Log the rows that a source has by now, and return what it gave.
 
-    No record stops a source: one over which anything fails is quarantined, and those around it are logged.
+    No record stops a source: one over which anything fails is quarantined, and those around it are logged. A source
+    that gave records and no row, as heartbeats, is asked again, for a while.
 
     Args:
         log: of the stream, with a tail.
@@ -49,6 +54,17 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     Raises:
         Exception: nothing of it can be read now, or the log cannot be written.
     """
+    before, until = log.rows, time.monotonic() + _PATIENCE
+    fetched = _logged(log, reader, most)
+    while fetched.offsets and log.rows == before and not fetched.ended and not fetched.problem:
+        if time.monotonic() > until:
+            break
+        fetched = _logged(log, reader, most)
+    return fetched
+
+
+def _logged(log: StreamLog, reader: Reader, most: int) -> Fetched:
+    """Log what one fetch gives."""
     assert log.tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
     offsets = log.tail.offsets

@@ -18,7 +18,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, nearest
-from workbench.streams.files.envelopes import MEMBERS, are_envelopes
+from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, are_envelopes
 from workbench.streams.files.json_records import as_record, within_depth
 from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import JsonRecord
@@ -127,7 +127,7 @@ class KafkaRecords:
         value: JsonRecord | str = {} if message.value is None else self._decode(message.value)
         if isinstance(value, str):
             return value
-        if message.value is None and not self._key and not _of_envelopes(schema):
+        if message.value is None and not self._key and not _passes_tombstones(schema):
             return "it has no value (a tombstone): key=COLUMN names the column that its key is"
         extra = {name: _EXTRA[kind](message) for kind, name in self._extra.items()}
         if schema is not None and MEMBERS in schema.names:
@@ -139,8 +139,10 @@ class KafkaRecords:
             return {}
         if key and self._registered is not None and key.startswith(b"\0"):
             value = self._registered.value(key)
+            if isinstance(value, dict) and self._key == _WHOLE_KEY:
+                return value
             if isinstance(value, dict):
-                return value if self._key == _WHOLE_KEY else {self._key: value.get(self._key, *value.values())}
+                value = value[self._key] if self._key in value or len(value) != 1 else next(iter(value.values()))
             return {self._key: value}
         if self._key == _WHOLE_KEY:
             found = as_record(key or b"{}")
@@ -183,8 +185,9 @@ class KafkaRecords:
                 raise StreamError(message, hint="format=csv&columns=id,fee, or format=avro&schema=trades.avsc")
 
 
-def _of_envelopes(schema: pa.Schema | None) -> bool:
-    return schema is not None and (are_envelopes(schema) or "payload" in schema.names)
+def _passes_tombstones(schema: pa.Schema | None) -> bool:
+    """Whether a tombstone without a key says nothing: it follows a deletion that does."""
+    return schema is not None and (are_envelopes(schema) or not {"payload", FLAT_MARKS[0]}.isdisjoint(schema.names))
 
 
 def _headers(message: Message) -> str:
