@@ -27,8 +27,8 @@ from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
-_CSV_ENDINGS = (".csv", ".csv.gz", ".csv.zst")
-DATA_ENDINGS = (".parquet", *_CSV_ENDINGS, *ENDINGS)
+CSV_ENDINGS = (".csv", ".csv.gz", ".csv.zst")
+DATA_ENDINGS = (".parquet", *CSV_ENDINGS, *ENDINGS)
 """How the names of files end that can be a source."""
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 20
@@ -117,7 +117,7 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
 
 
 def _open_file(file: Path | UrlFile, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
-    if file.name.lower().endswith(_CSV_ENDINGS):
+    if file.name.lower().endswith(CSV_ENDINGS):
         return open_csv(file, stack, options or CsvOptions())
     check_no_options(options, str(file))
     if file.name.lower().endswith(ENDINGS):
@@ -157,7 +157,7 @@ def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
         if opened.read(len(_MAGIC)) != _MAGIC:
             raise StreamError(
                 f"{path} is not a Parquet file",
-                hint=f"CSV files must end in {' or '.join(_CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}",
+                hint=f"CSV files must end in {' or '.join(CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}",
             )
         try:
             with _parquet_file(opened) as file:

@@ -19,7 +19,7 @@ from workbench.session.failures.batches import Batches
 from workbench.session.live.sources import LiveSources, begin_live, fit_reader, keep_source, stored_schema
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.corrections.declared import corrections_of
+from workbench.streams.corrections.declared import Changes, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
@@ -81,7 +81,8 @@ class SessionStreams:
             batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:
                 all streams with one replay in step, each with its rows before the end of that hour. Not for live ones.
             time: the column with the event time.
-            columns: SQL types of columns of a CSV file that should not be inferred.
+            columns: SQL types of columns that should not be inferred. A live source may have nothing yet when they are
+                those of all columns.
             lateness: how far the event time of a row may be behind the latest before it: ``"2 days"``, a ``timedelta``,
                 or a number where event times are numbers. Later rows are quarantined and counted when they
                 arrive. ``None``: there is no limit.
@@ -111,7 +112,8 @@ class SessionStreams:
         source = named_source(source, changes, since, registry)
         options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
-            live = open_live(source, folder=self._spooled(name, fresh=True), options=options)
+            of_rows = columns if corrections is None or corrections.changes is not Changes.DEBEZIUM else None
+            live = open_live(source, None, self._spooled(name, fresh=True), options, of_rows)
             if live is not None:
                 asked = {} if corrections is None else corrections.asked
                 live.declare({**declared_types(columns or {}), **asked})

@@ -42,12 +42,14 @@ class CsvOptions:
         decimal: the sign before the fraction of a number, ``"."`` or ``","``.
         header: whether a line names the columns; else they are ``column_1`` and so on.
         encoding: of the text, as Python calls it: ``"utf-8"``, ``"utf-16"``, ``"cp1252"``, ``"latin-1"``.
+        growing: whether a last line without an end is still written, and is left out.
     """
 
     sep: str | None = None
     decimal: str | None = None
     header: bool = True
     encoding: str | None = None
+    growing: bool = False
 
     def __post_init__(self) -> None:
         if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
@@ -65,7 +67,8 @@ class CsvOptions:
     def declared(self) -> dict[str, object]:
         """What is not left to be found out."""
         plain = CsvOptions()
-        return {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
+        different = {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
+        return {name: value for name, value in different.items() if name != "growing"}
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,7 @@ def _beginning(path: Path | UrlFile) -> bytes:
             while len(data) < _SAMPLE and (some := file.read1(_SAMPLE)):
                 data += some
     except (EOFError, OSError, zlib.error) as error:
-        if not data:
+        if b"\n" not in data:
             raise StreamError(f"{path} cannot be read as CSV: {error}", hint="copy or write the file again") from error
     if len(data) >= _SAMPLE:
         end = data.rfind(b"\n") + 1

@@ -44,10 +44,10 @@ def open_csv(path: Path | UrlFile, stack: ExitStack, options: CsvOptions) -> Ope
         StreamError: no line names the columns.
     """
     layout = layout_of(path, options)
-    lines = stack.enter_context(WholeLines(path, layout))
+    lines = stack.enter_context(WholeLines(path, layout, options.growing))
     chunks = _CsvReader(layout, lines).chunks()
     first = next(chunks, None)
-    schema = pa.schema([(name, pa.string()) for name in layout.names], metadata=_stored(options))
+    schema = pa.schema([(name, pa.string()) for name in layout.names], metadata=stored_options(options))
     if first is None:
         return OpenedSource(schema, iter(()), notes=layout.notes)
     columns = dict(zip(layout.names, first.rows.columns, strict=True))
@@ -58,7 +58,8 @@ def open_csv(path: Path | UrlFile, stack: ExitStack, options: CsvOptions) -> Ope
 _OPTIONS = b"csv"
 
 
-def _stored(options: CsvOptions) -> dict[bytes, bytes] | None:
+def stored_options(options: CsvOptions) -> dict[bytes, bytes] | None:
+    """What is declared, as a schema's metadata has it."""
     return {_OPTIONS: json.dumps(options.declared).encode()} if options.declared else None
 
 
@@ -190,7 +191,7 @@ class WholeLines:
     It begins with a line of the columns' numbers, instead of the lines before the file's first row.
     """
 
-    def __init__(self, path: Path | UrlFile, layout: CsvLayout) -> None:
+    def __init__(self, path: Path | UrlFile, layout: CsvLayout, growing: bool = False) -> None:
         self.cut: str | None = None
         self.rest = b""
         self.not_text: list[tuple[int, bytes]] = []
@@ -203,7 +204,7 @@ class WholeLines:
         self._decoder = codecs.getincrementaldecoder(layout.encoding)() if by_parts else None
         header = layout.separator.join(map(str, range(len(layout.names)))) + "\n"
         self._ready = memoryview(header.encode())
-        self._ended = False
+        self._ended, self._growing = False, growing
         self._lines = 0
         self._skipped: list[int] = []
 
@@ -251,7 +252,7 @@ class WholeLines:
             data = b""
         if not data:
             self._ended = True
-            if self.cut is not None or not self.rest:
+            if self.cut is not None or self._growing or not self.rest:
                 return b""
             data = b"\n"
         data = self.rest + data

@@ -108,10 +108,13 @@ def _elements(file: BufferedIOBase) -> Iterator[bytes]:
 
 def _lines(file: BufferedIOBase) -> Iterator[bytes]:
     """The lines of a file; of one that is too long its beginning."""
-    while line := file.readline(LONGEST_JSON_LINE):
-        yield line
-        while len(line) == LONGEST_JSON_LINE and not line.endswith(b"\n"):
-            line = file.readline(LONGEST_JSON_LINE)
+    try:
+        while line := file.readline(LONGEST_JSON_LINE):
+            yield line
+            while len(line) == LONGEST_JSON_LINE and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_JSON_LINE)
+    except (EOFError, OSError, zlib.error) as error:
+        raise StreamError(f"the lines cannot be read: {error}", hint="copy or write the file again") from error
 
 
 def _chunks(lines: Iterator[tuple[int, bytes]], schema: pa.Schema) -> Iterator[Chunk]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -19,6 +20,10 @@ from workbench.streams.files.json_lines import ENDINGS
 from workbench.streams.live.reader import mark_of
 
 _FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
+_HALF_IS_A_LINE = (".csv", ".log")
+SETTLED = 10.0
+"""Seconds without a change after which a last line without an end is whole."""
+_LOOK = 1 << 16
 _PLACE = "./"
 """The prefix of a file's place where its name begins with an ``OffsetMark``."""
 
@@ -56,8 +61,8 @@ class Note:
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
-        return _size(self.stamp)
+        """Bytes of the file, as far as it was read."""
+        return size_of(self.stamp)
 
     def after(self, rows: int, quarantined: int) -> Note:
         """After a number of rows and lines have been read."""
@@ -82,9 +87,9 @@ def note_of(file: Path, stamp: str) -> Note:
     if not file.is_file():
         what = "a folder" if file.is_dir() else "a link to what is not there" if file.is_symlink() else "no file"
         raise StreamError(f"{file} is {what}")
-    if not _size(stamp):
+    if not size_of(stamp):
         raise StreamError(f"{file} is empty; it is read when something is in it")
-    return Note(stamp, checksum_of(file, _size(stamp)))
+    return Note(stamp, checksum_of(file, size_of(stamp)))
 
 
 def changed_note(file: Path, stamp: str, known: Note) -> Note:
@@ -97,14 +102,40 @@ def changed_note(file: Path, stamp: str, known: Note) -> Note:
         return note_of(file, stamp)
     passed = known.quarantined
     if known.stamp != stamp:
-        size, before = _size(stamp), known.size
+        size, before = size_of(stamp), known.size
         whole = size == before or _ended_a_line(file, before)
         held_back = file.name.lower().endswith((*ENDINGS, ".gz"))  # half a line of these is no row, and was quarantined
         if size < before or checksum_of(file, before) != known.checksum or not (whole or held_back):
             what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
             raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
         passed -= not whole and passed > 0
-    return Note(stamp, checksum_of(file, _size(stamp)), known.rows, passed)
+    return Note(stamp, checksum_of(file, size_of(stamp)), known.rows, passed)
+
+
+def whole_lines(file: Path, stamp: str) -> str:
+    """The stamp of the whole lines of a file of texts, while its last line may still be written.
+
+    Half of a line of CSV is a line, too: 12 of 1234. So a last line without an end waits for it, or until the file has
+    not changed for some seconds.
+    """
+    size, time_ns = (int(part) for part in stamp.split())
+    if (
+        not (file.name.lower().endswith(_HALF_IS_A_LINE) and file.is_file())
+        or abs(time.time() - time_ns / 1e9) > SETTLED
+    ):
+        return stamp
+    with file.open("rb") as opened:
+        end = size
+        while end:
+            start = max(0, end - _LOOK)
+            opened.seek(start)
+            part = opened.read(end - start)
+            if (found := max(part.rfind(b"\n"), part.rfind(b"\r"))) >= 0:
+                whole = start + found + 1
+                # The second byte of a line's end in UTF-16.
+                return stamp if whole == size or part[found + 1 :] == b"\0" else f"{whole} {time_ns} "
+            end = start
+    return f"0 {time_ns} "
 
 
 def _ended_a_line(file: Path, size: int) -> bool:
@@ -114,7 +145,8 @@ def _ended_a_line(file: Path, size: int) -> bool:
         return b"\n" in opened.read(2)
 
 
-def _size(stamp: str) -> int:
+def size_of(stamp: str) -> int:
+    """Bytes of a file by its stamp."""
     return int(stamp.split()[0])
 
 

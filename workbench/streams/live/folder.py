@@ -16,19 +16,20 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.arrow.compatible import widest_type
+from workbench.arrow.types import to_arrow
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import STRING, DataType
 from workbench.streams.drift import Differences, folded, joined
 from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.files.csv_source import options_of
+from workbench.streams.files.csv_source import options_of, stored_options
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
-from workbench.streams.live.file_notes import Note, changed_note, matching_files, note_of
-from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, widened
-from workbench.streams.readers import open_source
+from workbench.streams.live.file_notes import SETTLED, Note, changed_note, matching_files, note_of, size_of, whole_lines
+from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, widened
+from workbench.streams.readers import CSV_ENDINGS, open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _NOTHING = "0 0 "
@@ -46,7 +47,7 @@ class FolderReader:
         options: what is declared of how CSV files are written, where the stream has not been added before.
 
     Raises:
-        StreamError: there is no such file yet, which would say what columns there are.
+        NothingYet: there is no such file yet that can be read.
     """
 
     def __init__(self, pattern: str, schema: pa.Schema | None = None, options: CsvOptions | None = None) -> None:
@@ -102,15 +103,17 @@ class FolderReader:
     def _first(self) -> OpenedSource:
         """The first file that can be read, for its columns."""
         problem: StreamError | None = None
-        for file, _ in matching_files(self._pattern).values():
+        for file, stamp in matching_files(self._pattern).values():
             try:
-                with _opened(file, self._options) as first:
+                part = whole_lines(file, stamp)
+                if part != stamp and not size_of(part):
+                    raise StreamError(f"{file}: its first line has no end yet")
+                with _opened(file, self._options, growing=part != stamp) as first:
                     self._of_json = file.name.lower().endswith(ENDINGS)
                     return OpenedSource(first.schema, iter(()), first.inferred, first.notes)
             except StreamError as error:
                 problem = problem or error
-        hint = "add the stream when there is a first file, which says what columns there are"
-        raise problem or StreamError(f"no file matches {self._pattern}", hint=hint)
+        raise NothingYet(problem.message if problem is not None else f"no file matches {self._pattern}")
 
     def _take(self, place: str, file: Path, stamp: str, taken: _Taken) -> None:
         """Rows of one file, from those on that were read before."""
@@ -120,10 +123,16 @@ class FolderReader:
             return
         if taken.full():
             return
-        note = note_of(file, stamp) if known is None else changed_note(file, stamp, known)
+        part = whole_lines(file, stamp) if size_of(stamp) else stamp
+        if part != stamp:
+            how = f"it is read when it has one, or {SETTLED:g} s after the last change of the file"
+            taken.problems.append(f"{file}: its last line has no end: {how}")
+            if not size_of(part) or (known is not None and known.size == size_of(part)):
+                return
+        note = note_of(file, part) if known is None else changed_note(file, part, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
         passed = note.quarantined
-        with _opened(file, self._options, self._schema) as opened:
+        with _opened(file, self._options, self._schema, growing=part != stamp) as opened:
             self._check(file, opened.schema)
             types = {name: str(guess.type) for name, guess in opened.inferred.items()}
             try:
@@ -135,6 +144,7 @@ class FolderReader:
                     read, passed = read + more, passed + len(chunk.quarantined)
                     ended = more == chunk.rows.num_rows
             finally:  # what was read before a place that is damaged is kept
+                ended = ended and part == stamp
                 taken.goes_on(place, _READ if ended else str(read), note.after(read, passed))
 
     def _check(self, file: Path, schema: pa.Schema) -> None:
@@ -232,6 +242,32 @@ class _Taken:
                     self.goes_on(place, self.offsets[place], note.unreadable(reason))
 
 
+def files_of_columns(pattern: str, declared: Mapping[str, DataType], options: CsvOptions) -> FolderReader:
+    """Reads the files of a folder in which there is none yet.
+
+    Args:
+        pattern: of paths, which says what files they are.
+        declared: all columns, as they are spelled.
+        options: what is declared of how CSV files are written.
+
+    Raises:
+        NothingYet: the pattern does not say what files they are.
+    """
+    name = pattern.lower()
+    if name.endswith(".parquet"):
+        return FolderReader(pattern, pa.schema([(column, to_arrow(type_)) for column, type_ in declared.items()]))
+    texts = pa.schema([(column, pa.string()) for column in declared], stored_options(options))
+    if name.endswith(ENDINGS):
+        by_stored = {stored_name(column): type_ for column, type_ in declared.items()}
+        return FolderReader(pattern, as_texts(texts, by_stored))
+    if not name.endswith(CSV_ENDINGS):
+        raise NothingYet(f"no file matches {pattern}, and it does not end as one of files, such as *.csv")
+    reader = FolderReader(pattern, texts)
+    if options.decimal == ",":
+        reader.inferred = {column: Guess(column, STRING, "numbers as 1.234,5", form=",.") for column in declared}
+    return reader
+
+
 def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chunk]:
     """The chunks without the first rows, and without what was quarantined among them."""
     for chunk in chunks:
@@ -250,8 +286,9 @@ class _opened:
     out, or are no JSON, stops nothing.
     """
 
-    def __init__(self, file: Path, options: CsvOptions, schema: pa.Schema | None = None) -> None:
-        self._file, self._options, self._schema, self._stack = file, options, schema, ExitStack()
+    def __init__(self, file: Path, options: CsvOptions, schema: pa.Schema | None = None, growing: bool = False) -> None:
+        self._file, self._schema, self._stack = file, schema, ExitStack()
+        self._options = replace(options, growing=growing)
 
     def __enter__(self) -> OpenedSource:
         if self._schema is not None and self._file.name.lower().endswith(ENDINGS):

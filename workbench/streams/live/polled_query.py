@@ -26,7 +26,7 @@ from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import JsonRecord
-from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
+from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, TypedReader
 
 _WHOLE, _MISPLACED = "", OffsetMark.NOTE.value
 """The offsets: the largest value of the column, and checksums of the rows that have none."""
@@ -68,8 +68,7 @@ class QueryReader(TypedReader):
         if schema is None:
             names, rows = self._first()
             if not rows:
-                hint = "add the stream when the query has a first row, which says what types there are"
-                raise StreamError("the polled query has no rows yet", hint=hint)
+                raise NothingYet("the polled query has no rows yet")
             if query.by not in names:
                 raise StreamError(f"the polled query has no column {query.by}", hint=nearest(query.by, names))
             records = [dict(zip(names, row, strict=True)) for row in rows]

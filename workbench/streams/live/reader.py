@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
+from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.drift import Differences
@@ -46,6 +47,14 @@ def mark_of(entry: str) -> OffsetMark | None:
         (<OffsetMark.LINES: '#'>, None)
     """
     return next((mark for mark in OffsetMark if entry.startswith(mark)), None)
+
+
+class NothingYet(StreamError):
+    """Nothing of a live source is there yet that says what columns it has."""
+
+    def __init__(self, message: str) -> None:
+        hint = "add the stream when there is something, or say all its columns: columns={'id': 'integer', …}"
+        super().__init__(message, hint=hint)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from workbench.streams.addresses.address import kept_address
 from workbench.streams.files.json_lines import LONGEST_JSON_LINE, line_record
 from workbench.streams.files.json_records import rows_of
 from workbench.streams.files.json_schema import schema_of
-from workbench.streams.live.reader import Fetched, Offsets, TypedReader
+from workbench.streams.live.reader import Fetched, NothingYet, Offsets, TypedReader
 
 SOCKET_SCHEME = "socket://"
 _WHOLE = ""
@@ -86,8 +86,7 @@ class SocketReader(TypedReader):
             if records:
                 return schema_of(records)
         self.close()
-        hint = 'a line is like {"id": 1, "amount": 2.5}; add the stream when there is a first one'
-        raise StreamError(f"{self._given} sent no line that is a JSON object within {_FIRST:g} s", hint=hint)
+        raise NothingYet(f"{self._given} sent no line that is a JSON object within {_FIRST:g} s")
 
     def _lines(self, most: int) -> list[bytes]:
         """Whole lines, which are received no more then; of one that is too long the beginning, as soon as that is."""

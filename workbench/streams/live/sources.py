@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.urls import is_url
+from workbench.streams.ingest import declared_types
 from workbench.streams.live.delta_feed import DELTA_SCHEME, DeltaFeedReader, delta_source
-from workbench.streams.live.folder import FolderReader
+from workbench.streams.live.folder import FolderReader, files_of_columns
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.kafka.address import KAFKA_SCHEME, with_registry
 from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
-from workbench.streams.live.reader import Reader
+from workbench.streams.live.reader import NothingYet, Reader
 from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
 from workbench.streams.readers import check_no_options
@@ -44,7 +46,11 @@ def named_source(source: object, changes: str | None, since: int | None, registr
 
 
 def open_live(
-    source: object, schema: pa.Schema | None = None, folder: Path | None = None, options: CsvOptions | None = None
+    source: object,
+    schema: pa.Schema | None = None,
+    folder: Path | None = None,
+    options: CsvOptions | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Reader | None:
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
@@ -55,11 +61,21 @@ def open_live(
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
         options: what is declared of how CSV files are written.
+        columns: types that are declared, of all columns where nothing is there yet that says which there are.
 
     Raises:
-        StreamError: nothing is there yet that says what columns it has.
+        StreamError: it cannot be read, or nothing says what columns it has.
     """
-    reader = _reader(source, schema, folder, options)
+    try:
+        reader = _reader(source, schema, folder, options)
+    except NothingYet:
+        if not columns:
+            raise
+        types = {name: next(iter(declared_types({name: text}).values())) for name, text in columns.items()}
+        if isinstance(source, str | Path) and is_pattern(source):
+            return files_of_columns(str(source), types, options or CsvOptions())
+        declared = pa.schema([(name, to_arrow(type_)) for name, type_ in types.items()])
+        reader = _reader(source, declared, folder, options)
     if reader is not None and not isinstance(reader, FolderReader):
         check_no_options(options, reader.description)
     return reader

@@ -27,6 +27,7 @@ from workbench.streams.guessing import Guess, guess_columns
 from workbench.streams.live.kafka.avro import AvroFile
 from workbench.streams.live.kafka.registered import RegisteredValues
 from workbench.streams.live.kafka.registry import RegistryError, SchemaRegistry
+from workbench.streams.live.reader import NothingYet
 
 _REGISTRY = ("registry", "registry_user", "registry_password")
 OPTIONS = (
@@ -95,8 +96,7 @@ class KafkaRecords:
         """The columns that messages have, and the types that columns of text suggest."""
         records = [record for message in messages if not isinstance(record := self.record(message, None), str)]
         if not records and not (self._typed is not None and self._typed.schema.names):
-            hint = "add the stream when the topic has a first message that fits, which says what columns there are"
-            raise StreamError("the topic has no message that says what columns there are", hint=hint)
+            raise NothingYet("the topic has no message that says what columns there are")
         typed = {field.name: field for field in self._typed.schema} if self._typed is not None else {}
         others = [{name: value for name, value in record.items() if name not in typed} for record in records]
         schema = schema_of(others) if others else pa.schema([])
