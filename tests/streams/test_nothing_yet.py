@@ -141,7 +141,7 @@ def test_half_a_line_of_csv_waits_for_its_end(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(StreamError, match="its last line has no end"):
         take_in(log, reader, 9)
     assert log.rows == 4
-    monkeypatch.setattr(file_notes, "SETTLED", 0.0)  # a file whose last line never gets an end
+    monkeypatch.setattr(file_notes, "LINE_WAITS", 0.0)  # a file whose last line never gets an end
     take_in(log, reader, 9)
     assert rows_of(log) == [*ROWS, *[(3, Decimal(5), date(2026, 1, 1), "x")] * 3]
 

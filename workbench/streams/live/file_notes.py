@@ -21,7 +21,7 @@ from workbench.streams.live.reader import mark_of
 
 _FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
 _HALF_IS_A_LINE = (".csv", ".log")
-SETTLED = 10.0
+LINE_WAITS = 10.0
 """Seconds without a change after which a last line without an end is whole."""
 _LOOK = 1 << 16
 _PLACE = "./"
@@ -62,7 +62,7 @@ class Note:
     @property
     def size(self) -> int:
         """Bytes of the file, as far as it was read."""
-        return size_of(self.stamp)
+        return stamped_size(self.stamp)
 
     def after(self, rows: int, quarantined: int) -> Note:
         """After a number of rows and lines have been read."""
@@ -87,9 +87,9 @@ def note_of(file: Path, stamp: str) -> Note:
     if not file.is_file():
         what = "a folder" if file.is_dir() else "a link to what is not there" if file.is_symlink() else "no file"
         raise StreamError(f"{file} is {what}")
-    if not size_of(stamp):
+    if not stamped_size(stamp):
         raise StreamError(f"{file} is empty; it is read when something is in it")
-    return Note(stamp, checksum_of(file, size_of(stamp)))
+    return Note(stamp, checksum_of(file, stamped_size(stamp)))
 
 
 def changed_note(file: Path, stamp: str, known: Note) -> Note:
@@ -102,14 +102,14 @@ def changed_note(file: Path, stamp: str, known: Note) -> Note:
         return note_of(file, stamp)
     passed = known.quarantined
     if known.stamp != stamp:
-        size, before = size_of(stamp), known.size
+        size, before = stamped_size(stamp), known.size
         whole = size == before or _ended_a_line(file, before)
         held_back = file.name.lower().endswith((*ENDINGS, ".gz"))  # half a line of these is no row, and was quarantined
         if size < before or checksum_of(file, before) != known.checksum or not (whole or held_back):
             what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
             raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
         passed -= not whole and passed > 0
-    return Note(stamp, checksum_of(file, size_of(stamp)), known.rows, passed)
+    return Note(stamp, checksum_of(file, stamped_size(stamp)), known.rows, passed)
 
 
 def whole_lines(file: Path, stamp: str) -> str:
@@ -121,7 +121,7 @@ def whole_lines(file: Path, stamp: str) -> str:
     size, time_ns = (int(part) for part in stamp.split())
     if (
         not (file.name.lower().endswith(_HALF_IS_A_LINE) and file.is_file())
-        or abs(time.time() - time_ns / 1e9) > SETTLED
+        or abs(time.time() - time_ns / 1e9) > LINE_WAITS
     ):
         return stamp
     with file.open("rb") as opened:
@@ -145,7 +145,7 @@ def _ended_a_line(file: Path, size: int) -> bool:
         return b"\n" in opened.read(2)
 
 
-def size_of(stamp: str) -> int:
+def stamped_size(stamp: str) -> int:
     """Bytes of a file by its stamp."""
     return int(stamp.split()[0])
 

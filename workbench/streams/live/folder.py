@@ -27,7 +27,15 @@ from workbench.streams.files.csv_source import options_of, stored_options
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
-from workbench.streams.live.file_notes import SETTLED, Note, changed_note, matching_files, note_of, size_of, whole_lines
+from workbench.streams.live.file_notes import (
+    LINE_WAITS,
+    Note,
+    changed_note,
+    matching_files,
+    note_of,
+    stamped_size,
+    whole_lines,
+)
 from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, widened
 from workbench.streams.readers import CSV_ENDINGS, open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -106,7 +114,7 @@ class FolderReader:
         for file, stamp in matching_files(self._pattern).values():
             try:
                 part = whole_lines(file, stamp)
-                if part != stamp and not size_of(part):
+                if part != stamp and not stamped_size(part):
                     raise StreamError(f"{file}: its first line has no end yet")
                 with _opened(file, self._options, growing=part != stamp) as first:
                     self._of_json = file.name.lower().endswith(ENDINGS)
@@ -123,11 +131,11 @@ class FolderReader:
             return
         if taken.full():
             return
-        part = whole_lines(file, stamp) if size_of(stamp) else stamp
+        part = whole_lines(file, stamp) if stamped_size(stamp) else stamp
         if part != stamp:
-            how = f"it is read when it has one, or {SETTLED:g} s after the last change of the file"
+            how = f"it is read when it has one, or {LINE_WAITS:g} s after the last change of the file"
             taken.problems.append(f"{file}: its last line has no end: {how}")
-            if not size_of(part) or (known is not None and known.size == size_of(part)):
+            if not stamped_size(part) or (known is not None and known.size == stamped_size(part)):
                 return
         note = note_of(file, part) if known is None else changed_note(file, part, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
