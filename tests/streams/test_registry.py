@@ -114,6 +114,12 @@ AVRO_TYPES: dict[str, tuple[object, object, str, object]] = {
         Decimal("-0.01"),
     ),
     "connect_decimal": (DECIMAL, Decimal("0.1032"), "decimal(15,4)", Decimal("0.1032")),
+    "old_decimal": (
+        named("bytes", "org.apache.kafka.connect.data.Decimal", **{"connect.parameters": {"scale": "2"}}),
+        b"\x04\x08",
+        "decimal(38,2)",
+        Decimal("10.32"),
+    ),
     "variable": (VARIABLE, {"scale": 3, "value": b"\x04\x08"}, "string", "1.032"),
     "date": ({"type": "int", "logicalType": "date"}, DAY, "date", DAY),
     "debezium_date": (named("int", "io.debezium.time.Date"), 19000, "date", DAY),

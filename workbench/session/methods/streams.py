@@ -146,6 +146,8 @@ class SessionStreams:
         """
         with self._store.exclusively():
             stream = self._store.state.stream(name)
+            corrections = stream.log.corrections
+            source = named_source(source, None if corrections is None else corrections.changes, None, None)
             reader = open_live(source, stored_schema(stream.log.tail), self._spooled(stream.name))
             if reader is None or stream.table or stream.log.tail is None:
                 what = with_article(type(source).__name__) if reader is None else stream.name

@@ -73,7 +73,8 @@ def unfold(
     if corrections.changes is Changes.UPSERT:
         is_flat = FLAT_MARKS[0] in marks or are_rows(source.schema)
         return _unfold_flat(source, corrections, marks, declared or {}) if is_flat else source
-    if (marks or are_rows(source.schema)) and not {"before", "after"} & {*source.schema.names}:
+    names = {*source.schema.names}
+    if (marks or are_rows(source.schema)) and not ("op" in names and names & {"before", "after"}):
         if not corrections.key:
             hint = "key=['id'] names the columns that say which row is meant"
             raise StreamError("flattened rows of Debezium need a key", hint=hint)
@@ -313,7 +314,9 @@ def _steps(
     followed = np.ones(len(op), bool)
     followed[[*reasons]] = False
     keys = ([*zip(*(column.to_pylist() for column in _columns(rows, key)), strict=True)] for rows in (before, after))
-    has_other_key = np.array([old != new for old, new in zip(*keys, strict=True)] if key.names else by_before, bool)
+    # Where before has the columns of another index, it does not say a key.
+    others = [old != new and None not in old for old, new in zip(*keys, strict=True)]
+    has_other_key = np.array(others if key.names else by_before, bool)
     taken_back = takes & has_before & (by_before | has_other_key)
     return (taken_back | truncates) & followed, puts & followed, reasons
 

@@ -15,6 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.sql.algebra.types import MAX_PRECISION
+from workbench.streams.files.connect_schema import number_of_bytes
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.kafka.registry import WIRE_FRAME
 from workbench.streams.live.kafka.semantic_types import ReadAs, decimals, moment, of_name, text_in_json, time_of
@@ -151,6 +153,10 @@ class _Types:
                 return found
             case {"logicalType": "decimal", "precision": precision}:
                 return decimals(precision, schema.get("scale", 0))
+            case {"connect.name": "org.apache.kafka.connect.data.Decimal", "connect.parameters": {"scale": scale}}:
+                as_said = decimals(MAX_PRECISION, int(scale))
+                of_number = as_said.convert or (lambda value: value)
+                return ReadAs(as_said.type, lambda digits: of_number(number_of_bytes(digits, int(scale))))
             case {"logicalType": str(logical)} if logical in _LOGICAL:
                 return _LOGICAL[logical]
             case {"type": "record", "fields": fields}:
