@@ -22,11 +22,13 @@ from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
 from workbench.options import Options
+from workbench.session.new_column import NewColumn
 from workbench.session.player import Player
 from workbench.session.sinks.sink import SinkStatus
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
+from workbench.streams.drift import Drift
 from workbench.streams.guessing import Guess
 from workbench.streams.ingest import Arriving
 from workbench.streams.source import QuarantinedRow
@@ -53,6 +55,7 @@ class FakeStream:
     left_out: int = 0
     guesses: dict[str, Guess] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    drifts: tuple[Drift, ...] = ()
 
     quarantine_mark: tuple[int, int] = (0, 0)
 
@@ -154,10 +157,15 @@ class FakeSession(SessionViews):
     def network(self) -> NetworkView:
         return NetworkView(self.plan, self.reports)
 
+    def add_column(self, stream: str, column: str, type: str | None = None) -> NewColumn:
+        self.added.append((stream, column, type))
+        return NewColumn(stream, column, type or "string", 12, 1, ("x",), ("q1",))
+
     def add_stream(
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
         columns: dict[str, str] | None = None, lateness: str | None = None, key: list[str] | None = None,
         changes: str | None = None, weight: str | None = None, shed: str | None = None,
+        registry: str | None = None, since: int | None = None,
     ) -> FakeStream:  # fmt: skip
         self.added.append((name, source, columns) if columns else (name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)

@@ -207,6 +207,23 @@ class Engine:
             arrived = empty.append(Delta(tuple(segment for delta in deltas for segment in delta.segments)))
         self._replace_durably(EngineState(before.trees, {**before.arrived, name: arrived}, clock))
 
+    def widen_stream(self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]]) -> None:
+        """Store the rows that a stream has brought with more columns; operators keep what they have.
+
+        Args:
+            name: of the stream.
+            columns: names and types, those that there were first.
+            rows: all that it has brought, each table with the batch that brought it.
+        """
+        before = self.state
+        empty, deltas, number = empty_stream(self.jobs, columns, before.arrived[name].folder), list[Delta](), 0
+        with translate_errors("store the rows with another column"):
+            for batch, table in rows:
+                deltas.append(log_rows(empty, table, batch, number))
+                number += table.num_rows
+            arrived = empty.append(Delta(tuple(segment for delta in deltas for segment in delta.segments)))
+        self._replace_durably(replace(before, arrived={**before.arrived, name: arrived}))
+
     def drop_stream(self, name: str) -> None:
         """Forget a stream that no operator reads."""
         before = self.state

@@ -14,6 +14,7 @@ import pandas as pd
 from IPython.display import display
 
 from workbench.explain.text import counted, monospace
+from workbench.notebook.drift_lines import drift_lines
 from workbench.sql.algebra.column_names import display_name
 
 if TYPE_CHECKING:
@@ -179,7 +180,10 @@ def streams_table(session: Session) -> Shown:
     if any(s.shed for s in session.streams.values()):
         columns.append("left out")
     rows = [row[: len(columns)] for row in rows]
-    return table(columns, rows) if rows else Shown("no streams yet")
+    if not rows:
+        return Shown("no streams yet")
+    lines = drift_lines(session)
+    return together(table(columns, rows), plain("\n".join(lines))) if lines else table(columns, rows)
 
 
 def as_of(query: Query, batch: int) -> str:

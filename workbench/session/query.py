@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
@@ -29,6 +30,7 @@ from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
+from workbench.session.new_column import unseen
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
 from workbench.sql.algebra.column_names import stored_name, unique_names
@@ -330,7 +332,11 @@ class Query:
             SessionError: the session is closed.
         """
         self._check_open()
-        return ExplanationView.of(self._record.explanation)
+        explanation = self._record.explanation
+        if columns := unseen(self._store.last, self._record):
+            note = f"* is what it was when it was registered, without {', '.join(columns)}"
+            explanation = replace(explanation, notes=(*explanation.notes, note))
+        return ExplanationView.of(explanation)
 
     def check_active(self) -> None:
         """Check that the query runs.

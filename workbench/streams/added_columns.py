@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask, to_column_type, to_field
-from workbench.sql.algebra.column_names import display_name
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import convert
 from workbench.streams.declared_times import split_form
@@ -29,14 +29,19 @@ class AddedColumn:
     """A column that a stream got later.
 
     Attributes:
-        name: stored.
+        column: its name, or the path of a member within another column.
         declared: its type, as it is declared; of a time maybe in a form.
-        before: ids of the registrations of queries that there were: their ``*`` has not the column.
+        unseen_by: ids of registrations of queries that would have another meaning with it, as ``SELECT *`` has.
     """
 
-    name: str
+    column: str
     declared: str
-    before: tuple[str, ...] = ()
+    unseen_by: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its stored name."""
+        return stored_name(self.column)
 
     @property
     def type(self) -> DataType:
@@ -70,9 +75,17 @@ class AddedColumn:
         guess = declared(self.name, type_, form, None)
         return convert(texts, type_) if guess is None else read(texts, guess)
 
+    def texts(self, more: pa.Array) -> list[str]:
+        """Its values as texts, in rows with these members."""
+        return [self.text(members_of(text)) or "" for text in more.to_pylist()]
+
     def text(self, members: Mapping[str, Any]) -> str | None:
         """The text of its value among the members of a row: a member of its name, or at the path that the name is."""
-        return text_of(_found(members, display_name(self.name)))
+        return text_of(self.member(members))
+
+    def member(self, members: Mapping[str, Any]) -> Any:
+        """The member that it is, among those of a row."""
+        return _found(members, display_name(self.name))
 
 
 def _found(members: object, path: str) -> Any:

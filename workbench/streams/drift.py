@@ -80,19 +80,18 @@ class Drift:
         """Whether it is to be said: a record may leave a member out that is NULL."""
         return bool(self.type) or self.tabular or self.rows >= _ABSENT_RECORDS
 
-    def text(self, batch: int | None) -> str:
+    def text(self, since: str) -> str:
         """It in words.
 
         Args:
-            batch: which brought the first of the rows, or ``None`` when none did yet.
+            since: which row or batch.
 
         Example:
-            >>> Drift("note", "string", 40, 12).text(7), Drift("fee", "", 40, 1).text(None)
-            ('new: note (string), since batch 7, 12 rows', 'gone: fee, NULL in rows to come, 1 row')
+            >>> Drift("note", "string", 40, 12).text("batch 7"), Drift("fee", "", 40, 1).text("row 41")
+            ('new: note (string), since batch 7, 12 rows', 'gone: fee, NULL since row 41, 1 row')
         """
-        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
         what = f"new: {self.name} ({self.type})," if self.type else f"gone: {self.name}, NULL"
-        return f"{what} {'in rows to come' if batch is None else f'since batch {batch}'}, {rows}"
+        return f"{what} since {since}, {self.rows:,} row{'s' * (self.rows != 1)}"
 
 
 def _wider(one: str, other: str) -> str:

@@ -166,8 +166,21 @@ class StreamLog:
         Raises:
             StreamError: a file of the log is missing or damaged.
         """
-        start, stop = max(0, start), min(stop, self.rows)
         stored, added = stored_names(columns, self.added)
+        rows = self._stored(start, stop, stored)
+        read = with_added(rows, added, len(self.source_columns) if columns is None else rows.num_columns)
+        return read if columns is None else read.select(columns)
+
+    def members(self) -> Iterator[pa.Array]:
+        """The members that are no columns, of all rows that have any, as texts of JSON."""
+        for start in range(0, self.rows, CHUNK_ROWS):
+            rows = self._stored(start, start + CHUNK_ROWS, [MORE])
+            if MORE in rows.column_names:
+                yield rows[MORE].drop_null().combine_chunks()
+
+    def _stored(self, start: int, stop: int, stored: Sequence[str] | None) -> pa.Table:
+        """Rows as they are stored, those columns of them that are asked for."""
+        start, stop = max(0, start), min(stop, self.rows)
         first = bisect_right(self.files, start, key=lambda file: file.start) - 1
         pieces = []
         for file in self.files[max(0, first) :]:
@@ -177,9 +190,7 @@ class StreamLog:
         if self.tail is not None and stop > self.copied:
             later = self.tail.read(max(start, self.copied), stop)
             pieces += [table.select(_there(stored, table.schema)) for table in later]
-        rows = pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
-        read = with_added(rows, added, len(self.source_columns) if columns is None else rows.num_columns)
-        return read if columns is None else read.select(columns)
+        return pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
 
     def on_time(self, start: int, stop: int) -> pa.Table:
         """The rows of ``read`` without late rows."""

@@ -17,6 +17,7 @@ from workbench.sql.algebra.types import DataType
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.cut import SHEDDING, BatchCut, Gap, sampled_by
+from workbench.streams.drift import Drift
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, StreamLog
@@ -66,7 +67,8 @@ class Stream:
     @property
     def spelled(self) -> dict[str, str]:
         """The columns with capital letters, as the source spelled them, by their names."""
-        return {display_name(stored): name for stored, name in self.log.spelled.items()}
+        added = {column.name: column.column for column in self.log.added if column.column != column.column.lower()}
+        return {display_name(stored): name for stored, name in {**self.log.spelled, **added}.items()}
 
     @property
     def guesses(self) -> dict[str, Guess]:
@@ -75,8 +77,13 @@ class Stream:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else was found out about how its source is written."""
-        return self.log.notes
+        """What else was found out about how its source is written, and what of its schema drifts."""
+        return (*self.log.notes, *(drift.text(f"row {drift.first + 1:,}") for drift in self.drifts))
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """The members that are new in its rows, and the columns that are gone from them."""
+        return self.log.drifts
 
     @property
     def stored_columns(self) -> tuple[tuple[str, DataType], ...]:

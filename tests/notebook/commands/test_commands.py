@@ -17,6 +17,7 @@ from workbench.notebook.display import source_problem
 from workbench.notebook.replay_status import backlog
 from workbench.session.live.sources import SourceStatus
 from workbench.session.sinks.sink import SinkStatus
+from workbench.streams.drift import Drift
 from workbench.streams.source import QuarantinedRow
 
 
@@ -79,6 +80,35 @@ def test_a_stream_from_a_file_and_from_a_variable(run, session, shell, tmp_path)
     run("%argus table T frame")
     assert session.added[0] == ("Fed", str(file))
     assert session.added[1][1] is shell.user_ns["frame"]
+
+
+def test_a_column_that_is_new_in_the_rows_of_a_stream(run, session, shell):
+    shell.user_ns["frame"] = pd.DataFrame()
+    run("%argus stream Fed frame --history 5 --batch 500")
+    session.streams["Fed"].drifts = (Drift("note", "string", 3, 12), Drift("fee", "", 0, 4), Drift("far", "", 9, 1))
+    session.streams["Fed"].position = 5
+    assert "Fed: gone: far, NULL since the rows to come, 1 row" in run("%argus streams").text
+    assert "new: note (string), since batch" not in run("%argus run").text  # it came with the history
+    session.reports = [replace(report, arrived={"Fed": 500}) for report in session.run(1)]
+    session.streams["Fed"].drifts = (Drift("note", "string", 510, 12),)
+    session.streams["Fed"].position = 1_000
+    said = run("%argus run 2").text
+    assert "Fed: new: note (string), since batch 3, 12 rows\n%argus stream Fed --add note makes it a column" in said
+    assert "since batch 3" in run("%argus streams").text
+    cell = run("%argus stream Fed --add note --add fee --type fee=double")
+    assert session.added[-2:] == [("Fed", "note", None), ("Fed", "fee", "double")]
+    assert cell.text.splitlines()[:3] == [
+        "Fed has the column note string: 12 rows have a value, the others NULL; queries go on as they are",
+        "1 value is no string, and NULL: x",
+        "SELECT * stays what it was in q1: register again what shall have it",
+    ]
+    for line, message in (
+        ("%argus stream Fed --add note --history 5", "--add goes with --type alone, not with history"),
+        ("%argus stream Fed frame --add note", "--add goes with --type alone, not with source"),
+        ("%argus stream Fed --add note --type fee=double", "--type fee is no column that is added"),
+        ("%argus stream Fed", "required: SOURCE"),
+    ):
+        assert message in str(run(line).error), line
 
 
 def test_a_source_that_is_not_there(run):

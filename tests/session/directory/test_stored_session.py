@@ -30,7 +30,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     connection.execute("ALTER TABLE registrations DROP COLUMN id")
     connection.execute("DROP TABLE retained")
     connection.execute("ALTER TABLE streams DROP COLUMN checksum")
-    for column in ("span", "shed", "gaps"):
+    for column in ("span", "shed", "gaps", "added"):
         connection.execute(f"ALTER TABLE streams DROP COLUMN {column}")
     connection.execute("ALTER TABLE batches DROP COLUMN cuts")
     for column in ("priority", "suspended", "by_load"):

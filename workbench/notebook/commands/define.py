@@ -7,6 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SqlWarning, nearest
@@ -182,7 +183,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
 @command(
     "stream",
     argument("name", metavar="NAME", help="what queries call it"),
-    SOURCE,
+    replace(SOURCE, settings=SOURCE.settings | {"nargs": "?"}),
     argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
     argument(
         "--batch",
@@ -212,16 +213,29 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
     argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
     argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
+    argument(
+        "--add",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="make a member that is new in the rows of a stream or table a column; --type gives its type",
+    ),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
         "%argus stream Trades kafka://localhost:9092/trades --time ts",
         "%argus stream weather weather.csv --batch 1h --time observed",
         "%argus stream orders orders.parquet --key id --changes upsert",
         "%argus stream orders orders_delta --key id --changes cdf --since 3",
+        "%argus stream orders --add note --type note=string",
     ),
 )
 def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows."""
+    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows. Or a column to one."""
+    if arguments.add:
+        add_columns(context, arguments)
+        return
+    if arguments.source is None:
+        raise MagicError("the following arguments are required: SOURCE", hint="%argus help stream")
     stream = context.session.add_stream(
         arguments.name,
         find_source(arguments.source, context.user_variables),
@@ -243,6 +257,21 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
     lines = [f"{begins} in batches of {stream.batch_text}", describe_rows(stream), event_time_hint(stream)]
     show("\n".join(filter(None, lines)))
+
+
+def add_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Make members that are new in the rows of a stream columns."""
+    types = _column_types(arguments.type)
+    others = {**vars(arguments), "name": None, "add": None, "type": None, "no_header": arguments.no_header or None}
+    if given := [name for name, value in others.items() if value is not None]:
+        raise MagicError(f"--add goes with --type alone, not with {', '.join(given)}", hint="leave the others out")
+    if unknown := types.keys() - {*arguments.add}:
+        raise MagicError(
+            f"--type {min(unknown)} is no column that is added: the type of one that is there stays",
+            hint=f"%argus stream {arguments.name} --add {min(unknown)} adds it where it is new",
+        )
+    for column in arguments.add:
+        show(str(context.session.add_column(arguments.name, column, types.get(column))))
 
 
 @command(

@@ -14,6 +14,7 @@ from workbench.notebook.command_line import MagicError, argument, batch_size, co
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
+from workbench.notebook.drift_lines import drift_lines
 from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.quarantine import problems, quarantine_marks, quarantined_since
 from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
@@ -75,7 +76,8 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         stopped = "interrupted"
     line.update(_summary(done, stopped))
-    if said := [*quarantined_since(session, marks), *problems(session)]:
+    drifts = drift_lines(session, done[0].batch - 1) if done else []
+    if said := [*quarantined_since(session, marks), *drifts, *problems(session)]:
         show("\n".join(said))
     show(news(done))
     if arguments.profile and done:

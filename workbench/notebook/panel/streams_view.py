@@ -20,6 +20,7 @@ from workbench.notebook.display import (
     streams_table,
     together,
 )
+from workbench.notebook.drift_lines import drift_lines
 from workbench.notebook.panel.add_stream import AddStream
 from workbench.notebook.panel.markup import grid
 from workbench.notebook.panel.view import View
@@ -69,7 +70,10 @@ class StreamsView(View):
     def _html(self) -> str:
         if not self.session.streams:
             return "<p>There are no streams yet: add one below, or see %argus help stream</p>"
-        return self._streams() + self._sources() + self._sinks()
+        return self._streams() + self._drifts() + self._sources() + self._sinks()
+
+    def _drifts(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in drift_lines(self.session))
 
     def _streams(self) -> str:
         last, clocks = arrived_last(self.session), self.session.clocks

@@ -15,6 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
 from workbench.session.directory.restore import Damage
+from workbench.session.new_column import schema_before
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime, add_stream, register, run
 from workbench.sql.binder.pipeline import bind
@@ -104,4 +105,5 @@ def _bound_again(empty: State, state: State) -> tuple[Mapping[str, BoundText], d
 def _bound(query: QueryRecord, state: State) -> BoundText:
     if any(window.loop is not None for window in query.windows):
         raise WorkbenchError("its loop counts from the moment of its registration; register it again")
-    return BoundText(query.sql, query.dialect, bind(query.sql, query.dialect, state.schema), query.results)
+    bound = bind(query.sql, query.dialect, schema_before(state, query))
+    return BoundText(query.sql, query.dialect, bound, query.results)

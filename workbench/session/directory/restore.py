@@ -6,7 +6,7 @@ A query answers as long as the rows of its own tree are whole, and the functions
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -216,7 +216,7 @@ def _engine_state(
 
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
-    log = open_log(path_inside(directory.streams, stored.folder))
+    log = replace(open_log(path_inside(directory.streams, stored.folder)), added=stored.added)
     if stored.arrived > log.rows:
         message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
         raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")

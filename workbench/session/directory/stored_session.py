@@ -24,6 +24,7 @@ from workbench.session.state import QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
+from workbench.streams.added_columns import AddedColumn
 from workbench.streams.cut import Gap
 from workbench.streams.stream import Stream
 
@@ -53,6 +54,7 @@ class StoredStream:
         is_table, time, history: as in ``Stream``.
         batch: rows of a batch; 0 where it has ``span``, microseconds of event time.
         shed, gaps: as in ``Stream``.
+        added: as in its log.
         arrived: rows that have arrived, the history included.
         checksum: of the log's manifest, if it is known.
     """
@@ -68,6 +70,7 @@ class StoredStream:
     span: int | None
     shed: str | None
     gaps: tuple[Gap, ...]
+    added: tuple[AddedColumn, ...]
 
     @staticmethod
     def of(stream: Stream) -> StoredStream:
@@ -85,6 +88,7 @@ class StoredStream:
             span,
             stream.shed,
             stream.gaps,
+            log.added,
         )
 
 

@@ -17,6 +17,7 @@ from workbench.session.directory.directory import SPOOLED
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.batches import Batches
 from workbench.session.live.sources import LiveSources, begin_live, fit_reader, keep_source, stored_schema
+from workbench.session.new_column import NewColumn, add_column
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import Changes, corrections_of
@@ -218,6 +219,33 @@ class SessionStreams:
             grown = replace(table, log=log)
             sizes = {grown.name: grown.waiting}
             return self._batches.commit(lambda state: transitions.run(self._runtime, state.with_stream(grown), sizes))
+
+    def add_column(self, stream: str, column: str, type: str | None = None) -> NewColumn:
+        """Make a member of a stream's records a column, which the source had not when it was added.
+
+        The rows so far have the value that was kept with them, or NULL. Registered queries go on as they are, and
+        ``SELECT *`` of them stays what it was; those that are registered from now on have the column over all rows.
+
+        Args:
+            stream: its name.
+            column: the name of the member, or of a column of a table; ``"geo.zip"`` is the field of a struct.
+            type: its SQL type, also of a time in a form, as ``columns`` of ``add_stream`` have it. A value that is none
+                is NULL in rows that are there, and its row is quarantined from now on. ``None``: what its first values
+                suggest.
+
+        Returns:
+            What it has; printed, it says what became of it.
+
+        Raises:
+            StreamError: there is no such stream, it has the column, or there is no such type.
+
+        Example:
+            >>> print(session.add_column("trades", "note", "string"))  # doctest: +SKIP
+            trades has the column note string: 12 rows have a value, the others NULL; queries go on as they are
+        """
+        with self._store.changing() as change:
+            change.state, added = add_column(self._runtime, change.state, stream, column, type)
+        return added
 
     def drop_stream(self, name: str) -> None:
         """Forget a stream or table, and its rows. Queries and views that read it must be dropped first.
