@@ -163,9 +163,7 @@ class FakeSession(SessionViews):
 
     def add_stream(
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
-        columns: dict[str, str] | None = None, lateness: str | None = None, key: list[str] | None = None,
-        changes: str | None = None, weight: str | None = None, shed: str | None = None,
-        registry: str | None = None, since: int | None = None,
+        columns: dict[str, str] | None = None, lateness: str | None = None, **declared: object,
     ) -> FakeStream:  # fmt: skip
         self.added.append((name, source, columns) if columns else (name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)

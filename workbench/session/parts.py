@@ -83,6 +83,8 @@ class Parts:
         self.sinks.close()
         self.integrity.close()
         with self.store.exclusively():
+            for stream in self.store.last.streams.values() if self.directory.temporary else ():
+                self.live.forget(stream.log)
             self.live.close()
             for stream in self.store.last.streams.values():
                 if stream.log.tail is not None:

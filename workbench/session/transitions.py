@@ -37,6 +37,7 @@ from workbench.sql.checks import checks_of
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
 from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
+from workbench.streams.transactions import cut_at_borders
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ def run(
 
     What waits of a table, whose update was logged, arrives with the next batch whatever that is.
     """
-    sizes = _due(state.streams.values()) if sizes is None else sizes
+    sizes = cut_at_borders(state.streams, _due(state.streams.values())) if sizes is None else sizes
     streams = {name: stream for name, stream in state.streams.items() if not stream.table or sizes.get(name)}
     steps = {name: stream.next(sizes.get(name, 0)) for name, stream in streams.items()}
     arriving = {name: table for name, (_, table) in steps.items()}

@@ -208,6 +208,17 @@ def _json(value: Any) -> str:
         return json.dumps(str(value), ensure_ascii=False)
 
 
+def with_members(text: str | None, others: str | None, names: Container[str]) -> str | None:
+    """The members of a row, with some of those that another row has, by their stored names.
+
+    Example:
+        >>> with_members('{"b": 2}', '{"A": 1, "c": 3}', ["a"])
+        '{"A": 1, "b": 2}'
+    """
+    kept = {name: value for name, value in members_of(others or "{}").items() if stored_name(name) in names}
+    return more_text(kept | members_of(text or "{}"))
+
+
 def members_of(text: str) -> dict[str, Any]:
     """The inverse of ``more_text``."""
     found = json.loads(text, parse_float=number_of)

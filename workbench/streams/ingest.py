@@ -38,6 +38,7 @@ from workbench.streams.log_writer import LogWriter
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 from workbench.streams.tail import TAIL
+from workbench.streams.transactions import Transactions
 
 _TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
@@ -69,6 +70,7 @@ def ingest(
     growing: bool = False,
     options: CsvOptions | None = None,
     progress: Callable[[Arriving], object] = lambda arriving: None,
+    transactions: Transactions | str | None = None,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
@@ -93,6 +95,7 @@ def ingest(
         growing: whether there will be more changes, for which the current rows must stay.
         options: what is declared of how a CSV file is written.
         progress: called after each chunk.
+        transactions: the column that says which transaction of the source a row is of, or what the source says of it.
 
     Raises:
         StreamError: the source cannot be read, a column cannot be used, ``columns``, ``time`` or ``lateness`` do not
@@ -125,9 +128,12 @@ def ingest(
             if corrections is not None and allowed is not None:
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
                 raise StreamError("lateness does not go with corrections", hint=hint)
-            schema = log_schema(own.items(), corrections is not None)
+            if isinstance(transactions, str):
+                transactions = _transactions_of(transactions, types)
+            schema = log_schema(own.items(), corrections is not None, transactions)
             guesses = guesses_of(opened, columns or {})
-            log = LogWriter(name, partial, schema, allowed, corrections, _spelled(opened), guesses, opened.notes)
+            said = (_spelled(opened), guesses, opened.notes, transactions)
+            log = LogWriter(name, partial, schema, allowed, corrections, *said)
             with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
                 fitting = _some_fit(name, opened.chunks, types, guesses)
                 _copy(log, fitting, current, allowed, own, lambda: progress(Arriving(name, log.rows, share())))
@@ -266,6 +272,13 @@ def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
 
 
+def _transactions_of(column: str, types: Mapping[str, DataType]) -> Transactions:
+    if (type_ := types.get(stored_name(column))) is None:
+        known = [*map(display_name, types)]
+        raise StreamError(f"no column {column} for transactions", hint=nearest(column, known) or _listing(known))
+    return Transactions.of_column(stored_name(column), type_)
+
+
 def _copy(
     log: LogWriter,
     source: Iterable[tuple[Fitting, Differences]],
@@ -281,6 +294,8 @@ def _copy(
             late = {} if late_rows is None else late_rows.among(rows)
             changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
             quarantined += quarantined_rows(rows, lines, rejected)
+            if log.transactions is not None:
+                changes = log.transactions.marked(changes, rows, lines)
             late_rows_of = [*quarantined_rows(rows, lines, late, log.rows)]
             log.append(changes, quarantined, late_rows_of, drifts_of(changes, found, columns, log.rows))
             said()

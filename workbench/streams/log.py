@@ -30,14 +30,20 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.added_columns import AddedColumn, stored_names, with_added
 from workbench.streams.convert import beyond_years
-from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, Changes, Corrections
+from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, TRANSACTION, Changes, Corrections
 from workbench.streams.drift import Drift
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail
+from workbench.streams.transactions import Transactions, last_begin
 
+WHOLE, KNOWN_TO, ENDED = "@whole", "@known_to", "@ended"
+"""Entries of the offsets in a tail: what is known of its transactions (``StreamLog``)."""
+NO_ID = -(2**63)
+"""Before the first id of a transaction."""
+_LOOKED_AT = 1_000
 CHUNK_ROWS = 65_536
 """Rows of a source that are converted and written at a time."""
 QUARANTINED_READ = 1_000
@@ -77,6 +83,7 @@ class StreamLog:
         checksum: of the manifest.
         checksums: of the other files, by their names; a log of an early version has none.
         tail: the rows that came later; ``None``: there never were any.
+        transactions: which transaction of the source each row is of; ``None``: it does not say.
     """
 
     name: str
@@ -97,6 +104,7 @@ class StreamLog:
     tail: Tail | None = field(default=None, compare=False, repr=False)
     added: tuple[AddedColumn, ...] = ()
     drifts_copied: tuple[Drift, ...] = field(default=(), compare=False)
+    transactions: Transactions | None = None
 
     @property
     def rows(self) -> int:
@@ -133,7 +141,9 @@ class StreamLog:
     def source_columns(self) -> tuple[tuple[str, DataType], ...]:
         """Those that its source had when it was added."""
         return tuple(
-            (field.name, type_of_field(field)) for field in self.schema if field.name not in CORRECTION_COLUMNS
+            (field.name, type_of_field(field))
+            for field in self.schema
+            if field.name not in (*CORRECTION_COLUMNS, TRANSACTION)
         )
 
     @property
@@ -144,15 +154,56 @@ class StreamLog:
         drifts = (drift for drift in (*self.drifts_copied, *later) if drift.is_sure)
         return tuple(drift for drift in drifts if not drift.type or stored_name(drift.name) not in added)
 
+    @property
+    def whole(self) -> int:
+        """How many rows are of transactions of which there are all rows."""
+        whole = None if self.tail is None else self.tail.offsets.get(WHOLE)
+        return self.rows if whole is None else int(whole)
+
+    @property
+    def ended(self) -> bool:
+        """Whether there will be no more rows."""
+        return self.tail is None or ENDED in self.tail.offsets
+
+    @property
+    def known_to(self) -> int | None:
+        """The id up to which there are all transactions, where ids grow; ``None``: there are all."""
+        if self.ended:
+            return None
+        assert self.tail is not None
+        if (known := self.tail.offsets.get(KNOWN_TO)) is not None:
+            return int(known)
+        stop = self.whole
+        while stop:
+            start = max(0, stop - CHUNK_ROWS)
+            if len(ids := self.read(start, stop, [TRANSACTION]).column(0).drop_null()):
+                return int(ids[-1].as_py())
+            stop = start
+        return NO_ID
+
+    def begin_of_last_transaction(self) -> int:
+        """The position of the first row of the transaction that the last row is of."""
+        looked_at, start, begin = _LOOKED_AT, self.rows, 0
+        while start and not begin:
+            start, looked_at = max(0, self.rows - looked_at), 4 * looked_at
+            begin = last_begin(self.read(start, self.rows, [TRANSACTION]).column(0))
+        return start + begin
+
     def end_of_event(self, stop: int) -> int:
         """The first position from ``stop`` on that does not part the rows of one event: -old and +new."""
-        if self.corrections is None or not 0 < stop < self.rows:
-            return stop
-        while stop < self.rows:
-            before, after = self.read(stop - 1, stop + 1).column(EVENT).to_pylist()
-            if before != after:
-                break
-            stop += 1
+        return self._border(stop, EVENT) if self.corrections is not None else stop
+
+    def end_of_transaction(self, stop: int) -> int:
+        """The first position from ``stop`` on that parts no event and no transaction."""
+        return self._border(stop, TRANSACTION) if self.transactions is not None else self.end_of_event(stop)
+
+    def _border(self, stop: int, mark: str) -> int:
+        while 0 < stop < self.rows:
+            marks = self.read(stop - 1, stop + _LOOKED_AT, [mark]).column(mark).to_pylist()
+            differs = [at for at, other in enumerate(marks[1:]) if other is None or other != marks[0]]
+            if differs:
+                return stop + differs[0]
+            stop += len(marks) - 1
         return stop
 
     def read(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:
@@ -195,6 +246,8 @@ class StreamLog:
     def on_time(self, start: int, stop: int) -> pa.Table:
         """The rows of ``read`` without late rows."""
         rows = self.read(start, stop)
+        if self.transactions is not None:
+            rows = rows.drop_columns([TRANSACTION])  # batches are cut by it, and have no use for it
         late = self.late_between(start, stop)
         if not len(late):
             return rows
@@ -295,7 +348,9 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         name=manifest["name"],
         folder=folder,
         schema=log_schema(
-            ((name, to_column_type(type_)) for name, type_ in manifest["columns"]), "corrections" in manifest
+            ((name, to_column_type(type_)) for name, type_ in manifest["columns"]),
+            "corrections" in manifest,
+            transactions := Transactions(**manifest["transactions"]) if "transactions" in manifest else None,
         ),
         copied=(copied := sum(file.rows for file in files)),
         files=files,
@@ -310,6 +365,7 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         drifts_copied=tuple(Drift(*drift) for drift in manifest.get("drifts", ())),
         tail=Tail(folder / TAIL, copied) if (folder / TAIL).exists() else None,
         corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
+        transactions=transactions,
         **late,
     )
 
@@ -322,10 +378,13 @@ def _corrections(changes: str, key: Iterable[str], weight: str | None) -> Correc
     return Corrections(Changes(changes), tuple(key), weight)
 
 
-def log_schema(columns: Iterable[tuple[str, DataType]], corrected: bool = False) -> pa.Schema:
+def log_schema(
+    columns: Iterable[tuple[str, DataType]], corrected: bool = False, transactions: Transactions | None = None
+) -> pa.Schema:
     """The Arrow schema of a log with these columns; one that is corrected has the marks of its rows, too."""
     fields = [to_field(name, type_) for name, type_ in columns]
-    return pa.schema(fields + [pa.field(mark, pa.int64()) for mark in CORRECTION_COLUMNS if corrected])
+    fields += [pa.field(mark, pa.int64()) for mark in CORRECTION_COLUMNS if corrected]
+    return pa.schema(fields + [pa.field(TRANSACTION, one.type) for one in (transactions,) if one is not None])
 
 
 def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[_LogFile]:

@@ -14,13 +14,15 @@ import pyarrow.parquet as pq
 
 from workbench.arrow.types import type_of_field
 from workbench.files.writing import NewFile, write_file
-from workbench.streams.corrections.declared import CORRECTION_COLUMNS, Corrections
+from workbench.streams.corrections.declared import CORRECTION_COLUMNS, TRANSACTION, Corrections
 from workbench.streams.drift import Drift, without_empty_more
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.log import CHUNK_ROWS, LATE, LOG_VERSION, MANIFEST, QUARANTINE
 from workbench.streams.source import QuarantinedRow
+from workbench.streams.transactions import Transactions
 
+_MARKS = (*CORRECTION_COLUMNS, TRANSACTION)
 FILE_ROWS = 8 * CHUNK_ROWS
 ROW_GROUP_ROWS = 16_384
 """Rows of a row group, which a batch reads whole, however few of its rows it takes: at 65,536 that took 29 ms for 4,000
@@ -39,6 +41,7 @@ class LogWriter:
         spelled: stored names of columns -> as the source spells them, where that has capital letters.
         guesses: stored names of columns -> what their texts seem to be.
         notes: what else was found out about how the source is written.
+        transactions: which transaction each row is of, where the source says so.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class LogWriter:
         spelled: Mapping[str, str] | None = None,
         guesses: Mapping[str, Guess] | None = None,
         notes: Sequence[str] = (),
+        transactions: Transactions | None = None,
     ) -> None:
         self.rows = 0
         self._name = name
@@ -59,7 +63,7 @@ class LogWriter:
         self._lateness = lateness
         self._corrections = corrections
         self._spelled = spelled or {}
-        self._guesses, self._notes = guesses or {}, notes
+        self._guesses, self._notes, self.transactions = guesses or {}, notes, transactions
         self._checksums: dict[str, int] = {}
         self._files: list[tuple[str, int]] = []
         self._waiting: list[pa.Table] = []
@@ -118,7 +122,7 @@ class LogWriter:
         manifest: dict[str, object] = {
             "version": LOG_VERSION,
             "name": self._name,
-            "columns": [[f.name, str(type_of_field(f))] for f in self._schema if f.name not in CORRECTION_COLUMNS],
+            "columns": [[f.name, str(type_of_field(f))] for f in self._schema if f.name not in _MARKS],
             "files": self._files,
             "set_aside_total": self._misfits,
         }
@@ -132,6 +136,8 @@ class LogWriter:
             manifest["notes"] = [*self._notes]
         if self._corrections is not None:
             manifest["corrections"] = asdict(self._corrections)
+        if self.transactions is not None:
+            manifest["transactions"] = asdict(self.transactions)
         if self._lateness is not None:
             manifest["lateness"] = [self._lateness.time, self._lateness.kind.name, self._lateness.allowed]
             with NewFile(self._folder / LATE) as file:

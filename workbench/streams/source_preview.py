@@ -94,9 +94,9 @@ def _live(source: object, rows: int, stack: ExitStack) -> OpenedSource | None:
     if reader is None:
         return None
     stack.enter_context(closing(reader))
-    fetched = reader.fetch({}, rows)
+    fetched = reader.look(rows)
     lines = pa.array(range(1, fetched.rows.num_rows + 1), pa.int64()).to_numpy()
-    return OpenedSource(reader.schema, iter([Chunk(fetched.rows, lines, fetched.quarantined)]), reader.inferred)
+    return OpenedSource(fetched.rows.schema, iter([Chunk(fetched.rows, lines, fetched.quarantined)]), reader.inferred)
 
 
 def _shown(types: dict[str, DataType]) -> tuple[tuple[str, DataType], ...]:

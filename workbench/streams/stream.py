@@ -184,6 +184,11 @@ class Stream:
             return None
         return boundary_after(self.log, self.position, self.time, self.batch)
 
+    @property
+    def lacking(self) -> int:
+        """How many rows of whole transactions the log lacks for the next batch of a number of rows."""
+        return self.due(None) - (self.log.whole - self.position)
+
     def due(self, end: int | None) -> int:
         """How many rows the next batch takes.
 
@@ -305,7 +310,7 @@ def replayed(
             a live source or has no event times.
     """
     history = min(0 if history is None else _checked_count(log, "history", history, least=0), log.rows)
-    history = log.end_of_event(history)
+    history = log.end_of_transaction(history)
     batch = _checked_batch(log, DEFAULT_BATCH if batch is None else batch, time)
     return Stream(log, history, batch, history, time, shed=_checked_shedding(log, shed, time))
 
@@ -335,6 +340,9 @@ def _checked_shedding(log: StreamLog, shed: str | None, time: str | None) -> str
     if log.corrections is not None:
         hint = "a row that is left out could not be taken back; leave shed out"
         raise StreamError(f"stream {log.name} is corrected, and cannot leave rows out", hint=hint)
+    if log.transactions is not None:
+        hint = "transactions would be parted; leave one of both out"
+        raise StreamError(f"stream {log.name} has transactions, and cannot leave rows out", hint=hint)
     if log.lateness is not None:
         hint = "rows that are caught up would count as late; leave one of both out"
         raise StreamError(f"stream {log.name} has a lateness, and cannot leave rows out", hint=hint)

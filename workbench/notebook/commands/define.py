@@ -42,7 +42,7 @@ SOURCE = argument(
     "source",
     metavar="SOURCE",
     completes="path",
-    help="a Parquet or CSV file, a DataFrame's name, or what is live: kafka://…, socket://…, in/*.csv",
+    help="a Parquet or CSV file, a DataFrame's name, or what is live: kafka://…, postgresql://…, socket://…, in/*.csv",
 )
 TYPE = argument(
     "--type",
@@ -213,6 +213,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
     argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
     argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
+    argument("--transaction", metavar="COLUMN", help="says which rows belong together, and arrive in one batch"),
     argument(
         "--add",
         action="append",
@@ -226,6 +227,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         "%argus stream weather weather.csv --batch 1h --time observed",
         "%argus stream orders orders.parquet --key id --changes upsert",
         "%argus stream orders orders_delta --key id --changes cdf --since 3",
+        "%argus stream orders postgresql://localhost/shop?table=orders&publication=shop",
         "%argus stream orders --add note --type note=string",
     ),
 )
@@ -250,6 +252,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         shed=arguments.shed,
         registry=arguments.registry,
         since=arguments.since,
+        transaction=arguments.transaction,
         **_csv_options(arguments),
     )
     in_batches = max(0, stream.rows - stream.history)

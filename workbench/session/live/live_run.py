@@ -13,6 +13,7 @@ from workbench.session.live.priorities import Priorities
 from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
 from workbench.streams.cut import BatchCut
+from workbench.streams.transactions import cut_at_borders, ready
 
 LOGGING = 0.25
 """The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""
@@ -60,7 +61,7 @@ class LiveRun:
             seconds = self._size.latency * LOGGING
             while live.take_in(state.streams, seconds, ahead) and time.monotonic() - begun < seconds:
                 pass
-            self._waiting = {name: stream.waiting for name, stream in state.streams.items()}
+            self._waiting = ready(state.streams)
             self.ended = live.ended(state.streams) and not any(self._waiting.values())
         if names := self._priorities.to_resume(state.queries.values(), live.status(state.streams), self.ended):
             self._suspension.resume(names)
@@ -76,6 +77,6 @@ class LiveRun:
             self._suspension.suspend(names, by_load=True)
         else:
             sizes = self._overload.cuts(whole, streams, sources)
-        report = self._run_batch(sizes)
+        report = self._run_batch(cut_at_borders(streams, sizes))
         self._size = self._size.after(report.rows, report.seconds)
         return report

@@ -20,10 +20,11 @@ from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
 from workbench.streams.live.reader import OffsetMark, Reader, mark_of
 from workbench.streams.live.sources import open_live
-from workbench.streams.live.take_in import log_fetched, take_in
+from workbench.streams.live.take_in import log_fetched, of_source, take_in
 from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
+from workbench.streams.transactions import waiting_for
 
 SOURCE, SCHEMA, SIGNATURE = (f"{OffsetMark.SETTING}{name}" for name in ("source", "schema", "signature"))
 """The offsets under which a tail has what to read, where that can be stored, what columns it has, and the signature of
@@ -90,6 +91,8 @@ def begin_live(
     log = log.growing(durable)
     fit_reader(reader, log)
     keep_source(log, reader, source, gate or Gate())
+    if reader.begins_whole:
+        take_in(log, reader, history)
     while log.rows < history:
         before = log.rows
         try:
@@ -111,7 +114,8 @@ def fit_reader(reader: Reader, log: StreamLog) -> None:
 def keep_source(log: StreamLog, reader: Reader, source: object, gate: Gate) -> None:
     """Store the columns of a source and, where it can be stored, where it is, with this user's signature."""
     assert log.tail is not None
-    offsets = {SCHEMA: b64encode(reader.schema.serialize().to_pybytes()).decode()}
+    offsets = {place: at for place, at in reader.remembered.items() if place not in log.tail.offsets}
+    offsets |= {SCHEMA: b64encode(reader.schema.serialize().to_pybytes()).decode()}
     if isinstance(source, str | Path):
         offsets |= {SOURCE: str(source), SIGNATURE: gate.signed_source(log.name, str(source)) or ""}
     with log.tail.transaction():
@@ -156,6 +160,16 @@ class LiveSources:
         self._looks.pop(name, None)
         self._ended.discard(name)
 
+    def forget(self, log: StreamLog) -> None:
+        """Let the source of a stream that is dropped forget what it remembers for it."""
+        if log.tail is None or not (noted := of_source(log.tail.offsets)):
+            return
+        try:
+            if (reader := self._reader(log)) is not None:
+                reader.forget(noted)
+        except Exception as problem:  # a source that cannot be reached does not hold a stream
+            log_problem("source", stream=log.name, problem=f"it keeps what it remembers for the stream: {problem}")
+
     def take_in(self, streams: Mapping[str, Stream], seconds: float | None = None, ahead: int = 0) -> int:
         """Log what the sources have by now.
 
@@ -177,12 +191,13 @@ class LiveSources:
             if stream.table or tail is None:
                 continue
             look = None if seconds is None else self._look(name, seconds)
-            most = stream.due(None) - stream.waiting if look is None else min(look.rows, ahead - stream.waiting)
+            most = stream.lacking if look is None else min(look.rows, ahead - stream.waiting)
             if most <= 0 or name in self._ended:
                 continue
             before, begun = stream.rows, time.monotonic()
             try:
-                self._read(name, stream.log, most)
+                while self._read(name, stream.log, most) and look is None and (most := stream.lacking) > 0:
+                    pass  # a transaction has more rows than the batch
             except StreamError as problem:
                 self._failed(name, str(problem))
             except Exception as problem:  # a source may raise whatever it likes
@@ -195,6 +210,7 @@ class LiveSources:
 
     def status(self, streams: Mapping[str, Stream]) -> dict[str, SourceStatus]:
         """How the live sources are, by the names of their streams."""
+        waits = waiting_for(streams)
         return {
             name: SourceStatus(
                 source=self._described(name, tail),
@@ -202,7 +218,7 @@ class LiveSources:
                 waiting=stream.waiting,
                 rate=self._arrivals_of(name, stream.rows).rate(),
                 lag=self._arrivals_of(name, stream.rows).lag(stream.position),
-                problem=self._problems.get(name) or self._missing(name, tail),
+                problem=self._problems.get(name) or self._missing(name, tail) or waits.get(name, ""),
                 ended=name in self._ended,
                 earlier=self._earlier.get(name, ""),
             )
@@ -246,11 +262,12 @@ class LiveSources:
         for name in [*self._readers]:
             self.detach(name)
 
-    def _read(self, name: str, log: StreamLog, most: int) -> None:
-        """Log what a source has by now."""
+    def _read(self, name: str, log: StreamLog, most: int) -> bool:
+        """Log what a source has by now; whether it has given rows of which more may belong together."""
         assert log.tail is not None
         if (reader := self._reader(log)) is None:
-            return
+            return False
+        before = log.rows
         fetched = log_fetched(log, reader, most)
         if fetched.ended:
             self._ended.add(name)
@@ -258,6 +275,7 @@ class LiveSources:
             self._failed(name, fetched.problem)
         elif problem := self._problems.pop(name, ""):
             self._earlier[name] = f"until {dt.datetime.now():%H:%M:%S}: {problem}"
+        return log.transactions is not None and log.rows > before
 
     def _described(self, name: str, tail: Tail) -> str:
         reader = self._readers.get(name)

@@ -25,6 +25,7 @@ from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
 from workbench.session.transitions import Runtime
 from workbench.streams.cut import BatchCut
+from workbench.streams.transactions import ready
 
 CAUGHT_UP = 50_000
 """Rows of a stream that a batch takes at most of those that were left out."""
@@ -81,7 +82,7 @@ class SessionBatches:
         for _ in range(batches):
             with self._store.exclusively():
                 self._live.take_in(self._store.state.streams)
-            if all(stream.finished for stream in self._store.state.streams.values()):
+            if not any(ready(self._store.state.streams).values()):
                 break
             reports.append(self._run_batch(None, profile))
             told(reports[-1])

@@ -20,10 +20,11 @@ from workbench.session.live.sources import LiveSources, begin_live, fit_reader, 
 from workbench.session.new_column import NewColumn, add_column
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import stored_name
-from workbench.streams.corrections.declared import Changes, corrections_of
+from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
+from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import named_source, open_live
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
@@ -68,6 +69,7 @@ class SessionStreams:
         encoding: str | None = None,
         registry: str | None = None,
         since: int | None = None,
+        transaction: str | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -75,10 +77,12 @@ class SessionStreams:
             name: what queries call it.
             source: path or URL of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark
                 DataFrame. Or a live source, of which each batch brings what is there by then: a topic of Kafka
-                (``"kafka://host:port/topic"``), a socket of JSON lines (``"socket://host:port"``), a pattern of paths
-                (``"in/*.csv"``), the change data feed of a Delta table, a ``PolledQuery``, an iterator or generator of
-                dicts or tables, or a streaming DataFrame of Spark.
-            history: the first rows, already there as batch 0; none when ``None``.
+                (``"kafka://host:port/topic"``), a table that PostgreSQL publishes
+                (``"postgresql://host/database?table=orders&publication=shop"``), a socket of JSON lines
+                (``"socket://host:port"``), a pattern of paths (``"in/*.csv"``), the change data feed of a Delta table,
+                a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming DataFrame of Spark.
+            history: the first rows, already there as batch 0; none when ``None``, but of a table of PostgreSQL all that
+                it has.
             batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:
                 all streams with one replay in step, each with its rows before the end of that hour. Not for live ones.
             time: the column with the event time.
@@ -104,17 +108,20 @@ class SessionStreams:
             registry: the URL of the schema registry that has the schemas of a topic's messages (Avro, Protobuf).
             since: the first version of a Delta table whose changes are read, with ``changes="cdf"`` and the table's
                 folder. ``None``: the stream begins with the rows that the table has. Its later changes follow.
+            transaction: the column that says which rows belong together: those that follow each other with one value
+                arrive in one batch, also in all streams whose column is called alike. Of envelopes of Debezium
+                ``"transaction"`` is the transaction that they tell. A table of PostgreSQL says it itself.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
                 event times, how rows change is not clear, or the name is taken.
         """
-        corrections = corrections_of(changes, key, weight)
         source = named_source(source, changes, since, registry)
         options = CsvOptions(sep, decimal, header, encoding)
         with self._adding_log(name) as (change, folder):
-            of_rows = columns if corrections is None or corrections.changes is not Changes.DEBEZIUM else None
+            of_rows = columns if changes != Changes.DEBEZIUM else None
             live = open_live(source, None, self._spooled(name, fresh=True), options, of_rows)
+            corrections = _corrections(live, key, changes, weight)
             if live is not None:
                 asked = {} if corrections is None else corrections.asked
                 live.declare({**declared_types(columns or {}), **asked})
@@ -129,10 +136,16 @@ class SessionStreams:
                 corrections=corrections,
                 options=options if live is None else None,
                 progress=self._arrives,
+                transactions=transaction or (live.transactions if live is not None else None),
             )
             if live is not None:
-                log = begin_live(log, live, source, history or 0, self._durable, self._gate)
+                try:
+                    log = begin_live(log, live, source, history or 0, self._durable, self._gate)
+                except BaseException:
+                    live.forget({})
+                    raise
                 self._live.attach(name, live)
+                history = log.rows if live.begins_whole and history is None else history
             stream = replayed(log, history, batch, time, shed)
             change.state = transitions.add_stream(self._runtime, change.state, stream)
         return stream
@@ -257,6 +270,7 @@ class SessionStreams:
             stream = self._store.state.stream(name)
             with self._store.changing() as change:
                 change.state = transitions.drop_stream(self._runtime, change.state, name)
+            self._live.forget(stream.log)
             self._live.detach(stream.name)
             if stream.log.tail is not None:
                 stream.log.tail.close()
@@ -298,3 +312,15 @@ class SessionStreams:
                     yield change, path
             finally:
                 self._arriving = None
+
+
+def _corrections(
+    live: Reader | None, key: Sequence[str] | str | None, changes: str | None, weight: str | None
+) -> Corrections | None:
+    """How rows change: as the source says it, or as it is declared."""
+    said = None if live is None else live.corrections([key] if isinstance(key, str) else key or ())
+    if said is None:
+        return corrections_of(changes, key, weight)
+    if changes is not None or weight is not None:
+        raise StreamError("the source says itself how its rows change", hint="leave changes and weight out")
+    return said

@@ -19,7 +19,6 @@ from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.streams.addresses.address import kept_address
 
-POSTGRES_SCHEMES = ("postgresql://", "postgres://")
 _PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL, target text)"
 _HAS_TARGET = "SELECT FROM pg_attribute WHERE attrelid = 'argus_sinks'::regclass AND attname = 'target'"
 """An earlier version has made the table without it."""

@@ -16,11 +16,12 @@ from workbench.errors import SessionError, StreamError, with_article
 from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
 from workbench.session.sinks.folder import FolderTarget
 from workbench.session.sinks.kafka import TopicTarget
-from workbench.session.sinks.postgres import POSTGRES_SCHEMES, PostgresTarget
+from workbench.session.sinks.postgres import PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.streams.addresses.address import check_no_connection_string
 from workbench.streams.live.kafka.address import KAFKA_SCHEME as KAFKA
+from workbench.streams.live.postgres.address import POSTGRES_SCHEMES
 
 
 class CallableTarget(Target):

@@ -84,7 +84,8 @@ KAFKA = AddressKind(
 POSTGRES = AddressKind(
     ("postgresql", "postgres"),
     harmless=_words("""
-        table key user host hostaddr port connect_timeout client_encoding application_name fallback_application_name
+        table publication slot key user host hostaddr port connect_timeout client_encoding application_name
+        fallback_application_name
         keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout sslmode sslnegotiation
         sslcompression sslsni ssl_min_protocol_version ssl_max_protocol_version gssencmode krbsrvname channel_binding
         require_auth target_session_attrs load_balance_hosts

@@ -28,7 +28,7 @@ from workbench.streams.corrections.declared import (
 )
 from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, texts_of_keys, texts_of_rows
 from workbench.streams.corrections.unsent import unsent_columns
-from workbench.streams.drift import without_empty_more
+from workbench.streams.drift import with_members, without_empty_more
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
@@ -51,6 +51,7 @@ class CurrentRows:
         self._database = database
         self._schema = schema.append(MORE_FIELD)
         self._corrections = corrections
+        self._is_whole = False
         if any(name == "row" for _, name, *_ in database.execute("PRAGMA table_info(current)")):
             self._convert()
 
@@ -74,11 +75,29 @@ class CurrentRows:
             begin = end + 1
         return without_empty_more(pa.concat_tables(changed, promote_options="default")), reasons
 
-    def _taken_back(self, event: int) -> pa.Table:
-        """All rows go, in one event."""
-        entries = self._database.execute("SELECT coalesce(fields, key), copies FROM current").fetchall()
+    def begin_whole(self, event: int) -> pa.Table:
+        """The rows that are applied from now on are all that there are; returns what goes at once.
+
+        Where rows have keys nothing does: those that are the same stay, and ``end_whole`` takes back what has not come.
+        """
+        if not self._corrections.key:
+            return self._taken_back(event)
+        self._is_whole = True
+        self._database.execute("CREATE TEMP TABLE IF NOT EXISTS come (key TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._database.execute("DELETE FROM come")
+        return self._taken_back(event, "FALSE")
+
+    def end_whole(self, event: int) -> pa.Table:
+        """What goes since it has not come."""
+        rest = self._taken_back(event, "key NOT IN (SELECT key FROM come)" if self._is_whole else "FALSE")
+        self._is_whole = False
+        return rest
+
+    def _taken_back(self, event: int, which: str = "TRUE") -> pa.Table:
+        """Rows go, in one event."""
+        entries = self._database.execute(f"SELECT coalesce(fields, key), copies FROM current WHERE {which}").fetchall()
         rows = rows_of_texts([text for text, _ in entries], self._schema)
-        self._database.execute("DELETE FROM current")
+        self._database.execute(f"DELETE FROM current WHERE {which}")
         weights = pa.array([-copies for _, copies in entries], pa.int64())
         return rows.append_column(WEIGHT, weights).append_column(EVENT, pa.array([event] * len(entries), pa.int64()))
 
@@ -102,6 +121,8 @@ class CurrentRows:
         reasons, by_key = dict(rejected), bool(self._corrections.key)
         keys = self._keys(values).dictionary_encode()
         names = keys.dictionary.to_pylist()
+        if self._is_whole:
+            self._database.executemany("INSERT OR IGNORE INTO come VALUES (?)", ([name] for name in names))
         found = {key: row for key, name in enumerate(names) if (row := self._look_up(name)) is not None}
         stored = [fields for fields, _ in found.values()] if by_key else []
         old = rows_of_texts(stored, self._schema)
@@ -187,9 +208,9 @@ class CurrentRows:
             reasons: gets why changes are rejected.
         """
         now, gone = dict(before), dict[int, int | None]()
-        places = {
-            name: np.arange(len(old) + len(values)) for name in {name for some in unsent.values() for name in some}
-        }
+        lacking = {name for some in unsent.values() for name in some}
+        places = {name: np.arange(len(old) + len(values)) for name in lacking if name in values.column_names}
+        more = [*old[MORE].to_pylist(), *values[MORE].to_pylist()] if len(lacking) > len(places) else []
         for by, ((key, weight), event) in enumerate(zip(steps, events, strict=True)):
             if key is None or not weight:
                 continue
@@ -205,9 +226,14 @@ class CurrentRows:
                 )
                 steps[by] = (key, None)
                 continue
-            for name in unsent.get(by, ()):
+            for name in places.keys() & unsent.get(by, ()):
                 places[name][len(old) + by] = places[name][replaced]
+            if more and by in unsent and replaced is not None:
+                more[len(old) + by] = with_members(more[len(old) + by], more[replaced], unsent[by])
             now[key] = len(old) + by
+        if more:
+            texts = pa.chunked_array([pa.array(more[len(old) :], MORE_FIELD.type)])
+            values = values.set_column(values.column_names.index(MORE), MORE_FIELD, texts)
         for name, source in places.items():
             both = pa.chunked_array([*old[name].chunks, *values[name].chunks], values[name].type)
             filled = both.take(pa.array(source[len(old) :]))

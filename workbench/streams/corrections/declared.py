@@ -25,6 +25,8 @@ WEIGHT = "_weight"
 """Column of a log: what the row counts in the Z-set."""
 EVENT = "_event"
 """Column of a log: the source's line that made the row. Rows of one line stand side by side and arrive together."""
+TRANSACTION = "_transaction"
+"""Column of a log: the transaction of the source that the row is of (``transactions``); NULL: of none."""
 CORRECTION_COLUMNS = (WEIGHT, EVENT)
 """Columns of a log with corrections besides those of its stream."""
 
@@ -43,6 +45,8 @@ class Changes(StrEnum):
     """The column ``_change_type`` of a change data feed (Delta Lake)."""
     DEBEZIUM = "debezium"
     """Envelopes with ``op``, ``before`` and ``after`` (Debezium)."""
+    REPLICATION = "replication"
+    """What the transactions of a PostgreSQL do, as its log says it; not declared, since the source says it."""
 
 
 CHANGE_TYPE = stored_name("_change_type")
@@ -87,6 +91,8 @@ class Corrections:
                 return (stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT))
             case Changes.UPSERT:
                 return (stored_name(MEMBERS), *Corrections(Changes.DEBEZIUM).control_columns)
+            case Changes.REPLICATION:
+                return (*Corrections(Changes.DEBEZIUM).control_columns, stored_name(TRANSACTION))
 
     @property
     def asked(self) -> dict[str, DataType]:
@@ -142,7 +148,7 @@ class Corrections:
                 weights = pc.if_else(pa.array(self._paired(rows, stated)), 0, weights)
                 events = pc.add(events, pc.equal(stated, "update_preimage").cast(pa.int64()).fill_null(0))
             case _:
-                weights = stated
+                weights = stated if self.key else pc.if_else(pc.equal(stated, TAKES_IF_THERE), -1, stated)
         unknown = np.flatnonzero(weights.is_null())
         reasons = map(self._why_unknown, stated.take(pa.array(unknown)).to_pylist())
         values = rows.drop_columns([name for name in self.control_columns if name in rows.column_names])
@@ -213,7 +219,7 @@ def corrections_of(
             hint = "changes='upsert': a row replaces the one of its key; there are also 'debezium' and 'cdf'"
             raise StreamError("a key, and nothing that says how rows change", hint=hint)
         changes = Changes.UPSERT
-    known = [form for form in Changes if form is not Changes.WEIGHT]
+    known = [form for form in Changes if form not in (Changes.WEIGHT, Changes.REPLICATION)]
     if changes not in known:
         raise StreamError(f"changes={changes!r}", hint=nearest(changes, known) or f"one of {', '.join(known)}")
     if changes == Changes.UPSERT and not keys:

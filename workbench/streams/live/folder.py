@@ -36,7 +36,7 @@ from workbench.streams.live.file_notes import (
     stamped_size,
     whole_lines,
 )
-from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, widened
+from workbench.streams.live.reader import BaseReader, Fetched, NothingYet, OffsetMark, Offsets, widened
 from workbench.streams.readers import CSV_ENDINGS, open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -46,7 +46,7 @@ _READ, _MOVED, _UNREADABLE = "all", "moved", "unreadable"
 """The offset of a file that has been read whole, of a name that another file has now, and of a file without rows."""
 
 
-class FolderReader:
+class FolderReader(BaseReader):
     """Reads the files of a folder.
 
     Args:

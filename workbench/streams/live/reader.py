@@ -7,7 +7,8 @@ before that place, and is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -18,10 +19,12 @@ from workbench.arrow.types import to_arrow
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.corrections.declared import Corrections
 from workbench.streams.drift import Differences
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
+from workbench.streams.transactions import Transactions
 
 Offsets = Mapping[str, str]
 """Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``. Other entries
@@ -69,6 +72,10 @@ class Fetched:
         places: of a source with partitions, the partition and the offset that each row came from.
         problem: what of it cannot be read now, or why it has ended; the rest is read.
         found: what the rows have that are no columns, and which columns they lack.
+        events: of each row the number of the record that it came from, counted from 1; ``None``: each is one.
+        continues: whether the next fetch gives more of what belongs together, to be logged in one step with this.
+        whole: whether the rows, with those that follow in this step, are all that there are.
+        known_to: the id up to which all transactions have been read, of a source that knows it.
     """
 
     rows: pa.RecordBatch
@@ -78,6 +85,10 @@ class Fetched:
     places: tuple[tuple[str, int], ...] = field(default=())
     problem: str = ""
     found: Differences = field(default_factory=Differences)
+    events: Sequence[int] | None = None
+    continues: bool = False
+    whole: bool = False
+    known_to: int | None = None
 
 
 class Reader(Protocol):
@@ -113,6 +124,34 @@ class Reader(Protocol):
             types: of columns, by their stored names.
         """
 
+    @property
+    def begins_whole(self) -> bool:
+        """Whether its first fetch gives all that there is at first, as a table does that is followed."""
+
+    @property
+    def remembered(self) -> Offsets:
+        """What must be remembered of it before it gives the first row."""
+
+    @property
+    def transactions(self) -> Transactions | None:
+        """What it says of transactions by itself."""
+
+    def corrections(self, key: Sequence[str]) -> Corrections | None:
+        """How its rows change, where it says so by itself.
+
+        Args:
+            key: the columns that were declared to say which row is meant.
+
+        Raises:
+            StreamError: they do not.
+        """
+
+    def look(self, most: int) -> Fetched:
+        """Some of its rows, to show; those of a source that can be asked twice are given again."""
+
+    def forget(self, offsets: Offsets) -> None:
+        """Let its source forget what it remembers for the stream, which is dropped."""
+
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows that are there by now, from the offsets on.
 
@@ -130,7 +169,38 @@ class Reader(Protocol):
         """Let go of files and connections."""
 
 
-class TypedReader:
+class BaseReader(ABC):
+    """What most readers have alike: their sources remember nothing, and say nothing of changes and transactions."""
+
+    begins_whole = False
+
+    @property
+    def remembered(self) -> Offsets:
+        """Nothing."""
+        return {}
+
+    @property
+    def transactions(self) -> Transactions | None:
+        """None that the source says."""
+        return None
+
+    def corrections(self, key: Sequence[str]) -> Corrections | None:
+        """None that the source says."""
+        return None
+
+    def look(self, most: int) -> Fetched:
+        """Its first rows."""
+        return self.fetch({}, most)
+
+    def forget(self, offsets: Offsets) -> None:  # noqa: B027
+        """Nothing is remembered."""
+
+    @abstractmethod
+    def fetch(self, offsets: Offsets, most: int) -> Fetched:
+        """See ``Reader``."""
+
+
+class TypedReader(BaseReader):
     """The base of readers whose values have types of their own, so that none is guessed from texts.
 
     Args:

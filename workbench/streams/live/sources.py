@@ -17,6 +17,8 @@ from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.kafka.address import KAFKA_SCHEME, with_registry
 from workbench.streams.live.kafka.reader import TopicReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
+from workbench.streams.live.postgres.address import POSTGRES_SCHEMES
+from workbench.streams.live.postgres.reader import TableReader
 from workbench.streams.live.reader import NothingYet, Reader
 from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
@@ -55,9 +57,9 @@ def open_live(
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
-        source: the address of a topic (``kafka://…``), a socket (``socket://…``), the change data feed of a Delta table
-            (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or generator, or a streaming DataFrame of
-            Spark.
+        source: the address of a topic (``kafka://…``), a table (``postgresql://…``), a socket (``socket://…``), the
+            change data feed of a Delta table (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or
+            generator, or a streaming DataFrame of Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
         options: what is declared of how CSV files are written.
@@ -87,6 +89,8 @@ def _reader(source: object, schema: pa.Schema | None, folder: Path | None, optio
             return TopicReader(source, schema)
         case str() if source.startswith(DELTA_SCHEME):
             return DeltaFeedReader(source, schema)
+        case str() if source.startswith(POSTGRES_SCHEMES):
+            return TableReader(source, schema)
         case str() if source.startswith(SOCKET_SCHEME):
             return SocketReader(source, schema)
         case _ if is_streaming(source) and folder is not None:

@@ -19,8 +19,8 @@ from workbench.streams.corrections.declared import Changes
 from workbench.streams.drift import Differences, drifts_of, folded
 from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
-from workbench.streams.live.reader import Fetched, OffsetMark, Reader, mark_of
-from workbench.streams.log import StreamLog, log_schema
+from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, Reader, mark_of
+from workbench.streams.log import ENDED, KNOWN_TO, WHOLE, StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _PATIENCE = 1.0
@@ -57,7 +57,7 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
     before, until = log.rows, time.monotonic() + _PATIENCE
     fetched = _logged(log, reader, most)
     while fetched.offsets and log.rows == before and not fetched.ended and not fetched.problem:
-        if time.monotonic() > until:
+        if time.monotonic() > until or fetched.known_to is not None:
             break
         fetched = _logged(log, reader, most)
     return fetched
@@ -65,28 +65,72 @@ def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
 
 def _logged(log: StreamLog, reader: Reader, most: int) -> Fetched:
     """Log what one fetch gives."""
-    assert log.tail is not None
+    tail = log.tail
+    assert tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
-    offsets = log.tail.offsets
-    of_source = {entry: at for entry, at in offsets.items() if mark_of(entry) in (None, OffsetMark.NOTE)}
-    fetched = reader.fetch(of_source, most)
-    if not fetched.offsets:
+    fetched = reader.fetch(of_source(tail.offsets), most)
+    if not fetched.offsets and log.transactions is None:
         return fetched
-    before = int(offsets.get(OffsetMark.LINES, "0"))
-    lines = np.arange(before + 1, before + 1 + fetched.rows.num_rows)
-    after = {**fetched.offsets, OffsetMark.LINES.value: str(before + fetched.rows.num_rows + len(fetched.quarantined))}
-    (rows, lines, quarantined), found = _fitting(log, Chunk(fetched.rows, lines, found=fetched.found))
-    corrections, columns = log.corrections, dict(log.source_columns)
-    with log.tail.transaction() as database:
-        if corrections is not None:
-            given, current = rows, CurrentRows(database, log_schema(columns.items()), corrections)
-            rows, rejected = current.apply(given, lines)
-            quarantined += quarantined_rows(given, lines, rejected)
-        drifts = drifts_of(rows, found, columns, log.rows)
-        if rows.num_rows:
-            log.tail.note_drifts(drifts, columns.keys() - {*map(stored_name, found.gone)})
-        log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
+    with tail.transaction() as database:
+        if fetched.offsets:
+            current = None
+            if log.corrections is not None:
+                current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
+            _log_rows(log, fetched, current, begins=fetched.whole)
+            while fetched.continues:
+                fetched = reader.fetch(of_source(tail.offsets), most)
+                _log_rows(log, fetched, current, begins=False)
+        if log.transactions is not None:
+            tail.append(log.schema.empty_table(), offsets=_known_of_transactions(log, fetched, most))
     return fetched
+
+
+def of_source(offsets: Offsets) -> dict[str, str]:
+    """The offsets that a reader is given: where its source resumes, and what it must remember."""
+    return {entry: at for entry, at in offsets.items() if mark_of(entry) in (None, OffsetMark.NOTE)}
+
+
+def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, begins: bool) -> None:
+    """Append what was fetched; belongs inside a transaction.
+
+    Args:
+        current: the current rows of a stream that is corrected.
+        begins: whether these are the first of rows that are all that there are.
+    """
+    assert log.tail is not None
+    before = int(log.tail.offsets.get(OffsetMark.LINES, "0"))
+    numbers = np.arange(1, fetched.rows.num_rows + 1) if fetched.events is None else np.array(fetched.events, np.int64)
+    last = max(int(numbers.max(initial=0)), fetched.rows.num_rows + len(fetched.quarantined))
+    (given, lines, quarantined), found = _fitting(log, Chunk(fetched.rows, before + numbers, found=fetched.found))
+    rows, columns = given, dict(log.source_columns)
+    if current is not None:
+        gone = current.begin_whole(before + 1) if begins else None
+        rows, rejected = current.apply(given, lines)
+        quarantined += quarantined_rows(given, lines, rejected)
+        rest = current.end_whole(before + last) if fetched.whole and not fetched.continues else None
+        rows = pa.concat_tables([some for some in (gone, rows, rest) if some is not None], promote_options="default")
+    drifts = drifts_of(rows, found, columns, log.rows)
+    if rows.num_rows:
+        log.tail.note_drifts(drifts, columns.keys() - {*map(stored_name, found.gone)})
+    if log.transactions is not None:
+        rows = log.transactions.marked(rows, given, lines)
+    after = {**fetched.offsets, OffsetMark.LINES.value: str(before + last)}
+    log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
+
+
+def _known_of_transactions(log: StreamLog, fetched: Fetched, most: int) -> dict[str, str]:
+    """What is known of the transactions in a log after what was fetched has been logged.
+
+    Of a source that has no more now the last one is whole, too: it has given what it has of it.
+    """
+    assert log.tail is not None
+    if fetched.known_to is not None:
+        known = {KNOWN_TO: str(fetched.known_to), WHOLE: str(log.rows)}
+    elif fetched.ended or fetched.rows.num_rows + len(fetched.quarantined) < most:
+        known = {WHOLE: str(log.rows)} | ({ENDED: ""} if fetched.ended else {})
+    else:
+        known = {WHOLE: str(log.begin_of_last_transaction())}
+    return {name: value for name, value in known.items() if log.tail.offsets.get(name) != value}
 
 
 def _fitting(log: StreamLog, chunk: Chunk) -> tuple[Fitting, Differences]:
