@@ -6,12 +6,14 @@ import datetime as dt
 import math
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
+    INSTANT,
     INTEGER,
     INTERVAL,
     STRING,
@@ -31,6 +33,7 @@ KINDS: dict[str, DataType] = {
     "p": BOOLEAN,
     "d": DATE,
     "t": TIMESTAMP,
+    "z": INSTANT,
     "b": BINARY,
     "a": array_of(INTEGER),
     "r": struct_of([("u", INTEGER), ("v", STRING)]),
@@ -50,6 +53,7 @@ PLAIN: list[tuple[DataType, Values]] = [
     (STRING, ["", " ", 'é\u2028\U0001f600"\\\n\t\x7f', "NULL", "null", "NaN", "a" * 10_000]),
     (DATE, [dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1970, 1, 1)]),
     (TIMESTAMP, MOMENTS),
+    (INSTANT, [moment.replace(tzinfo=ZoneInfo("UTC")) for moment in MOMENTS]),
     (INTERVAL, [dt.timedelta(days=1, microseconds=1), dt.timedelta(0), -dt.timedelta(microseconds=1)]),
     (BINARY, [b"", b"\xff\x00", bytes(range(256))]),
 ]

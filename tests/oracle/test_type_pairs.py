@@ -29,6 +29,8 @@ _ROWS: dict[str, tuple[pa.DataType, list[object]]] = {
     "d": (pa.date32(), [dt.date(2024, 1, day) for day in (1, 2, 2, 4, 6)] + [None]),
     "t": (pa.timestamp("us"), [_TIME(2024, 1, 1), _TIME(2024, 1, 2, 3), None, _TIME(2024, 1, 4), _TIME(2023, 1, 1),
                                _TIME(2024, 1, 3, 0, 0, 0, 1)]),
+    "z": (pa.timestamp("us", "UTC"), [_TIME(2024, 1, 2, 3), _TIME(2024, 1, 1), None, _TIME(2024, 1, 4, 1),
+                                      _TIME(2023, 1, 1), _TIME(2024, 1, 2)]),
     "b": (pa.binary(), [b"\x01\xff", b"", None, b"a", b"\x00", b"b"]),
     "a": (pa.list_(pa.int64()), [[1, 2], [], None, [None], [1, None], [2]]),
     "r": (pa.struct([("u", pa.int64()), ("v", pa.string())]),

@@ -1,4 +1,4 @@
-"""Texts with offsets as timestamps: the instant in UTC where the type has a time zone, as DuckDB and Spark have it."""
+"""Texts with offsets as timestamps: the instant where the type has a time zone, as DuckDB and Spark have it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPARKS = ("CAST(s AS TIMESTAMP)", "CAST(s AS TIMESTAMP_NTZ)", "TO_TIMESTAMP(s)",
 
 
 def test_a_text_with_an_offset_is_its_instant(spark: object) -> None:
-    asked = "SELECT id, TRY_CAST(TRY_CAST(s AS TIMESTAMPTZ) AS TIMESTAMP) FROM t"
+    asked = "SELECT id, TRY_CAST(s AS TIMESTAMPTZ) FROM t"
     cases = {
         f"{dialect} {type_}": Case(f"SELECT id, CAST(s AS {type_}) AS x FROM t", asked, dialect)
         for dialect in ("spark", "duckdb", "postgres")
@@ -60,11 +60,11 @@ def _as_pandas(text: str | None) -> str | None:
 
 
 @pytest.mark.parametrize(("dialect", "sql", "what"), [
-    ("duckdb", "s::TIMESTAMPTZ::VARCHAR", "the text of a TIMESTAMP WITH TIME ZONE is not supported"),
-    ("postgres", "CAST(CAST(s AS TIMESTAMPTZ) AS TEXT)", "the text of a TIMESTAMP WITH TIME ZONE is not supported"),
     ("postgres", "TIMESTAMP '2023-11-05 01:40:00-07:00'", "is not a timestamp"),
     ("postgres", "s::TIMETZ", "TIMETZ is not supported"),
-    ("duckdb", "s::TIMESTAMPTZ AT TIME ZONE 'Europe/Berlin'", "AT TIME ZONE is not supported"),
+    ("duckdb", "s AT TIME ZONE 'Europe/Berlin'", "AT TIME ZONE of string"),
+    ("postgres", "s::TIMESTAMPTZ AT TIME ZONE 'CET'", "there is no time zone CET"),
+    ("spark", "CAST(s AS TIMESTAMP_LTZ) AT TIME ZONE 'Europe/Berlin'", "AT TIME ZONE is not supported"),
     ("spark", "TO_TIMESTAMP(s, 'yyyy-MM-dd HH:mm:ssXXX')", "the character X in a date format"),
     ("spark", "s::TIMESTAMP > 1", "timestamp cannot be compared with integer"),
     ("duckdb", "STRPTIME(s, '%Y-%m-%d %H:%M:%S%z')", "the date format element %z"),

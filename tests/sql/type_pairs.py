@@ -11,7 +11,7 @@ from workbench.sql.algebra.types import INTEGER
 from workbench.sql.schema import Schema
 
 DIALECTS = ("spark", "duckdb", "postgres")
-FAMILIES = ("ixm", "s", "p", "dt", "b", "a", "r", "n")
+FAMILIES = ("ixm", "s", "p", "dtz", "b", "a", "r", "n")
 """Types whose values compare with one another. Maps compare with nothing."""
 STORED = tuple(KINDS)[:-1]
 """Columns of a stream by their kinds; an interval is the difference of two times."""
@@ -49,6 +49,7 @@ CONSTANTS = {
     "p": ("TRUE",),
     "d": ("DATE '2024-01-02'",),
     "t": ("TIMESTAMP '2024-01-02 03:00:00'",),
+    "z": ("TIMESTAMPTZ '2024-01-02 03:00:00+00'",),
     "b": ("X'01ff'", "'\\x01\\xff'::BLOB", "'\\x01ff'::bytea"),
     "a": ("ARRAY(1, 2)", "[1, 2]", "ARRAY[1, 2]"),
     "r": ("NAMED_STRUCT('u', 1, 'v', 'a')", "{'u': 1, 'v': 'a'}", "ROW(1, 'a')"),

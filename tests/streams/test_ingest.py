@@ -193,7 +193,7 @@ def test_something_else_is_refused_by_its_type(tmp_path: Path) -> None:
         (
             pa.timestamp("ms", "America/New_York"),
             datetime.datetime(2005, 1, 1, tzinfo=datetime.UTC),
-            "timestamp",
+            "timestamp with time zone",
             datetime.datetime(2005, 1, 1),
         ),
     ],

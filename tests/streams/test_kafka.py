@@ -240,7 +240,7 @@ def test_avro(broker: Broker, tmp_path: Path, framing: str) -> None:
         broker.put(topic, (b"\0\0\0\0\7" if framing else b"") + written.getvalue())
     broker.put(topic, b"\1", b"")
     log, reader = live(tmp_path, broker.url(topic, f"format=avro&schema={file}{framing}"))
-    assert [str(type_) for _, type_ in log.columns] == ["integer", "timestamp", "decimal(15,2)"]
+    assert [str(type_) for _, type_ in log.columns] == ["integer", "timestamp with time zone", "decimal(15,2)"]
     take_in(log, reader, 100)
     naive = at.replace(tzinfo=None)
     assert rows(log) == [{"id": 0, "at": naive, "fee": None}, {"id": 1, "at": naive, "fee": Decimal("1.50")}]

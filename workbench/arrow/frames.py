@@ -8,11 +8,12 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.stored_values import as_python, as_shown, has_in_python
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import INSTANT, DataType
+from workbench.sql.algebra.zones import UTC
 
 
-def as_shown_table(rows: pa.Table, types: Sequence[DataType]) -> pa.Table:
-    """Rows whose columns, which are as they are stored, get the types of ``to_shown``.
+def as_shown_table(rows: pa.Table, types: Sequence[DataType], timezone: str = UTC) -> pa.Table:
+    """Rows whose columns, which are as they are stored, get the types of ``to_shown``; instants are shown in a zone.
 
     Example:
         >>> from workbench.sql.algebra.types import BINARY
@@ -20,6 +21,8 @@ def as_shown_table(rows: pa.Table, types: Sequence[DataType]) -> pa.Table:
         [{'b': b'\\xff'}]
     """
     columns = [as_shown(column, type_) for column, type_ in zip(rows.columns, types, strict=True)]
+    zoned = pa.timestamp("us", timezone)
+    columns = [c.cast(zoned) if type_ == INSTANT else c for c, type_ in zip(columns, types, strict=True)]
     return pa.Table.from_arrays(columns, names=rows.column_names)
 
 
@@ -27,8 +30,9 @@ def frame_of(rows: pa.Table) -> pd.DataFrame:
     """Rows of ``as_shown_table`` as pandas.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats; NULL
-    and NaN of a DOUBLE are one; intervals are ``timedelta64[us]``, arrays lists, structs and maps dicts, and BINARY is
-    ``bytes``. A date or time beyond the years 1 to 9999, which Python has not, is its text.
+    and NaN of a DOUBLE are one; instants are ``datetime64[us, zone]``, intervals ``timedelta64[us]``, arrays lists,
+    structs and maps dicts, and BINARY is ``bytes``. A date or time beyond the years 1 to 9999, which Python has not, is
+    its text.
 
     Example:
         >>> frame_of(pa.table({"n": [1, None]})).dtypes["n"]

@@ -14,6 +14,7 @@ from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    INSTANT,
     INTEGER,
     INTERVAL,
     MAX_PRECISION,
@@ -27,6 +28,7 @@ from workbench.sql.algebra.types import (
     parse_expression_type,
     struct_of,
 )
+from workbench.sql.algebra.zones import UTC
 
 Times = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -82,6 +84,7 @@ def to_data_type(arrow: pa.DataType) -> DataType:
         (is_.is_fixed_size_binary, BINARY),
         (is_.is_binary_view, BINARY),
         (is_.is_date, DATE),
+        (lambda arrow: is_.is_timestamp(arrow) and arrow.tz is not None, INSTANT),
         (is_.is_timestamp, TIMESTAMP),
     ):
         if test(arrow):
@@ -112,8 +115,9 @@ def _innermost(type_: DataType) -> list[DataType]:
 
 
 def to_field(name: str, type_: DataType) -> pa.Field:
-    """A stored column; the field of values that are stored as texts says of which type they are."""
-    return pa.field(name, to_arrow(type_), metadata={_TYPE: str(type_)} if type_.is_text_when_stored else None)
+    """A stored column; the field of values that are stored as those of another type says of which type they are."""
+    says = type_.is_text_when_stored or type_ == INSTANT
+    return pa.field(name, to_arrow(type_), metadata={_TYPE: str(type_)} if says else None)
 
 
 def type_of_field(field: pa.Field) -> DataType:
@@ -141,7 +145,8 @@ def to_arrow(type_: DataType) -> pa.DataType:
 
 def to_shown(type_: DataType, of_entries: bool = False) -> pa.DataType:
     """The Arrow type in which answers give values: of an INTERVAL, which is stored as its microseconds, a duration, of
-    an ARRAY, STRUCT, MAP or BINARY, which are stored as texts, a list, a struct, a map or bytes.
+    an instant, which is stored as the time of UTC, one with a zone, of an ARRAY, STRUCT, MAP or BINARY, which are
+    stored as texts, a list, a struct, a map or bytes.
 
     With ``of_entries`` maps are lists of structs, which Arrow casts and of which a map is a view.
 
@@ -157,6 +162,8 @@ def to_shown(type_: DataType, of_entries: bool = False) -> pa.DataType:
         return pa.struct([(name, to_shown(field, of_entries)) for name, field in type_.fields])
     if type_ == BINARY:
         return pa.binary()
+    if type_ == INSTANT:
+        return pa.timestamp("us", UTC)
     return pa.duration("us") if type_ == INTERVAL else to_arrow(type_)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 17
+VERSION = 18
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -192,7 +192,7 @@ CREATE TABLE registrations (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, sql TEXT NOT NULL, dialect TEXT NOT NULL,
     registered INTEGER NOT NULL, status TEXT NOT NULL, logical TEXT NOT NULL, results TEXT NOT NULL,
     windows TEXT NOT NULL, id TEXT NOT NULL, priority INTEGER NOT NULL, suspended INTEGER,
-    by_load INTEGER NOT NULL) WITHOUT ROWID;
+    by_load INTEGER NOT NULL, timezone TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE batches (
     batch INTEGER PRIMARY KEY, rows INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL,
     changes TEXT NOT NULL, late_rows TEXT NOT NULL, cuts TEXT NOT NULL);
@@ -281,6 +281,8 @@ MIGRATIONS = {
     15: _planned_anew(),
     # Streams can get columns later.
     16: "ALTER TABLE streams ADD COLUMN added TEXT NOT NULL DEFAULT '[]';",
+    # Queries got the time zone that they are bound in.
+    17: "ALTER TABLE registrations ADD COLUMN timezone TEXT NOT NULL DEFAULT 'UTC';",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -233,6 +233,9 @@ def _as_shown(column: str, type_: DataType) -> str:
     match type_.kind:
         case Kind.DATE:
             return f"date_from_unix_date({column})"
+        case Kind.TIMESTAMP if type_.zoned:
+            parts = (f"{part}({column})" for part in ("year", "month", "day", "hour", "minute"))
+            return f"make_timestamp({', '.join(parts)}, extract(second from {column}), 'UTC')"
         case Kind.INTERVAL:
             return _AS_INTERVAL.format(column)
         case _ if type_.is_text_when_stored:

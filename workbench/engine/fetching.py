@@ -123,28 +123,30 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
 
-def to_shown_table(rows: pa.Table, plan: QueryPlan, first: tuple[str, ...] = ()) -> pa.Table:
+def to_shown_table(rows: pa.Table, plan: QueryPlan, timezone: str, first: tuple[str, ...] = ()) -> pa.Table:
     """Rows with the names and the types that answers show (``to_shown``).
 
     Args:
         rows: as they are fetched.
         plan: of their query.
+        timezone: in which instants are shown.
         first: names of the leading columns, which are not the query's; a column of the query that is called like one
             gets a number, as where a name is selected twice.
     """
     names = unique_names([*first, *(output.name for output in plan.outputs)])
     types = [*[INTEGER] * len(first), *(output.type for output in plan.outputs)]
-    return as_shown_table(rows.rename_columns(names), types)
+    return as_shown_table(rows.rename_columns(names), types, timezone)
 
 
-def to_pandas(rows: pa.Table, plan: QueryPlan) -> pd.DataFrame:
+def to_pandas(rows: pa.Table, plan: QueryPlan, timezone: str) -> pd.DataFrame:
     """Rows as pandas, as ``frame_of``.
 
     Args:
         rows: with the query's columns, as they are fetched.
         plan: of the query.
+        timezone: in which instants are shown.
     """
-    return frame_of(to_shown_table(rows, plan))
+    return frame_of(to_shown_table(rows, plan, timezone))
 
 
 def _is_read_here(answer: Answers) -> bool:

@@ -61,7 +61,7 @@ def sql_literal(value: Any, dialect: str) -> str:
         case float() | Decimal():
             return format(Decimal(str(value)), "f")
         case dt.datetime() if value.tzinfo is not None:
-            raise MagicError("a time with a time zone has no literal", hint="streams have local times; drop the zone")
+            return f"CAST('{value.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f}+00:00' AS TIMESTAMP WITH TIME ZONE)"
         case dt.datetime():
             return f"CAST('{value:%Y-%m-%d %H:%M:%S.%f}' AS TIMESTAMP)"
         case None | bool() | int() | str() | dt.date():

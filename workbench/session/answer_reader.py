@@ -63,7 +63,7 @@ class AnswerReader:
         def fetched() -> dict[str, pd.DataFrame]:
             with self._all_answers([*queries.values()]) as answers, translate_errors("read the results"):
                 results = zip(queries, answers, fetch_results(answers), strict=True)
-                return {name: to_pandas(rows, answer.plan) for name, answer, rows in results}
+                return {name: to_pandas(rows, answer.plan, queries[name].timezone) for name, answer, rows in results}
 
         return self._store.once_more(fetched)
 

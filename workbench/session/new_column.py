@@ -141,9 +141,9 @@ def unseen(state: State, query: QueryRecord) -> list[str]:
 
 
 def schema_before(state: State, query: QueryRecord) -> Schema:
-    """The names that a query could use when it was registered, as far as columns were added since."""
+    """The names that a query could use when it was registered, as far as columns were added since, and its zone."""
     streams = {name: _before(stream, query) for name, stream in state.streams.items()}
-    return replace(state, streams=streams).schema
+    return replace(state, streams=streams, timezone=query.timezone).schema
 
 
 def _before(stream: Stream, query: QueryRecord) -> Stream:

@@ -91,6 +91,11 @@ class Query:
         return self._registered.dialect
 
     @property
+    def timezone(self) -> str:
+        """The time zone in which it was registered, and in which instants of its answer are shown."""
+        return self._registered.timezone
+
+    @property
     def left_out(self) -> Mapping[str, int]:
         """The rows that its answer lacks because they were left out (``shed``), by the streams that it reads."""
         streams = self._store.last.streams
@@ -157,7 +162,8 @@ class Query:
             >>> session.query("last_days").result(at="2002-11-20")  # doctest: +SKIP
         """
         doing = f"read the result of {self.name}"
-        return self._read(doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan), at)
+        zone = self.timezone
+        return self._read(doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan, zone), at)
 
     def estimate(self) -> pd.DataFrame:
         """Estimates of COUNT, SUM and AVG with the rows that were left out (``shed="sample"``).
@@ -223,7 +229,7 @@ class Query:
         refinement = self._refinement(where, sort, descending)
 
         def read(answers: Answers) -> pd.DataFrame:
-            return to_pandas(fetch_first(answers, skip, limit, refinement), answers.plan)
+            return to_pandas(fetch_first(answers, skip, limit, refinement), answers.plan, self.timezone)
 
         return self._read(f"read the first rows of {self.name}", read, at)
 
@@ -320,7 +326,7 @@ class Query:
         after = self.registered if batch is None else max(batch, self.registered)
 
         def read(answers: Answers) -> pa.Table:
-            return to_shown_table(fetch_changes(answers, batch), answers.plan, ("batch", "weight"))
+            return to_shown_table(fetch_changes(answers, batch), answers.plan, self.timezone, ("batch", "weight"))
 
         rows = self._read(f"read the changes of {self.name}", read, after=after)
         return rows.take(pc.sort_indices(rows.column("batch")))
@@ -360,7 +366,7 @@ class Query:
         condition = ""
         if where is not None and where.strip():
             types = [type_ for _, type_ in self.columns]
-            predicates = bind_condition(where, self.dialect, tuple(zip(places, types, strict=True)))
+            predicates = bind_condition(where, self.dialect, tuple(zip(places, types, strict=True)), self.timezone)
             stored = {stored_name(name): place for name, place in places.items()}
             condition = predicates_to_spark(predicates, lambda column: f"_{stored[column.name]}")
         return Refinement(condition, None if sort is None else places[sort.lower()], descending)

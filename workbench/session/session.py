@@ -26,6 +26,7 @@ from workbench.session.methods.sinks import SessionSinks
 from workbench.session.methods.streams import SessionStreams
 from workbench.session.parts import AnySpark, Parts
 from workbench.session.player import Player
+from workbench.sql.algebra.zones import UTC, known_zone
 from workbench.sql.syntax.dialects import known_dialect
 
 
@@ -44,6 +45,8 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
+        timezone: the zone in which instants are other times where a text does not say it, and are shown; see
+            ``set_timezone``.
         group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
             other users. ``None``: no other user.
 
@@ -56,7 +59,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
 
     Raises:
         SessionError: there is a session in the folder already, or it cannot be written to or given to the group.
-        SqlError, UnsupportedError: there is no such dialect, or it is not read.
+        SqlError, UnsupportedError: there is no such dialect or time zone, or the dialect is not read.
         EnvironmentProblem: Spark did not start, or its workers cannot reach the folder.
 
     Example:
@@ -74,12 +77,13 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         dialect: str = "spark",
         options: Options | None = None,
         group: str | int | None = None,
+        timezone: str = UTC,
     ) -> None:
-        dialect = known_dialect(dialect)
+        dialect, timezone = known_dialect(dialect), known_zone(timezone)
         directory, options = SessionDirectory.new(path, group), options or Options()
         with directory.starting() as catalog:
             self._wire(directory, catalog, spark, dialect, options)
-            self.parts.opening.begin(dialect, asdict(options))
+            self.parts.opening.begin(dialect, asdict(options), timezone)
 
     @classmethod
     def open(

@@ -13,6 +13,7 @@ from workbench.optimizer.hydration_cost import PastHydration
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
+from workbench.sql.algebra.zones import UTC
 from workbench.sql.logical import LogicalQuery, StreamWindow
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.streams.stream import Stream
@@ -41,6 +42,7 @@ class QueryRecord:
         priority: how important it is; where rows come too fast, those below 0 are suspended, the lowest first.
         suspended: the batch after which it was suspended; ``None``: it runs.
         by_load: whether live running has suspended it, and is to resume it.
+        timezone: the zone of the session as it was registered, in which its instants are other times, and are shown.
     """
 
     name: str
@@ -56,6 +58,7 @@ class QueryRecord:
     priority: int = 0
     suspended: int | None = None
     by_load: bool = False
+    timezone: str = UTC
 
 
 def check_active(query: QueryRecord, status: str) -> None:
@@ -86,6 +89,7 @@ class State:
         hydrations: what the last hydrations took, for predicting the next ones.
         line: the line of history, a number that counts on whenever batches that were run are not what they were: the
             session has gone back, or was repaired or planned anew as it was opened.
+        timezone: the zone of queries that are registered from now on.
     """
 
     network: Network = field(default_factory=Network)
@@ -100,6 +104,7 @@ class State:
     named: int = 0
     hydrations: tuple[PastHydration, ...] = ()
     line: int = 0
+    timezone: str = UTC
 
     @property
     def schema(self) -> Schema:
@@ -111,7 +116,8 @@ class State:
         corrected = frozenset(name for name, stream in self.streams.items() if not stream.append_only)
         now = self.engine.clock.now
         spelled = {name: stream.spelled for name, stream in self.streams.items()}
-        return Schema(columns, self.views, latest, self.aggregates, times, tables, now, corrected, spelled)
+        known = self.views, latest, self.aggregates
+        return Schema(columns, *known, times, tables, now, corrected, spelled, self.timezone)
 
     @property
     def batch(self) -> int:

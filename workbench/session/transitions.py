@@ -158,6 +158,7 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
             id=uuid.uuid4().hex,
             explanation=explanation,
             priority=known[name].priority if name in known else 0,
+            timezone=text.bound.timezone,
         )
         state = replace(state.with_views(views), queries={**state.queries, name: record})
     return _adopt(runtime, state, network)

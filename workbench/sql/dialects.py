@@ -99,7 +99,11 @@ class Dialect:
         substring_from_zero: whether position 0 of SUBSTR means 1.
         length_of_arrays: whether LENGTH takes arrays.
         offset_in_texts: whether the text of a TIMESTAMP WITH TIME ZONE has its offset.
-        timestamp_is_instant: whether TIMESTAMP is TIMESTAMP WITH TIME ZONE.
+        timestamp_is_instant: whether a TIMESTAMP is what the session's clock shows at an instant; its text may have an
+            offset.
+        subtracts_instants: whether the difference of two instants is the time that passes between them; else that of
+            what the session's clock shows; ``None``: some of both.
+        takes_last_instant: whether a time that a clock shows twice is the last of the two instants; else the first.
         date_has_time: whether a DATE has a time of the day.
         times_by_setting: whether texts of times without a format depend on the database's settings, as does the first
             day of a week.
@@ -169,6 +173,8 @@ class Dialect:
     length_of_arrays: bool = False
     offset_in_texts: bool = False
     timestamp_is_instant: bool = False
+    subtracts_instants: bool | None = False
+    takes_last_instant: bool = False
     date_has_time: bool = False
     times_by_setting: bool = False
     names_in_formats: bool = False
@@ -239,6 +245,8 @@ DUCKDB = Dialect(
     log="log10",
     length_of_arrays=True,
     offset_in_texts=True,
+    subtracts_instants=None,
+    takes_last_instant=True,
     day_of_week=True,
     epoch_is_double=True,
     full_names_of_days=True,
@@ -273,6 +281,8 @@ _POSTGRES = Dialect(
     truth_texts=TruthTexts(" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
     log="log10",
     offset_in_texts=True,
+    subtracts_instants=True,
+    takes_last_instant=True,
     day_of_week=True,
     floor_of_integer_is_double=True,
     concat_skips_nulls=True,
@@ -308,6 +318,7 @@ ORACLE = Dialect(
 BIGQUERY = Dialect(
     name="bigquery",
     truth_texts=TruthTexts("", "true", "false"),
+    timestamp_is_instant=True,
     integer_widths=False,
     floor_of_integer_is_double=True,
     like_escape="\\",

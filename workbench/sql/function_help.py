@@ -19,7 +19,8 @@ from workbench.sql.functions.declaration import Function
 
 TABLE = Path(__file__).with_name("function_help.jsonl")
 
-_COLUMNS = {"integer": "a", "double": "x", "string": "s", "date": "d", "timestamp": "ts", "boolean": "p"}
+_COLUMNS = {"integer": "a", "double": "x", "string": "s", "date": "d", "timestamp": "ts", "moment": "ts",
+            "boolean": "p"}  # fmt: skip
 """Type of an argument -> the column of the trials that has it."""
 _HELP = re.compile(r"(\w+\(.*?\)) (.+)")
 

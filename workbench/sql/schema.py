@@ -12,6 +12,7 @@ from typing import TypeVar
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.zones import UTC
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.windows.stream_time import EventTimeVector
 
@@ -82,6 +83,7 @@ class Schema:
         corrected: which of the streams take rows back; the others are append-only.
         event_times: what time it is on each stream.
         spelled: for a stream its columns with capital letters, as the source spells them, by names in lower case.
+        timezone: the zone in which instants are other times where a text does not say it.
 
     Example:
         >>> Schema({"FedWireTrans": ()}).stream("fedwiretrans")[0]
@@ -97,6 +99,7 @@ class Schema:
     event_times: EventTimeVector = field(default_factory=dict)
     corrected: frozenset[str] = frozenset()
     spelled: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    timezone: str = UTC
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

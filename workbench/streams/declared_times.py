@@ -26,7 +26,9 @@ _MOST_DIGITS = 18
 _LONG = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _EARLIEST, _LATEST = 631_152_000, 4_102_444_800
 """Seconds since 1970: the years 1990 to 2100, in which the unit of a number can be told."""
-_DECLARED = re.compile(r"^\s*(date|timestamp)\s+(?!with)(\S.*?)\s*$", re.IGNORECASE)
+_DECLARED = re.compile(
+    r"^\s*(date|timestamptz|timestamp with time zone|timestamp)\s+(?!with)(\S.*?)\s*$", re.IGNORECASE
+)
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from fake_session import FakeSession
 
+from workbench import Session
 from workbench.errors import SessionError
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.commands.sessions import close, described, open_session, save
+from workbench.notebook.commands.sessions import close, config, described, open_session, save
 from workbench.notebook.context import NotebookContext
 
 
@@ -151,3 +154,16 @@ def test_closing_lets_others_go_on_and_loses_nothing(capsys):
     assert not session.closed
     close.run(context, Arguments("", leave=True))
     assert session.closed and context.current is None
+
+
+def test_the_zone_of_a_session_is_shown_and_set(capsys, in_process):
+    with Session(in_process) as session:
+        session.add_stream("t", pa.table({"id": [1]}), history=1)
+        session.register("SELECT id FROM t", "early")
+        context = NotebookContext({}, lambda: session, lambda path: session)
+        for value, lines in (
+            (None, ["timezone UTC"]),
+            ("asia/kathmandu", ["timezone Asia/Kathmandu", "early stays in UTC"]),
+        ):
+            config.run(context, Namespace(setting="timezone", value=value))
+            assert capsys.readouterr().out.splitlines() == lines

@@ -45,6 +45,8 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "register": lambda s: s.register(SQL),
     "register_many": lambda s: s.register_many({"a": SQL}),
     "preview": lambda s: s.preview(SQL, "a"),
+    "timezone": lambda s: s.timezone,
+    "set_timezone": lambda s: s.set_timezone("Europe/Berlin"),
     "reoptimize": lambda s: s.reoptimize(),
     "compare_strategies": lambda s: s.compare_strategies(),
     "drop": lambda s: s.drop("q"),

@@ -33,7 +33,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     for column in ("span", "shed", "gaps", "added"):
         connection.execute(f"ALTER TABLE streams DROP COLUMN {column}")
     connection.execute("ALTER TABLE batches DROP COLUMN cuts")
-    for column in ("priority", "suspended", "by_load"):
+    for column in ("priority", "suspended", "by_load", "timezone"):
         connection.execute(f"ALTER TABLE registrations DROP COLUMN {column}")
     for column in ("seconds", "memory", "least", "most", "signature"):
         connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")

@@ -65,6 +65,8 @@ def same(wanted: Any, found: Any) -> bool:
         return wanted.keys() == found.keys() and all(same(wanted[name], found[name]) for name in wanted)
     if isinstance(wanted, list) and isinstance(found, list):
         return len(wanted) == len(found) and all(map(same, wanted, found))
+    if isinstance(wanted, dt.datetime) and isinstance(found, dt.datetime) and wanted.tzinfo and found.tzinfo:
+        wanted, found = wanted.astimezone(dt.UTC), found.astimezone(dt.UTC)  # UTC has several names
     return repr(wanted) == repr(found)
 
 

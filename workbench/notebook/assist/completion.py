@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
+from zoneinfo import available_timezones
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
@@ -101,6 +102,8 @@ def _of_values(context: NotebookContext, argument: Argument, fragment: str) -> S
             return _matches(session.queries if (session := current_session(context)) else (), fragment, "query")
         case "query or stream":
             return _matches(kinds_of(current_session(context)), fragment)
+        case "zone":
+            return _matches(sorted(available_timezones()), fragment)
         case "dialect":
             return _matches(sorted(EXAMINED), fragment, "dialect")
         case "speed":

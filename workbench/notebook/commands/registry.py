@@ -92,7 +92,7 @@ COMMANDS: dict[str, Command] = {
             experiment.experiment,
         ),
         *(suspension.suspend, suspension.resume, suspension.priority),
-        *(sessions.save, sessions.close, sessions.open_session, sessions.check),
+        *(sessions.save, sessions.close, sessions.open_session, sessions.config, sessions.check),
         *(sessions.doctor, sessions.last_error, help_command),
     )
 }

@@ -74,6 +74,26 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
     show("\n".join(lines))
 
 
+@command(
+    "config",
+    argument("setting", metavar="SETTING", nargs="?", choices=("timezone",), help="the setting; all unless given"),
+    argument("value", metavar="VALUE", nargs="?", completes="zone", help="its new value, which the session keeps"),
+    examples=("%argus config", "%argus config timezone Europe/Berlin"),
+)
+def config(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show the settings of the session, or change one.
+
+    Raises:
+        SqlError: there is no such time zone.
+    """
+    session = context.session
+    if arguments.value is not None:
+        session.set_timezone(arguments.value)
+    others = {name: query.timezone for name, query in session.queries.items() if query.timezone != session.timezone}
+    lines = [f"timezone {session.timezone}", *(f"{name} stays in {zone}" for name, zone in others.items())]
+    show("\n".join(lines))
+
+
 @command("check", _EMPTY, examples=("%argus check",))
 def check(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Read all files of the session's folder, and compare each with the checksum it was written with.

@@ -90,7 +90,8 @@ def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def _alert(session: Session, query: Query, condition: str, least: int) -> None:
     """Register a query for the condition, and say what newly satisfies it."""
     names = unique_names([name.lower() for name, _ in query.columns])
-    bind_condition(condition, query.dialect, tuple(zip(names, (type_ for _, type_ in query.columns), strict=True)))
+    columns = tuple(zip(names, (type_ for _, type_ in query.columns), strict=True))
+    bind_condition(condition, query.dialect, columns, query.timezone)
     name, sink = f"{query.name}_alert", f"alert {query.name}"
     if name in session.queries and sink not in session.sinks:
         raise MagicError(f"there is a query {name}, as an alert would be called", hint=f"%argus drop {name}")

@@ -44,9 +44,10 @@ class Opening:
         self._followed_commits = 0
         self._lock = threading.Lock()
 
-    def begin(self, dialect: str, options: Mapping[str, object]) -> None:
+    def begin(self, dialect: str, options: Mapping[str, object], timezone: str) -> None:
         """Commit how a new session was made."""
-        with self._store.changing():
+        with self._store.changing() as change:
+            change.state = replace(change.state, timezone=timezone)
             self._catalog.settings.put("dialect", dialect)
             self._catalog.settings.put("options", options)
         with translate_errors("begin the session"):

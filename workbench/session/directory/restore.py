@@ -26,6 +26,7 @@ from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.integrity import FileVerifier, StoredFile
 from workbench.session.directory.stored_session import StoredSession, StoredStream
 from workbench.session.state import State
+from workbench.sql.algebra.zones import UTC
 from workbench.sql.logical import calls_of
 from workbench.streams.log import MANIFEST, logged_files, open_log
 from workbench.streams.stream import Stream
@@ -198,6 +199,7 @@ def restored_state(
         named=int(stored.settings.get("named", 0)),
         hydrations=stored.hydrations(),
         line=int(stored.settings.get("line", 0)),
+        timezone=stored.settings.get("timezone", UTC),
     )
     return state.disabled(missing | damage.unreadable(network))
 

@@ -173,6 +173,7 @@ class StoredSession:
         self.settings.put("commits", self._catalog.commits + 1)
         self.settings.put("named", after.named)
         self.settings.put("line", after.line)
+        self.settings.put("timezone", after.timezone)
         if after.hydrations != before.hydrations:
             self.settings.put("hydrations", [(p.work.operators, p.work.rows, p.seconds) for p in after.hydrations])
 

@@ -24,6 +24,7 @@ from workbench.session.live.suspension import Suspension
 from workbench.session.query import Query, QueryHandles
 from workbench.session.state import LAZY, LISTED, State
 from workbench.session.transitions import BoundText, Runtime
+from workbench.sql.algebra.zones import known_zone
 from workbench.sql.binder.pipeline import Bound, bind
 
 
@@ -55,6 +56,25 @@ class SessionQueries:
         self._store, self._runtime, self._failures, self._answers = store, runtime, failures, answers
         self._handles, self._suspension, self._reoptimizer = handles, suspension, reoptimizer
         self.dialect = dialect
+
+    @property
+    def timezone(self) -> str:
+        """The time zone of queries that are registered from now on; ``Query.timezone`` says that of each."""
+        return self._store.state.timezone
+
+    def set_timezone(self, zone: str) -> None:
+        """Say in which zone instants are other times where a text does not say it, and in which they are shown.
+
+        The session keeps it. Queries that are there keep the zone that they were registered in.
+
+        Raises:
+            SqlError: there is no such zone; the hint has the nearest.
+
+        Example:
+            >>> session.set_timezone("Europe/Berlin")  # doctest: +SKIP
+        """
+        with self._store.changing() as change:
+            change.state = replace(change.state, timezone=known_zone(zone))
 
     def register(
         self,

@@ -16,7 +16,7 @@ from workbench.arrow.stored_values import as_rows, json_value
 from workbench.errors import SessionError
 from workbench.session.sinks.rows import Row, numbered_changes, upserts
 from workbench.session.sinks.target import Target
-from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.algebra.types import INSTANT, INTEGER, DataType, Kind
 from workbench.streams.addresses.address import kept_address
 
 _PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL, target text)"
@@ -211,6 +211,8 @@ def _identifier(name: str) -> Any:
 def _written(type_: DataType) -> str:
     if type_.element is not None and type_.kind is Kind.ARRAY:
         return f"{_written(type_.element)}[]"
+    if type_ == INSTANT:
+        return "timestamptz"
     return _TYPES.get(type_.kind) or f"numeric({type_.precision}, {type_.scale})"
 
 

@@ -21,6 +21,7 @@ from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    INSTANT,
     INTERVAL,
     PLAIN_KINDS,
     STRING,
@@ -29,6 +30,7 @@ from workbench.sql.algebra.types import (
     Kind,
     common_type,
 )
+from workbench.sql.algebra.zones import in_zone, zoning
 
 AS_TEXT = "ARRAY_JOIN(x, ',')"
 """How to make a text of an array, for hints."""
@@ -114,8 +116,14 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         or (have.kind is type_.kind and not have.element and not have.fields)
         or (have.temporal and type_.temporal)
     ):
-        return Call("cast", (expression,), type_)
+        return _converted(expression, type_)
     raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
+
+
+def _converted(expression: Expression, type_: DataType) -> Expression:
+    """The expression under a cast; between an instant and other times it is one in the zone of the text."""
+    is_of_zone = INSTANT in (expression.type, type_) and expression.type.temporal
+    return in_zone(expression, type_) if is_of_zone else Call("cast", (expression,), type_)
 
 
 def as_exactly(expression: Expression, type_: DataType) -> Expression:
@@ -151,7 +159,7 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     if interval := next((s for s in typed if s.type == INTERVAL), None):
         return tuple(_micros(side, interval) for side in sides)
     kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
-    target = _comparison_type(kinds)
+    target = INSTANT if any(s.type == INSTANT for s in typed) else _comparison_type(kinds)
     result = []
     for side in sides:
         if target is None:
@@ -225,7 +233,7 @@ _TIMES = "timestamps are written as 2002-11-20 10:00:00"
 def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_.temporal and parse_instant(expression.value) is not None:
-            return f"it has an offset, and times here have none: TIMESTAMP WITH TIME ZONE '{expression.value}', in UTC"
+            return f"it has an offset, and times here have none: TIMESTAMP WITH TIME ZONE '{expression.value}'"
         if type_.temporal:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
             return f"{form}; TO_{type_.kind.upper()} reads other formats"
@@ -283,7 +291,7 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
         if converted is not None:
             return converted
     if not _is_untyped(argument):
-        return Call("cast", (argument,), type_)
+        return _converted(argument, type_)
     if type_.kind is not argument.type.kind:
         raise _no_common_type(type_, argument)
     return empty_array(type_)
@@ -294,8 +302,18 @@ def _no_common_type(type_: DataType, argument: Expression) -> TypeClash:
     return TypeClash(message, argument, hint=_hint(argument, type_))
 
 
+def as_clock(expression: Expression) -> Expression:
+    """A date or timestamp, also of a constant string; of an instant what the clock of the text's zone shows.
+
+    Raises:
+        TypeClash: it is neither.
+    """
+    time = as_time(expression)
+    return coerce(time, TIMESTAMP) if time.type == INSTANT else time
+
+
 def as_time(expression: Expression) -> Expression:
-    """A date or timestamp as it is, a constant string as a date or timestamp.
+    """A date, timestamp or instant as it is, a constant string as a date or timestamp.
 
     Raises:
         TypeClash: it is neither.
@@ -316,8 +334,18 @@ def as_string(expression: Expression) -> Expression:
     if is_null(expression):
         return Constant(None, STRING)
     check_cast(expression, STRING)
+    if expression.type == INSTANT:
+        return _text_of_instant(expression)
     cast = Call("cast", (expression,), STRING)
     return fold(cast) or cast
+
+
+def _text_of_instant(instant: Expression) -> Expression:
+    """The text of what the clock of the text's zone shows, with the offset where the dialect writes it."""
+    clock = coerce(instant, TIMESTAMP)
+    if zoning().writes_offset:
+        return Call("text_with_offset", (clock, instant), STRING)
+    return Call("cast", (clock,), STRING)
 
 
 _CASTS: dict[Kind, set[Kind]] = {

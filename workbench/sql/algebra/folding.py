@@ -14,7 +14,8 @@ from typing import Any
 
 from workbench.sql.algebra.arithmetic import EXACT, exact_constant, fits
 from workbench.sql.algebra.expressions import Call, Constant, Value
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INSTANT, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.algebra.zones import CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF, clock_of, in_zone, instant_of
 
 _SQL_FORMS = ["yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd HH:mm", "yyyy-MM-dd"]
 _DIRECTIVES = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
@@ -73,6 +74,8 @@ def parse_instant(text: str) -> dt.datetime | None:
 def constant_as(constant: Constant, type_: DataType) -> Constant | None:
     """The constant in another type; ``None`` where something would be lost, or a text is not of that type."""
     value = constant.value
+    if value is not None and INSTANT in (constant.type, type_) and constant.type != type_:
+        return _constant_of_zone(constant, type_)
     match value, type_.kind:
         case None, _:
             return Constant(None, type_)
@@ -93,6 +96,22 @@ def constant_as(constant: Constant, type_: DataType) -> Constant | None:
         case dt.date(), Kind.TIMESTAMP if not isinstance(value, dt.datetime):
             return Constant(dt.datetime.combine(value, dt.time()), TIMESTAMP)
     return None
+
+
+def _constant_of_zone(constant: Constant, type_: DataType) -> Constant | None:
+    """An instant as another constant, or another one as an instant, in the zone of the text."""
+    if constant.type == INSTANT:
+        shown = in_zone(constant, TIMESTAMP) if type_.temporal else None
+        if not isinstance(shown, Constant):
+            return None
+        return shown if type_ == TIMESTAMP else constant_as(shown, type_)
+    if isinstance(constant.value, str):
+        instant, clock = parse_instant(constant.value), parse_timestamp(constant.value)
+        if instant is not None or clock is None:
+            return None if instant is None else Constant(instant, INSTANT)
+        constant = Constant(clock, TIMESTAMP)
+    made = in_zone(constant, INSTANT) if constant.type.temporal else None
+    return made if isinstance(made, Constant) else None
 
 
 def fold(expression: Call) -> Constant | None:
@@ -118,6 +137,10 @@ def fold(expression: Call) -> Constant | None:
             return Constant(time, TIMESTAMP) if time else None
         case (("add_months" | "add_months_to_timestamp"), [dt.date() as time, int() as months]):
             return _time(months_later, time, months, type_)
+        case function, [dt.datetime(), str() as zone] if function in (CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF):
+            first, is_last = expression.arguments[0], function == LAST_INSTANT_OF
+            found = clock_of(first, zone) if function == CLOCK_OF else instant_of(first, zone, is_last)
+            return found if isinstance(found, Constant) else None
         case "add_seconds", [dt.datetime() as time, int() as seconds]:
             return _time(lambda time, seconds: time + dt.timedelta(seconds=seconds), time, seconds, type_)
         case operator, [left, right] if operator in _COMPARISONS:

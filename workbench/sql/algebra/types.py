@@ -44,7 +44,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True, eq=False)
 class DataType(Interned):
     """A kind, with precision and scale for decimals, bits for narrow integers, the type of an array's elements or a
-    map's entries, names and types of a struct's fields.
+    map's entries, names and types of a struct's fields, and whether a TIMESTAMP is an instant.
 
     Example:
         >>> str(DataType(Kind.DECIMAL, 15, 2))
@@ -56,6 +56,7 @@ class DataType(Interned):
     scale: int = 0
     element: DataType | None = None
     fields: tuple[tuple[str, DataType], ...] = ()
+    zoned: bool = False
 
     def __str__(self) -> str:
         return self._text
@@ -70,6 +71,8 @@ class DataType(Interned):
             return f"struct<{','.join(f'{_quoted(name)}:{type_}' for name, type_ in self.fields)}>"
         if self.kind is Kind.INTEGER and self.precision:
             return f"integer({self.precision})"
+        if self.zoned:
+            return "timestamp with time zone"
         return f"decimal({self.precision},{self.scale})" if self.kind is Kind.DECIMAL else self.kind.value
 
     @property
@@ -114,7 +117,8 @@ class DataType(Interned):
 
     @property
     def spark(self) -> str:
-        """The type's name in an expression of Spark SQL; a timestamp is stream time and has no zone.
+        """The type's name in an expression of Spark SQL; a timestamp is stream time and has no zone, an instant is one
+        in UTC.
 
         Fields of a struct are called by their places there: ``f0``, ``f1``. A map is the array of its entries.
         """
@@ -134,7 +138,7 @@ class DataType(Interned):
         if self.fields:
             fields = (f"`{name.replace('`', '``')}`:{type_.shown}" for name, type_ in self.fields)
             return f"struct<{','.join(fields)}>"
-        return self.spark
+        return Kind.TIMESTAMP.value if self.zoned else self.spark
 
     @property
     def is_text_when_stored(self) -> bool:
@@ -156,6 +160,9 @@ DOUBLE = DataType(Kind.DOUBLE)
 STRING = DataType(Kind.STRING)
 DATE = DataType(Kind.DATE)
 TIMESTAMP = DataType(Kind.TIMESTAMP)
+INSTANT = DataType(Kind.TIMESTAMP, zoned=True)
+"""TIMESTAMP WITH TIME ZONE: a moment, which clocks of zones show as different times; computed and stored as the time of
+a clock of UTC, by which it is equal and ordered."""
 INTERVAL = DataType(Kind.INTERVAL)
 BINARY = DataType(Kind.BINARY)
 
@@ -255,8 +262,8 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
         a, b = as_decimal(left), as_decimal(right)
         scale = max(a.scale, b.scale)
         return decimal(max(a.precision - a.scale, b.precision - b.scale) + scale, scale)
-    if {left.kind, right.kind} == {Kind.DATE, Kind.TIMESTAMP}:
-        return TIMESTAMP
+    if left.temporal and right.temporal:
+        return INSTANT if INSTANT in (left, right) else TIMESTAMP
     return None
 
 
@@ -266,7 +273,8 @@ _NAMES: dict[str, DataType] = {
     **dict.fromkeys(("double", "float", "real", "double precision", "float64"), DOUBLE),
     **dict.fromkeys(("string", "varchar", "varchar2", "char", "text"), STRING),
     "date": DATE,
-    **dict.fromkeys(("timestamp", "timestamp_ntz", "datetime"), TIMESTAMP),
+    **dict.fromkeys(("timestamp", "timestamp_ntz", "datetime", "timestamp without time zone"), TIMESTAMP),
+    **dict.fromkeys(("timestamp with time zone", "timestamptz", "timestamp_ltz"), INSTANT),
 }
 _DECIMAL_NAMES = ("decimal", "numeric", "number")
 _TYPE_TEXT = re.compile(r"\s*([a-z_0-9 ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", re.IGNORECASE)
@@ -296,7 +304,7 @@ def parse_type(text: str) -> DataType:
         return DataType(Kind.DECIMAL, precision, scale)
     if match and name == "integer" and match[2] and int(match[2]) in NARROW and match[3] is None:
         return integer(int(match[2]))
-    if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP)):
+    if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP, INSTANT)):
         return _NAMES[name]
     known = [*_NAMES, *_DECIMAL_NAMES]
     raise SqlError(

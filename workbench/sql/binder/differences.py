@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, Kind
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
@@ -56,7 +56,10 @@ def _is_plain_cast(bound: Expression) -> bool:
     if bound.type == INTERVAL:
         return True
     if bound.function != "cast":
-        return bound.type in (BOOLEAN, TIMESTAMP) or bound.type.numeric  # of a text, as the dialect reads it
+        is_read = (
+            bound.type == BOOLEAN or bound.type.temporal or bound.type.numeric
+        )  # of a text, as the dialect reads it
+        return is_read or bound.function == "text_with_offset"
     have, target = bound.arguments[0].type, bound.type
     if target.kind is Kind.INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds
@@ -77,8 +80,8 @@ def _is_whole(rounded: Call) -> bool:
 
 def _has_same_text(bound: Expression) -> bool:
     """A concatenation of texts, integers and dates."""
-    kinds = (p.arguments[0].type.kind for p in walk(bound) if isinstance(p, Call) and p.function == "cast")
-    return all(kind in (Kind.STRING, Kind.INTEGER, Kind.DATE) for kind in kinds)
+    texts = (p for p in walk(bound) if isinstance(p, Call) and p.function == "cast" and p.type == STRING)
+    return all(text.arguments[0].type.kind in (Kind.STRING, Kind.INTEGER, Kind.DATE) for text in texts)
 
 
 def _is_call(bound: Expression, function: str) -> bool:

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.zones import UTC, Zoning, bound_in
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.order.limit import CLAUSES
@@ -42,11 +43,12 @@ from workbench.sql.windows.stream_time import common_time, now_of
 
 @dataclass(frozen=True)
 class Bound:
-    """The statements of a text: views in order, the one query if there is one, and the windows of its clause."""
+    """The statements of a text: views in order, the one query if there is one, the windows of its clause, the zone."""
 
     views: tuple[tuple[str, LogicalQuery], ...]
     query: LogicalQuery | None
     windows: tuple[StreamWindow, ...] = ()
+    timezone: str = UTC
 
     def named(self, name: str) -> dict[str, LogicalQuery]:
         """The names that the text adds for FROM: its views, and its query (or else its last view) under ``name``.
@@ -79,6 +81,13 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     """
     # The dialect before the text: it decides how the text is tokenized.
     source = SourceText(sql, known_dialect(dialect))
+    # The zone before all expressions: what is bound names it.
+    rules = source.rules
+    with bound_in(Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)):
+        return _bound(source, schema)
+
+
+def _bound(source: SourceText, schema: Schema) -> Bound:
     binder = QueryBinder(source, schema)
     views: list[tuple[str, LogicalQuery]] = []
     query: LogicalQuery | None = None
@@ -103,7 +112,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             _refuse_long(query)
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
-    return Bound(tuple(views), query, windows)
+    return Bound(tuple(views), query, windows, schema.timezone)
 
 
 def _parsed(source: SourceText, schema: Schema) -> list[Statement]:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 import sqlglot
 from sqlglot import exp
 
-from workbench.errors import SqlError, UnsupportedError, nearest
+from workbench.errors import SqlError, UnsupportedError, nearest, with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns, map_columns
-from workbench.sql.algebra.types import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, DATE, INSTANT, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
@@ -303,7 +303,7 @@ class ScalarBinder:
             hint = "it stands in WHERE, ON and HAVING: t > now() - INTERVAL '5' DAY"
             raise UnsupportedError(f"{name} outside of a condition is not supported", **place, hint=hint)
         now = self._now_at(node)
-        return cast(now, DATE) if name == "CURRENT_DATE" and now.type == TIMESTAMP else now
+        return cast(now, DATE) if name == "CURRENT_DATE" and now.type.kind is Kind.TIMESTAMP else now
 
     def _time_of_row(self, node: exp.Anonymous) -> Expression:
         """PROCTIME(): rows are processed in stream time, which is the event time of the row."""
@@ -350,11 +350,10 @@ class ScalarBinder:
             for kind, instead in (
                 (Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.INTERVAL, AS_SECONDS), (Kind.STRUCT, "give it a field, s.f"),
                 (Kind.BINARY, "give it HEX(x)"), (Kind.MAP, "give it a value, m['k']"),
+                (INSTANT, "give it the time on a clock, CAST(t AS TIMESTAMP)"),
             ):  # fmt: skip
-                if any(argument.type.kind is kind for argument in given):
-                    raise self.source.error(
-                        f"function {user.name} is given {'an' if kind[0] in 'ai' else 'a'} {kind}", node, instead
-                    )
+                if any(kind in (argument.type, argument.type.kind) for argument in given):
+                    raise self.source.error(f"function {user.name} is given {with_article(str(kind))}", node, instead)
             return Call(user.id, tuple(given), user.returns)
         if interval_parts(self, node) is not None:
             return interval_arithmetic.literal(self, node)

@@ -16,10 +16,11 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
-from workbench.sql.algebra.types import INTEGER, TIMESTAMP
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.query_limits import MAX_WINDOWS
 from workbench.sql.syntax.table_functions import HOP, SESSION, TUMBLE, WINDOWS
@@ -82,10 +83,10 @@ def start_of_window(
     time = coercion.as_time(time)
     if not time.type.temporal:
         raise b.source.error(f"{name} needs a date or a timestamp, not {time.type}", node)
-    time = coercion.coerce(time, TIMESTAMP)
+    time = as_moment(time)
     seconds = [_seconds(b, part) for part in lengths]
     if name in (SESSION_WINDOW, SESSION):
-        return Call(stream_time.SESSION, (time, Constant(seconds[0], INTEGER)), TIMESTAMP)
+        return Call(stream_time.SESSION, (time, Constant(seconds[0], INTEGER)), time.type)
     slide, size = seconds if name == HOP else (seconds[-1], seconds[0])
     if slide > size:
         hint = "WindowIs in a for loop may hop over rows"

@@ -10,7 +10,8 @@ from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.folding import fold
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import INSTANT, STRING, TIMESTAMP, DataType
+from workbench.sql.algebra.zones import UTC, in_zone, zoning
 from workbench.sql.functions.declaration import Function
 
 FUNCTIONS: dict[str, Function] = {}
@@ -19,6 +20,8 @@ NOW = "now"
 """The event time of streams, which is no function of values and has no declaration."""
 WITHIN = "within"
 """An integer, or NULL where the type of the result has no such number."""
+_OFFSET_IN_TEXT = r"[T ][0-9][0-9:.]*\s*[^0-9:.\s]"
+"""The pattern of a text of a time in which something stands behind the clock."""
 
 
 def call(name: str, *arguments: Expression) -> Expression:
@@ -59,8 +62,28 @@ def cast(expression: Expression, type_: DataType) -> Expression:
     coercion.check_cast(expression, type_)
     if coercion.is_null(expression):
         return Constant(None, type_)
+    if INSTANT in (expression.type, type_):
+        return _cast_in_zone(expression, type_)
     result = Call("cast", (expression,), type_)
     return fold(result) or result
+
+
+def _cast_in_zone(expression: Expression, type_: DataType) -> Expression:
+    """An instant as a text or another time, or one of these as an instant, by the clock of the text's zone."""
+    if type_ == STRING:
+        return coercion.as_string(expression)
+    if expression.type != STRING:
+        converted = in_zone(expression, type_)
+        return converted if isinstance(converted, Constant) else _folded(converted)
+    with_offset = call("instant_of_text", expression)
+    if zoning().zone == UTC or isinstance(with_offset, Constant):
+        return with_offset
+    has_offset = call("rlike", expression, Constant(_OFFSET_IN_TEXT, STRING))
+    return call("case", has_offset, with_offset, in_zone(cast(expression, TIMESTAMP), INSTANT))
+
+
+def _folded(expression: Expression) -> Expression:
+    return (fold(expression) if isinstance(expression, Call) else None) or expression
 
 
 def within(expression: Expression, type_: DataType) -> Expression:

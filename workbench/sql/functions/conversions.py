@@ -30,11 +30,10 @@ from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.times import interval_arithmetic
-from workbench.sql.functions.times.temporal import cast_to_time, is_zoned
+from workbench.sql.functions.times.temporal import cast_to_time
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
-_SYNONYMS = {"timestamptz": "timestamp", "timestampltz": "timestamp", "timestampntz": "timestamp",
-             "nvarchar": "varchar"}  # fmt: skip
+_SYNONYMS = {"timestampltz": "timestamp_ltz", "timestampntz": "timestamp_ntz", "nvarchar": "varchar"}
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32}
 """Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
 _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
@@ -76,8 +75,6 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
             # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
             to = exp.DataType(this=to.this)
     type_ = _type(b, to)
-    if type_ == STRING and b.rules.offset_in_texts and is_zoned(b, node.this.unnest()):
-        b.source.refuse("the text of a TIMESTAMP WITH TIME ZONE", node, "databases write its offset: leave it a time")
     value = b.bind(node.this)
     length = node.args["to"].expressions
     if type_.temporal:

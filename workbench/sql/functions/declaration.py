@@ -4,9 +4,10 @@ A declaration is a line where the function is like most:
 
     function("cbrt(double): double", nodes=[exp.Cbrt], dialects=EVERYWHERE)
 
-The signature has the types of the arguments and of the result. Beside types there are two words for arguments:
-``any``, which is left as it is, and ``time``, a date or a timestamp. ``[…]`` may be left out, and what has dots behind
-it repeats. A function whose result follows from its arguments has a ``rule``; the words of its signature are names.
+The signature has the types of the arguments and of the result. Beside types there are three words for arguments:
+``any``, which is left as it is, ``time``, a date or a timestamp, and ``moment``, a timestamp or an instant. ``[…]`` may
+be left out, and what has dots behind it repeats. A function whose result follows from its arguments has a ``rule``; the
+words of its signature are names.
 
 ``spark`` is the text for Spark, a format string over the texts of the arguments, or what gives it. ``{int1}`` is
 argument 1 as Spark's INT, NULL beyond 32 bits. The text is *total*: it gives a value or NULL whatever the row holds,
@@ -27,7 +28,7 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import coerce
 from workbench.sql.algebra.expressions import VARIABLE, Call, Expression
-from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
+from workbench.sql.algebra.types import INSTANT, TIMESTAMP, DataType, Kind, parse_expression_type
 from workbench.sql.syntax.dialects import DATABASES, EXAMINED, SPARK_FAMILY
 
 Arguments = tuple[Expression, ...]
@@ -215,11 +216,19 @@ def _is_short(argument: Expression) -> bool:
     return not isinstance(argument, Call)
 
 
+def as_moment(argument: Expression) -> Expression:
+    """An instant as it is, any other time as a timestamp."""
+    time = coercion.as_time(argument)
+    return time if time.type == INSTANT else coerce(time, TIMESTAMP)
+
+
 def _conversion(parameter: str) -> Callable[[Expression], Expression]:
     if parameter == "any":
         return lambda argument: argument
     if parameter == "time":
-        return coercion.as_time
+        return coercion.as_clock
+    if parameter == "moment":
+        return as_moment
     type_ = parse_expression_type(parameter)
     return lambda argument: coerce(argument, type_)
 

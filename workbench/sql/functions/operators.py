@@ -10,7 +10,6 @@ from functools import reduce
 
 from sqlglot import exp
 
-from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
@@ -18,6 +17,7 @@ from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
     DOUBLE,
+    INSTANT,
     INTEGER,
     INTERVAL,
     STRING,
@@ -26,9 +26,11 @@ from workbench.sql.algebra.types import (
     common_type,
     decimal,
 )
+from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.dialects import Quotient
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.collation import is_order_of_bytes
+from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text, computed, in_doubles
@@ -69,10 +71,10 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
             difference, right = sides[0].unnest(), sides[1]
             if isinstance(difference, exp.Sub) and (parts := interval_parts(b, right)) is not None:
                 subtracted = b.bind(difference.expression)
-                if subtracted.type == INTERVAL:
+                if subtracted.type == INTERVAL or (subtracted.type == INSTANT and zoning().zone != UTC):
                     break
                 # a - b <= length is a <= b + length, and needs no value of an interval.
-                start = coercion.coerce(coercion.as_time(subtracted), TIMESTAMP)
+                start = as_moment(subtracted)
                 end = b.bind(difference.this), add_interval(b, start, parts, 1, node)
                 return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         return call(symbol, *b.parts(node, "this", "expression"))

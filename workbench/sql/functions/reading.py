@@ -175,5 +175,13 @@ def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None
             b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
 
 
+def unwrapped(node: exp.Expr) -> exp.Expr:
+    """Without the conversions that sqlglot wraps around arguments of Spark's date functions."""
+    wrappers = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
+    while isinstance(node, wrappers) and not node.args.get("format"):
+        node = node.this
+    return node
+
+
 def _is_number(node: exp.Expr | None, least: int) -> bool:
     return isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from workbench.sql.algebra.exact_arithmetic import exact_call, exact_constant_of
 from workbench.sql.algebra.expressions import Call, Constant, Expression, columns
-from workbench.sql.algebra.types import INTEGER, TIMESTAMP
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import Literal, Operator
 
 _ORDERS = (Operator.LT, Operator.LE, Operator.GT, Operator.GE)
@@ -51,7 +51,7 @@ def time_comparison(literal: Literal) -> Literal:
         case Call("unix_micros", (time,)), Constant(value=int() as micros):
             try:
                 return replace(
-                    literal, left=time, right=Constant(_EPOCH + dt.timedelta(microseconds=micros), TIMESTAMP)
+                    literal, left=time, right=Constant(_EPOCH + dt.timedelta(microseconds=micros), time.type)
                 )
             except OverflowError:
                 return literal
@@ -74,9 +74,9 @@ def with_interval(literal: Literal) -> Literal:
         ) if micros % _SECOND == 0:
             seconds = Constant(abs(micros) // _SECOND, INTEGER)
             if micros > 0:
-                return replace(literal, left=left, right=Call("add_seconds", (right, seconds), TIMESTAMP))
+                return replace(literal, left=left, right=Call("add_seconds", (right, seconds), right.type))
             return replace(
-                literal, left=Call("add_seconds", (left, seconds), TIMESTAMP) if micros else left, right=right
+                literal, left=Call("add_seconds", (left, seconds), left.type) if micros else left, right=right
             )
     return literal
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from workbench.sql.algebra.arithmetic import BIGINT_MAX, BIGINT_MIN, number
 from workbench.sql.algebra.expressions import Constant
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, DataType, Kind
 
 Cut = tuple[Any, ...]
 """A place between values: ``(0, …)`` just below a value (how depends on the type), or one of the two ends."""
@@ -196,7 +196,7 @@ class _Grid:
                 case Kind.DATE:
                     return Constant(dt.date.fromordinal(step), DATE)
                 case Kind.TIMESTAMP:
-                    return Constant(_EPOCH + dt.timedelta(microseconds=step), TIMESTAMP)
+                    return Constant(_EPOCH + dt.timedelta(microseconds=step), self.type)
         except (OverflowError, ValueError):
             return None
         digits = tuple(map(int, str(abs(step))))

@@ -73,6 +73,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     - ``regexp`` and ``rlike`` are no operators of postgres;
     - functions of windows in FROM are as in Flink (``table_functions``);
     - no part of the text of an interval is dropped (``interval_texts``);
+    - TIMESTAMP is not taken for TIMESTAMP WITH TIME ZONE;
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
 
     Raises:
@@ -85,6 +86,9 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         hint = "end it with the sign that closes it"
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql,
                        position=_unclosed(sql, dialect, error), hint=hint) from None  # fmt: skip
+    for token in tokens:
+        if token.token_type is TokenType.TIMESTAMPTZ and token.text.upper() == "TIMESTAMP":
+            token.token_type = TokenType.TIMESTAMP
     for token, following in pairwise(tokens):
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
+from workbench.sql.algebra import zones
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, columns, walk
 from workbench.sql.algebra.folding import months_later
 from workbench.sql.algebra.planning_cache import cached
@@ -141,6 +142,11 @@ _FUNCTIONS: Mapping[str, object] = {
     "trunc_date": _truncated,
     "trunc_timestamp": _truncated,
     "last_day": _last_day,
+    zones.CLOCK_OF: lambda type_, instant, zone: zones.clock_at(instant, zone),
+    zones.INSTANT_OF: lambda type_, clock, zone: zones.instant_at(clock, zone, False),
+    zones.LAST_INSTANT_OF: lambda type_, clock, zone: zones.instant_at(clock, zone, True),
+    zones.KEPT_INSTANT_OF: lambda type_, clock, zone, instant: zones.kept_instant_at(clock, zone, instant),
+    zones.BY_OFFSET_OF: lambda type_, clock, zone, instant: zones.by_offset_at(clock, zone, instant),
     "and": lambda type_, *parts: all(parts),
     "or": lambda type_, *parts: any(parts),
     "not": lambda type_, part: not part,

@@ -21,7 +21,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
     reading_order,
 )
-from workbench.sql.algebra.types import INTEGER, TIMESTAMP
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.functions.aggregates import follows_from_parts, of_parts
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Grouping, Input, Output, SetQuery
@@ -33,8 +33,8 @@ from workbench.sql.windows.stream_time import SLIDING, TUMBLING
 def window_start(time: Expression, size: int, slide: int) -> Call:
     """The start of the windows that a time is in; ``size`` and ``slide`` in seconds."""
     if size == slide:
-        return Call(TUMBLING, (time, Constant(size, INTEGER)), TIMESTAMP)
-    return Call(SLIDING, (time, Constant(size, INTEGER), Constant(slide, INTEGER)), TIMESTAMP)
+        return Call(TUMBLING, (time, Constant(size, INTEGER)), time.type)
+    return Call(SLIDING, (time, Constant(size, INTEGER), Constant(slide, INTEGER)), time.type)
 
 
 def slice_of(group: Expression) -> Expression:

@@ -122,10 +122,14 @@ def _string(value: Any, _: DataType) -> str:
     return text
 
 
-def _timestamp(value: Any, _: DataType) -> dt.datetime:
+def _timestamp(value: Any, returns: DataType) -> dt.datetime:
     if not isinstance(value, dt.datetime) or value != value:  # pandas' NaT counts as a time, and equals nothing
         raise TypeError
-    if value.tzinfo is not None:
+    if returns.zoned and value.tzinfo is None:
+        raise _WithReason("it has no time zone, so it is no instant")
+    if returns.zoned:
+        value = value.astimezone(dt.UTC)
+    elif value.tzinfo is not None:
         raise _WithReason("it has a time zone, and stream time has none")
     return dt.datetime.combine(value.date(), value.time())
 

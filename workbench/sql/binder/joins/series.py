@@ -17,7 +17,8 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import coerce
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
+from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, Kind
+from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
@@ -99,6 +100,9 @@ def _integer(value: Expression) -> int | None:
 
 def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: ExpressionBinder) -> ConstantSeries:
     """A series of dates or timestamps; one between a date and a timestamp is of timestamps."""
+    if INSTANT in (start.type, end.type) and zoning().zone != UTC:
+        hint = "make one of timestamps, and AT TIME ZONE of its values"
+        b.source.refuse(f"a series of instants by the clock of {zoning().zone}", node, hint)
     part, many = _step(node, start.type == end.type == DATE, b)
     if start.type != end.type:
         start, end = coerce(start, TIMESTAMP), coerce(end, TIMESTAMP)

@@ -28,7 +28,8 @@ from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
 from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, map_columns
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DOUBLE, INTEGER, DataType, Kind, of_any_bits
+from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, DataType, Kind, of_any_bits
+from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
@@ -52,6 +53,7 @@ SortKeys = tuple[SortKey, ...]
 _DIGITS = 34
 """Digits of a distance at most: Spark rounds what it changes the sign of."""
 _UNITS = {"DAY": ("DAY", 1), "HOUR": ("SECOND", 3_600), "MINUTE": ("SECOND", 60), "SECOND": ("SECOND", 1)}
+_SECONDS_OF_DAY = 86_400
 
 
 def has_own_aggregate(root: exp.Expr, schema: Schema) -> bool:
@@ -239,6 +241,10 @@ class Analytics:
         if name not in _UNITS or not digits.isdigit() or (key.type.kind is Kind.DATE and name != "DAY"):
             b.source.refuse("this interval", value, "write INTERVAL '3' DAY, with a whole number of one unit")
         named, factor = _UNITS[name]
+        within_day = named == "SECOND" and int(digits) * factor < _SECONDS_OF_DAY
+        if key.type == INSTANT and zoning().zone != UTC and not within_day:
+            hint = "order by the time on a clock, CAST(t AS TIMESTAMP_NTZ), in postgres and duckdb CAST(t AS TIMESTAMP)"
+            b.source.refuse(f"RANGE by days of {zoning().zone}, which differ in length", value, hint)
         return FrameEnd(f"{sign}{int(digits) * factor}", named)
 
     def _range_key(self, keys: SortKeys, node: exp.Expr, b: ExpressionBinder) -> Expression:

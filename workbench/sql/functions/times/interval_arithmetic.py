@@ -15,7 +15,8 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.interval_values import interval_of, micros_of
-from workbench.sql.algebra.types import INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.algebra.types import INSTANT, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.results import computed
@@ -49,16 +50,35 @@ def plus_minus(left: Expression, right: Expression, sign: int) -> Expression | N
         if left.type == INTERVAL and right.type.temporal and sign == 1:
             left, right = right, left
         if left.type.temporal:
-            micros = call("unix_micros", coercion.coerce(left, TIMESTAMP))
-            return call("timestamp_micros", call(operator, micros, micros_of(right)))
+            if left.type == INSTANT and zoning().zone != UTC:
+                raise TypeClash("an instant and an interval that is computed, in a zone whose days differ in length",
+                                right, "write INTERVAL '1' MINUTE * n")  # fmt: skip
+            made = call("timestamp_micros", call(operator, call("unix_micros", left), micros_of(right)))
+            return cast(made, INSTANT) if left.type == INSTANT else made
         for side in (left, right):
             if side.type != INTERVAL and not coercion.is_null(side):
                 raise TypeClash(f"{operator} of {left.type} and {right.type}", side, "write INTERVAL '5' MINUTE")
         return interval_of(call(operator, *(micros_of(_typed(side)) for side in (left, right))))
-    if sign == -1 and TIMESTAMP in (left.type, right.type) and _is_time(left) and _is_time(right):
-        times = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in (left, right))
-        return interval_of(call("-", *(call("unix_micros", time) for time in times)))
+    if sign == -1 and {TIMESTAMP, INSTANT} & {left.type, right.type} and _is_time(left) and _is_time(right):
+        return interval_of(call("-", *(call("unix_micros", time) for time in subtracted(left, right))))
     return None
+
+
+def subtracted(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """The sides of a difference of times, as the dialect takes them: instants, or what the session's clock shows.
+
+    Raises:
+        TypeClash: it is one of instants, of which the dialect takes some of both.
+    """
+    sides, here = [coercion.as_time(side) for side in (left, right)], zoning()
+    is_of_instants = INSTANT in (left.type, right.type)
+    if is_of_instants and here.subtracts_instants is None and here.zone != UTC:
+        hint = (
+            "duckdb counts days of the zone and hours that pass: EPOCH_US(x) - EPOCH_US(y), or CAST both AS TIMESTAMP"
+        )
+        raise TypeClash("a difference of instants, in a zone whose days differ in length", left, hint)
+    type_ = INSTANT if is_of_instants and here.subtracts_instants else TIMESTAMP
+    return coercion.coerce(sides[0], type_), coercion.coerce(sides[1], type_)
 
 
 def plus_minus_parts(

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import DATE, INTEGER, TIMESTAMP, Kind
+from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, Kind
+from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder
+from workbench.sql.functions.times.zoned import moved
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _UNITS = {
@@ -40,15 +43,17 @@ class IntervalPart:
     Attributes:
         counts: ``"months"``, ``"days"`` or ``"seconds"``.
         many: how many, an INTEGER.
+        passes: whether seconds are those that pass, whatever clocks show; else an interval of spark may have days.
     """
 
     counts: str
     many: Expression
+    passes: bool = False
 
     def times(self, factor: Expression) -> IntervalPart:
         """The number of units."""
         one = self.many == Constant(1, INTEGER)
-        return IntervalPart(self.counts, factor if one else call("*", factor, self.many))
+        return replace(self, many=factor if one else call("*", factor, self.many))
 
 
 def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | None:
@@ -85,17 +90,23 @@ def add_interval(
 ) -> Expression:
     """A date or timestamp plus (``sign`` 1) or minus (-1) an interval; ``node`` is it in the text."""
     time = coercion.as_time(time)
+    if time.type == INSTANT and b.rules.timestamp_is_instant:
+        parts = _of_days_and_seconds(parts)
     for part in parts:
         if part.many == Constant(0, INTEGER):
             continue
         if len(parts) > 1 and time.type == DATE and part.counts == "seconds" and not b.rules.date_plus_interval_is_time:
             b.source.refuse("a DATE plus days and hours at once", node, "CAST(d AS TIMESTAMP) + …")
-        time = _plus(time, part if sign == 1 else part.times(Constant(-1, INTEGER)))
+        time = _plus(b, time, part if sign == 1 else part.times(Constant(-1, INTEGER)))
     # Of whole days, too, it is a TIMESTAMP there.
     return cast(time, TIMESTAMP) if time.type == DATE and b.rules.date_plus_interval_is_time else time
 
 
-def _plus(time: Expression, part: IntervalPart) -> Expression:
+def _plus(b: ExpressionBinder, time: Expression, part: IntervalPart) -> Expression:
+    if time.type == INSTANT and zoning().zone != UTC:
+        return _plus_on_clock(b, time, part)
+    if time.type == INSTANT and part.counts == "months":
+        return cast(call("add_months_to_timestamp", time, part.many), INSTANT)
     if part.counts == "months":
         return call("add_months" if time.type == DATE else "add_months_to_timestamp", time, part.many)
     if part.counts == "days" and time.type == DATE:
@@ -103,7 +114,40 @@ def _plus(time: Expression, part: IntervalPart) -> Expression:
     seconds = part.many
     if part.counts == "days":
         seconds = call("*", seconds, Constant(_SECONDS_OF_DAY, INTEGER))
-    return call("add_seconds", coercion.coerce(time, TIMESTAMP), seconds)
+    return call("add_seconds", time, seconds)
+
+
+def _of_days_and_seconds(parts: Sequence[IntervalPart]) -> list[IntervalPart]:
+    """The parts of an interval of spark, whose days and seconds are one number."""
+    units = {"days": Constant(_SECONDS_OF_DAY, INTEGER), "seconds": Constant(1, INTEGER)}
+    seconds = [part.times(units[part.counts]) for part in parts if part.counts in units]
+    months = [part for part in parts if part.counts == "months"]
+    if len(seconds) < 2:
+        return list(parts)
+    total = reduce(lambda left, right: call("+", left, right), (part.many for part in seconds))
+    return [*months, replace(seconds[0], counts="seconds", many=total)]
+
+
+def _plus_on_clock(b: ExpressionBinder, instant: Expression, part: IntervalPart) -> Expression:
+    """An instant moved by months and days of the clock of the session, or by seconds that pass.
+
+    An interval of spark has days, and less than a day of seconds.
+    """
+    many, clock = part.many, coercion.coerce(instant, TIMESTAMP)
+    if part.counts == "months":
+        return moved(b, instant, call("add_months_to_timestamp", clock, many))
+    day = Constant(_SECONDS_OF_DAY, INTEGER)
+    if part.counts == "days":
+        return moved(b, instant, call("add_seconds", clock, call("*", many, day)))
+    rest: Expression = many
+    if b.rules.timestamp_is_instant and not part.passes:
+        rest = call("%", many, day)
+        if isinstance(many, Constant) and isinstance(many.value, int):
+            rest = Constant(many.value - int(many.value / _SECONDS_OF_DAY) * _SECONDS_OF_DAY, INTEGER)
+        days = call("-", many, rest)
+        if days != Constant(0, INTEGER):
+            instant = moved(b, instant, call("add_seconds", clock, days))
+    return instant if rest == Constant(0, INTEGER) else call("add_seconds", instant, rest)
 
 
 def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> list[IntervalPart]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
-from zoneinfo import available_timezones
+from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -18,6 +19,7 @@ from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    INSTANT,
     INTEGER,
     INTERVAL,
     STRING,
@@ -27,11 +29,13 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.declaration import as_moment
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, unwrapped
 from workbench.sql.functions.results import as_text, to_digits
 from workbench.sql.functions.times import interval_arithmetic
-from workbench.sql.functions.times.intervals import add_interval, interval_parts
-from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference, unwrapped
+from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
+from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
+from workbench.sql.functions.times.zoned import epoch_units, in_utc, moved, of_utc, session_timestamp
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -107,7 +111,7 @@ def to_timestamp(b: ExpressionBinder, node: exp.StrToTime) -> Expression:
         # A TIMESTAMP literal arrives here too, with a format that has a fraction.
         constant = parse_timestamp(value.value)
         if constant is not None and (format_ is None or "%f" in format_.name):
-            return Constant(constant, TIMESTAMP)
+            return cast_to_time(b, value, TIMESTAMP, node)
     if format_ is None:
         return cast_to_time(b, value, TIMESTAMP, node)
     return _parse(b, node, "to_timestamp", value, format_)
@@ -127,7 +131,9 @@ def date_literal(b: ExpressionBinder, node: exp.DateStrToDate) -> Expression:
 
 
 def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: exp.Expr) -> Expression:
-    """A cast to DATE or TIMESTAMP; a constant must be one.
+    """A cast to DATE, TIMESTAMP or TIMESTAMP WITH TIME ZONE; a constant must be one.
+
+    A TIMESTAMP of spark is an instant, and of a text in UTC what its clock shows, which says as much.
 
     Raises:
         SqlError: the constant is no time.
@@ -135,10 +141,11 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
     """
     if b.rules.date_has_time and type_ == DATE and value.type == TIMESTAMP:
         b.source.refuse("a TIMESTAMP as a DATE", node, "Oracle keeps its time of day; TRUNC(x) is its day")
-    is_instant = type_ == TIMESTAMP and is_zoned(b, node)
+    names_zone_less = isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.TIMESTAMPNTZ
+    of_session = type_ == TIMESTAMP and b.rules.timestamp_is_instant and not names_zone_less
     if isinstance(value, Constant) and isinstance(value.value, str):
-        if is_instant and (instant := parse_instant(value.value)) is not None:
-            return Constant(instant, TIMESTAMP)
+        if of_session and (instant := parse_instant(value.value)) is not None:
+            return session_timestamp(Constant(instant, INSTANT))
         try:
             return coercion.coerce(value, type_)
         except TypeClash:
@@ -147,12 +154,9 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
             raise b.source.error(what, node, f"{type_}s are {form}") from None
     if b.rules.times_by_setting and value.type == STRING:
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
-    return instant_of(value) if is_instant else cast(value, type_)
-
-
-def instant_of(value: Expression) -> Expression:
-    """A value as a TIMESTAMP WITH TIME ZONE, which is the instant in UTC; a text may have an offset, or a zone."""
-    return call("instant_of_text", value) if value.type == STRING else cast(value, TIMESTAMP)
+    if of_session and value.type in (STRING, INSTANT):
+        return session_timestamp(cast(value, INSTANT)) if value.type == STRING else value
+    return cast(value, type_)
 
 
 @reads_name("try_to_timestamp")
@@ -160,18 +164,7 @@ def try_to_timestamp(b: ExpressionBinder, arguments: list[Expression]) -> Expres
     """TRY_TO_TIMESTAMP(x)."""
     if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
         raise TypeClash("TRY_TO_TIMESTAMP takes one argument, in spark", hint="write CAST(x AS TIMESTAMP)")
-    return instant_of(arguments[0])
-
-
-def is_zoned(b: ExpressionBinder, node: exp.Expr) -> bool:
-    """Whether a node makes a TIMESTAMP WITH TIME ZONE, which may be TIMESTAMP itself."""
-    if not isinstance(node, exp.Cast):
-        return isinstance(node, exp.StrToTime) and b.rules.timestamp_is_instant
-    to = node.args["to"].this
-    return to in _ZONED or (to == exp.DType.TIMESTAMP and b.rules.timestamp_is_instant)
-
-
-_ZONED = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
+    return session_timestamp(cast(arguments[0], INSTANT))
 
 
 # ---- parts and truncation --------------------------------------------------------------------------------------------
@@ -223,8 +216,7 @@ def _epoch(b: ExpressionBinder, node: exp.Extract) -> Expression:
     if sides is None and (value := b.bind(node.expression)).type == INTERVAL:
         seconds = interval_arithmetic.seconds(value)
     else:
-        later, earlier = (coercion.coerce(coercion.as_time(side), TIMESTAMP) for side in sides or (value, _START))
-        seconds = call("seconds_between", later, earlier)
+        seconds = call("seconds_between", *(interval_arithmetic.subtracted(*sides) if sides else (value, _START)))
     return cast(seconds, DOUBLE) if b.rules.epoch_is_double else seconds
 
 
@@ -249,7 +241,8 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
         b.source.refuse(f"truncation to {unit}", node, hint)
     value = coercion.as_time(value)
     if not to_date:
-        return call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
+        clock = call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
+        return moved(b, value, clock, name) if value.type == INSTANT else clock
     if name in ("HOUR", "MINUTE", "SECOND"):
         hint = "a result of it is a DATE, a day" + ("" if b.rules.date_has_time else "; DATE_TRUNC gives a TIMESTAMP")
         b.source.refuse(f"truncation of a date to {unit}", node, hint)
@@ -276,10 +269,8 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """DATE_ADD and DATE_SUB; a date plus days is the same expression however it was written."""
     value, amount = unwrapped(node.this), node.expression
     if isinstance(node, exp.TimestampAdd):
-        time = coercion.coerce(coercion.as_time(b.bind(value)), TIMESTAMP)
-        return add_interval(
-            b, time, interval_parts(b, exp.Interval(this=amount, unit=node.args.get("unit"))) or (), 1, node
-        )
+        length = exp.Interval(this=amount, unit=node.args.get("unit"))
+        return add_interval(b, as_moment(b.bind(value)), _passing(b, length), 1, node)
     sign = -1 if isinstance(node, exp.DateSub) else 1
     unit = named_unit(node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
@@ -287,10 +278,17 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
     if isinstance(amount, exp.Interval) and is_given:
         raise b.source.error("an interval has its unit already", node, "leave the third argument out")
     if isinstance(amount, exp.Interval) or unit != "DAY" or texts:
-        length = amount if isinstance(amount, exp.Interval) else exp.Interval(this=amount, unit=node.args.get("unit"))
-        return add_interval(b, b.bind(value), interval_parts(b, length) or (), sign, node)
+        if isinstance(amount, exp.Interval):
+            return add_interval(b, b.bind(value), interval_parts(b, amount) or (), sign, node)
+        return add_interval(
+            b, b.bind(value), _passing(b, exp.Interval(this=amount, unit=node.args.get("unit"))), sign, node
+        )
     bound = b.bind(value)
     return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
+
+
+def _passing(b: ExpressionBinder, length: exp.Interval) -> list[IntervalPart]:
+    return [replace(part, passes=True) for part in interval_parts(b, length) or ()]
 
 
 @reads(exp.StrToUnix, parts="this format")
@@ -304,7 +302,7 @@ def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
         if format_ is None:
             b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
         value = _parse(b, node, "to_timestamp", value, format_)
-    return call("div", call("unix_micros", coercion.coerce(value, TIMESTAMP)), Constant(1_000_000, INTEGER))
+    return call("div", call("unix_micros", in_utc(b, coercion.as_time(value))), Constant(1_000_000, INTEGER))
 
 
 @reads(exp.UnixToStr, parts="this format")
@@ -315,7 +313,7 @@ def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     if format_ is None:
         raise b.source.error("FROM_UNIXTIME takes seconds and a format", node)
     pattern = _pattern(b, format_, date_formats.from_strftime)
-    return call("date_format", call("timestamp_seconds", b.bind(node.this)), pattern)
+    return call("date_format", of_utc(b, call("timestamp_seconds", b.bind(node.this))), pattern)
 
 
 @reads(exp.DateFromUnixDate)
@@ -332,35 +330,6 @@ def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     times = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
     rounds = b.bind(node.args["roundoff"]) if node.args.get("roundoff") is not None else Constant(True, BOOLEAN)
     return call("months_between", *(coercion.coerce(time, TIMESTAMP) for time in times), rounds)
-
-
-@reads(exp.ConvertTimezone, parts="source_tz target_tz timestamp")
-def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expression:
-    """CONVERT_TIMEZONE(from, to, timestamp), both zones constants."""
-    _refuse_elsewhere(b, node)
-    if node.args.get("source_tz") is None:
-        b.source.refuse("CONVERT_TIMEZONE from the zone of the session", node, "name both: CONVERT_TIMEZONE('UTC', …)")
-    zones = [_zone(b, node.args[key]) for key in ("source_tz", "target_tz")]
-    return call("convert_timezone", *zones, coercion.coerce(b.bind(unwrapped(node.args["timestamp"])), TIMESTAMP))
-
-
-@reads(exp.AtTimeZone, exp.FromTimeZone, parts="this zone")
-def of_utc(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expression:
-    """FROM_UTC_TIMESTAMP(t, zone) and TO_UTC_TIMESTAMP(t, zone), a constant."""
-    called = (b.source.called(node) or "").lower()
-    if called not in ("from_utc_timestamp", "to_utc_timestamp"):
-        b.source.refuse("AT TIME ZONE", node, "in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t) converts")
-    _refuse_elsewhere(b, node)
-    zones = [Constant("UTC", STRING), _zone(b, node.args["zone"])]
-    time = coercion.coerce(b.bind(unwrapped(node.this)), TIMESTAMP)
-    return call("convert_timezone", *(zones if called.startswith("from") else reversed(zones)), time)
-
-
-def _zone(b: ExpressionBinder, node: exp.Expr) -> Constant:
-    zone = b.bind(node)
-    if not isinstance(zone, Constant) or zone.value not in available_timezones():
-        raise b.source.error("a time zone is needed", node, "a constant name, as in 'UTC' and 'Europe/Berlin'")
-    return zone
 
 
 def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
@@ -435,6 +404,9 @@ _PARTS_OF_TIMES: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 for _node, _part in _PARTS_OF_TIMES.items():
     reads(_node)(part(_part))
+for _node, _function in {exp.UnixSeconds: "unix_seconds", exp.UnixMillis: "unix_millis",
+                         exp.UnixMicros: "unix_micros"}.items():  # fmt: skip
+    reads(_node)(partial(epoch_units, _function))
 reads(exp.Dayname)(name_of("dayname", "dayofweek"))
 reads(exp.Monthname)(name_of("monthname", "month"))
 reads(exp.Trunc, parts="this decimals")(lambda b, node: trunc(b, b.parts(node, "this", "decimals")))

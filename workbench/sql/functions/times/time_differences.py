@@ -16,7 +16,8 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
+from workbench.sql.functions.times.interval_arithmetic import subtracted
 from workbench.sql.functions.times.intervals import interval_parts
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
@@ -116,8 +117,8 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
     if unit not in ("DAY", *_NEXT):
         return None
     sides = time_difference(b, node)
-    if sides is not None and TIMESTAMP in [side.type for side in sides]:
-        micros = call("-", *(call("unix_micros", _time(side)) for side in sides))
+    if sides is not None and any(side.type.kind is Kind.TIMESTAMP for side in sides):
+        micros = call("-", *(call("unix_micros", side) for side in subtracted(*sides)))
     elif sides is not None:
         if b.dialect not in SPARK_FAMILY or unit != "DAY":
             b.source.refuse(
@@ -137,7 +138,7 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
 def epoch(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
     """EPOCH(t) of DuckDB: seconds since 1970, a DOUBLE."""
     _only_duckdb(b, node)
-    micros = call("unix_micros", _time(b.bind(node.this)))
+    micros = call("unix_micros", b.bind(node.this))
     return call("/", cast(micros, DOUBLE), Constant(1e6, DOUBLE))
 
 
@@ -150,7 +151,7 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
         b.source.refuse((b.source.called(node) or "this function").upper(), node)
     if value.type.kind is Kind.INTEGER:
         return call("timestamp_millis", value)
-    micros = call("unix_micros", _time(value))
+    micros = call("unix_micros", value)
     half = call("case", call("<", micros, Constant(0, INTEGER)), Constant(-500, INTEGER), Constant(500, INTEGER))
     return call("div", call("+", micros, half), Constant(1_000, INTEGER))
 
@@ -160,15 +161,7 @@ def epoch_us(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """EPOCH_US(t) of DuckDB: microseconds since 1970."""
     if len(arguments) != 1 or b.dialect != "duckdb":
         raise coercion.TypeClash("EPOCH_US takes a time, in duckdb")
-    return call("unix_micros", _time(arguments[0]))
-
-
-def unwrapped(node: exp.Expr) -> exp.Expr:
-    """Without the conversions that sqlglot wraps around arguments of Spark's date functions."""
-    wrappers = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
-    while isinstance(node, wrappers) and not node.args.get("format"):
-        node = node.this
-    return node
+    return call("unix_micros", arguments[0])
 
 
 def named_unit(node: exp.Expr) -> str:
