@@ -117,7 +117,8 @@ def _means_same(query: QueryRecord, state: State) -> bool:
     """Whether the text of a query means with more columns what it meant when it was registered."""
     try:
         # Logical queries are equal when their streams have equal columns, too, which their texts leave out.
-        return repr(bind(query.sql, query.dialect, state.schema).named(query.name)[query.name]) == repr(query.logical)
+        schema = replace(state, timezone=query.timezone).schema
+        return repr(bind(query.sql, query.dialect, schema).named(query.name)[query.name]) == repr(query.logical)
     except WorkbenchError:
         return False
 
