@@ -64,7 +64,7 @@ _OF_ANY = {
     "MAX_BY": "MAX_BY(id, {0})",
     "MIN_BY": "MIN_BY({0}, id)",
     "PERCENTILE_DISC": "PERCENTILE_DISC(0.3) WITHIN GROUP (ORDER BY {0})",
-    "ARRAY_AGG": "ARRAY_SORT(ARRAY_AGG({0}))",
+    "ARRAY_AGG": "ARRAY_AGG({0})",
 }
 _OF_NUMBERS = {
     "SUM": "SUM({0})",

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
 from workbench.engine.limits import Limits
-from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.read_window import crossing
 from workbench.engine.selection import has_retractions, repeated, rows_with_any, summed_weights
 from workbench.engine.storage.comparable import ASCENDING, positions_in_order

@@ -36,7 +36,7 @@ def statistic(writer: ValueWriter, exact: bool) -> Statistic:
 
 
 def _statistic(writer: ValueWriter, exact: bool) -> Statistic:
-    chosen, choice = writer.chosen, writer.chosen.randrange(9)
+    chosen, choice = writer.chosen, writer.chosen.randrange(12)
     if choice == 0:
         return _counted("*", "*")
     field = chosen.choice(writer.fields)
@@ -52,6 +52,12 @@ def _statistic(writer: ValueWriter, exact: bool) -> Statistic:
         found = _rounded(writer, field)
         if found is not None:
             return found
+    if choice == 7 and writer.spark:
+        return _by_another(writer, field)
+    if choice == 8 and writer.spark:
+        return _at_place(writer, field)
+    if choice == 9 and writer.spark:
+        return _pairs(writer, field)
     if kind is Kind.INTEGER:
         word = chosen.choice(("", "", "DISTINCT "))
         value = Expr(f"SUM({word}{field.text})", "TRY_CAST({} AS BIGINT)", INTEGER, field.tame)
@@ -72,6 +78,32 @@ def _of_values(form: str, field: Expr) -> Statistic:
     """An aggregate that is one of the values."""
     value = replace(field, text=form.format(field.text), duck="{}", wide=None)
     return Statistic(value, form.format(field.duck))
+
+
+def _by_another(writer: ValueWriter, field: Expr) -> Statistic:
+    """MAX_BY and MIN_BY; of rows with equal keys that with the largest or smallest value, NULL being the smallest."""
+    key, name = writer.chosen.choice(writer.fields), writer.chosen.choice(("MAX_BY", "MIN_BY"))
+    way, ties = ("DESC", "LAST") if name == "MAX_BY" else ("ASC", "FIRST")
+    value = f"CASE WHEN {key.duck} IS NOT NULL THEN {field.duck} END"
+    values = f"list({value} ORDER BY {key.duck} {way} NULLS LAST, {field.duck} {way} NULLS {ties})"
+    return Statistic(replace(field, text=f"{name}({field.text}, {key.text})", duck="{}[1]", wide=None), values)
+
+
+def _at_place(writer: ValueWriter, field: Expr) -> Statistic:
+    """PERCENTILE_DISC, of a fraction that no two numbers of rows meet in the same place."""
+    share, descending = writer.chosen.choice(("0.0", "0.31", "0.77", "1.0")), writer.chosen.choice(("", " DESC"))
+    text = f"PERCENTILE_DISC({share}) WITHIN GROUP (ORDER BY {{}}{descending})"
+    values = f"list({field.duck} ORDER BY {field.duck}{descending} NULLS LAST)"
+    place = f"{{0}}[greatest(1, ceil({share} * list_count({{0}})))::BIGINT]"
+    return Statistic(replace(field, text=text.format(field.text), duck=place, wide=None), values)
+
+
+def _pairs(writer: ValueWriter, field: Expr) -> Statistic:
+    """COUNT(DISTINCT a, b): the pairs without NULL."""
+    other = writer.chosen.choice(writer.fields)
+    pair = ", ".join(each.duck + " + 0" * (each.type.kind is Kind.DOUBLE) for each in (field, other))
+    known = f"{field.duck} IS NOT NULL AND {other.duck} IS NOT NULL"
+    return _counted(f"DISTINCT {field.text}, {other.text}", f"DISTINCT CASE WHEN {known} THEN ({pair}) END")
 
 
 def _rounded(writer: ValueWriter, field: Expr) -> Statistic | None:

@@ -15,8 +15,8 @@ from workbench.engine.operators.filter_and_write import (
     deltas_of,
     filter_and_write_job,
 )
-from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, run_tasks
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.plans import UnionPlan
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.spark.arrow_tasks import ArrowBatches

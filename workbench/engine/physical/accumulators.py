@@ -8,27 +8,22 @@ here: computed anew from the rows of the dirty groups, and only those.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import pyarrow as pa
-
-from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.values import StoredValue, stored_value
+from workbench.engine.physical.moments import POWERS, Moments
+from workbench.engine.physical.row_inputs import ProductInput, RowInput, TupleInput, content_id, over_rows, row_input
 from workbench.engine.storage.reduction import Combine
-from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, digest, identity
-from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.algebra.expressions import AggregateCall, Expression
+from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
 from workbench.sql.functions.spark_aggregates import holistic_sql
-from workbench.sql.render.spark_sql import to_spark
 
 _WEIGHT_DIGITS = 12
 """Digits of how often rows count, all of a group together."""
 
 LOW_DIGITS = 20
 """The digits of a value that the low part of a wide sum adds up."""
-
-_DIGITS = 12
-"""Hexadecimal digits that tell expressions apart, as in the ids of nodes."""
 
 
 OVER_NOTHING = {"count": "0L", "total": "0L"}
@@ -39,7 +34,7 @@ class Adds(StrEnum):
     """How a changed row adds to a part: its weight, that where a value is not NULL, a value by its weight, a value.
 
     Of a wide sum the low part adds what is left of a value by a unit of the high part, and that how often the unit is
-    in it; both by the weight.
+    in it; both by the weight. Digits are those of a product of DOUBLE, by the weight (``storage.exact_sums``).
     """
 
     WEIGHT = "weight"
@@ -48,35 +43,7 @@ class Adds(StrEnum):
     VALUE = "value"
     LOW = "low part"
     HIGH = "high part"
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """A value that Spark evaluates and sets beside the stored columns.
-
-    Attributes:
-        column: with the values.
-        sql: of the value, over the stored columns.
-        type: of the value.
-    """
-
-    column: str
-    sql: str
-    type: DataType
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The values of rows in which they have been set."""
-        return rows.column(self.column).cast(to_arrow(self.type))
-
-
-RowInput = StoredValue | Evaluated
-"""What groups, addends and counted values are computed from."""
-
-
-def row_input(expression: Expression) -> RowInput:
-    """An expression over a parent's rows, which Spark evaluates where no kernel does."""
-    stored = stored_value(expression)
-    return stored or Evaluated(f"_of {digest(identity(expression), _DIGITS)}", over_rows(expression), expression.type)
+    DIGITS = "digits"
 
 
 @dataclass(frozen=True)
@@ -120,6 +87,7 @@ class Final:
         count: the part that counts the values of which the statistic is made; without any the statistic is NULL.
         zero: whether the statistic is 0 where it would be NULL.
         high: the part that has the digits of a wide sum before the last ``LOW_DIGITS``; ``part`` has what is left.
+        last_of: the types of a ``TupleInput``, where the part is one and the statistic its last value.
     """
 
     part: str
@@ -127,6 +95,7 @@ class Final:
     count: str | None = None
     zero: bool = False
     high: str | None = None
+    last_of: tuple[DataType, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +103,7 @@ class Additive:
     """An additive statistic: its parts, and its value over the merged parts."""
 
     parts: tuple[StatePart, ...]
-    final: Final
+    final: Final | Moments
 
 
 def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | None:
@@ -157,6 +126,12 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
         case ("min" | "max") as function, (argument,) if monotone:
             part = StatePart(name, argument.type, Addend(Adds.VALUE, row_input(argument)), Combine(function))
             return Additive((part,), Final(name, argument.type))
+        case ("min_by" | "max_by") as function, (value, key) if monotone:
+            pair = TupleInput.of_expressions((key, value), known=[0])
+            part = StatePart(name, STRING, Addend(Adds.VALUE, pair), Combine(function.removesuffix("_by")))
+            return Additive((part,), Final(name, value.type, last_of=pair.types))
+        case function, arguments if function in POWERS:
+            return _moments(function, arguments)
         case _:
             return None
 
@@ -183,18 +158,21 @@ def holistic(statistic: AggregateCall, over: str = "") -> str:
     return f"cast({value} AS {statistic.type.stored})"
 
 
-def over_rows(expression: Expression) -> str:
-    """An expression over a parent's rows."""
-    return to_spark(expression, _bare)
-
-
-def _bare(column: Column) -> str:
-    return f"`{column.name}`"
-
-
 def rows_part(name: str, branch: int | None = None) -> StatePart:
     """The part with the number of a group's rows, or of those of one branch."""
     return StatePart(name, INTEGER, Addend(Adds.WEIGHT, branch=branch))
+
+
+def _moments(function: str, arguments: Sequence[Expression]) -> Additive:
+    """A statistic of sums of products; all statistics of the same arguments share their parts."""
+    inputs, name = tuple(map(row_input, arguments)), f"_moment {content_id(*arguments)}"
+    known = Addend(Adds.WEIGHT_OF_KNOWN, ProductInput(inputs, (0,) * len(inputs)))
+    parts, sums = [StatePart(name, INTEGER, known)], {}
+    for powers in POWERS[function]:
+        sums[powers] = f"{name} {''.join(map(str, powers))}"
+        added = Addend(Adds.DIGITS, ProductInput(inputs, powers))
+        parts.append(StatePart(sums[powers], STRING, added, Combine.DIGITS))
+    return Additive(tuple(parts), Moments(function, name, sums))
 
 
 def _count(name: str, argument: Expression) -> StatePart:

@@ -13,16 +13,14 @@ from itertools import chain
 from workbench.engine.physical.accumulators import (
     OVER_NOTHING,
     Additive,
-    Evaluated,
     Final,
-    RowInput,
     StatePart,
     additive,
     holistic,
-    over_rows,
-    row_input,
     rows_part,
 )
+from workbench.engine.physical.moments import Moments
+from workbench.engine.physical.row_inputs import Evaluated, RowInput, SingleInput, over_rows, row_input, single_inputs
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.value_statistics import (
     VALUES,
@@ -99,7 +97,7 @@ class GroupedPlan:
     groups: Mapping[str, DataType]
     branches: tuple[GroupedBranch, ...]
     parts: tuple[StatePart, ...]
-    finals: Mapping[str, Final]
+    finals: Mapping[str, Final | Moments]
     copies: SetOperator | None
     holistic: Mapping[str, str]
     row_keys: tuple[Expression, ...] = ()
@@ -130,16 +128,18 @@ class GroupedPlan:
 
     def calls_of(self, branch: int) -> tuple[StoredCall, ...]:
         """The calls over the rows of a branch, by its position: others have not the columns."""
-        return tuple(dict.fromkeys(value for value in self._operands(branch) if isinstance(value, StoredCall)))
+        return tuple(dict.fromkeys(value for value in self._inputs(branch) if isinstance(value, StoredCall)))
 
     def evaluated(self, branch: int) -> tuple[Evaluated, ...]:
         """What Spark evaluates of the rows of a branch, by its position."""
-        return tuple(dict.fromkeys(value for value in self._operands(branch) if isinstance(value, Evaluated)))
+        return tuple(dict.fromkeys(value for value in self._inputs(branch) if isinstance(value, Evaluated)))
 
-    def _operands(self, branch: int) -> Iterator[RowInput | None]:
-        yield from (of.value for of in self.counted)
-        yield from (part.addend.value for part in self.parts)
-        yield from (value for grouping in self.branches[branch].groupings for value in grouping.values())
+    def _inputs(self, branch: int) -> Iterator[SingleInput]:
+        """The values that are computed from the rows of a branch."""
+        inputs = [of.value for of in self.counted]
+        inputs += [part.addend.value for part in self.parts if part.addend.value is not None]
+        inputs += [value for grouping in self.branches[branch].groupings for value in grouping.values()]
+        return chain.from_iterable(map(single_inputs, inputs))
 
     @property
     def reads_rows(self) -> bool:
@@ -211,7 +211,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     groups = {column_name(group): group.type for group in plain}
     direct_groups = {column_name(group): node.direct_group(group) for group in plain}
     parts = {LIVE: rows_part(LIVE)}
-    finals: dict[str, Final] = {}
+    finals: dict[str, Final | Moments] = {}
     distinct_parts: dict[str, DistinctPart] = {}
     from_values: dict[str, ValueStatistic] = {}
     from_rows: dict[str, str] = {}

@@ -15,18 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workbench.engine.physical.accumulators import Final, RowInput, is_wide, row_input
+from workbench.engine.physical.accumulators import Final, is_wide
+from workbench.engine.physical.row_inputs import RowInput, TupleInput, content_id, row_input
 from workbench.engine.storage.reduction import Combine
-from workbench.sql.algebra.coercion import as_string
-from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression, digest, identity
+from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, decimal
-from workbench.sql.functions.calls import call
 
 VALUES = "_values"
 """Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
-
-_DIGITS = 12
-"""Hexadecimal digits that tell expressions apart, as in the ids of nodes."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +42,19 @@ class CountedValues:
     value: RowInput
 
     @staticmethod
+    def of_tuples(
+        expressions: Sequence[Expression], known: Sequence[int], where: Expression | None = None
+    ) -> CountedValues:
+        """The values of several expressions together; see ``TupleInput``."""
+        every = expressions if where is None else (*expressions, where)
+        key = content_id(*every, how=f"{len(expressions)} of {len(every)}, known {', '.join(map(str, known))}")
+        value = TupleInput.of_expressions(expressions, known, where)
+        return CountedValues(int(key, 16), f"_value {key}", STRING, value)
+
+    @staticmethod
     def of(expression: Expression) -> CountedValues:
         """The values of an expression over the parent's rows."""
-        key = digest(identity(expression), _DIGITS)
+        key = content_id(expression)
         return CountedValues(int(key, 16), f"_value {key}", expression.type, row_input(expression))
 
 
@@ -71,18 +77,24 @@ class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
-        function: ``median, percentile, mode, min, max, sum, bit_and, bit_or, bit_xor`` or a variance.
+        function: ``median, percentile, percentile_disc, mode, min, max, sum, bit_and, bit_or, bit_xor, listagg,
+            array_agg`` or a variance; with ``_desc`` in the other order.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
         distinct: whether each value counts once.
+        last_of: the types of a ``TupleInput``, where the values are such and the statistic is made of their last
+            values.
+        separator: what stands between the texts of LISTAGG.
     """
 
     function: str
     of: CountedValues
     type: DataType
-    fraction: float = 0.5
+    fraction: Decimal = Decimal("0.5")
     distinct: bool = False
+    last_of: tuple[DataType, ...] = ()
+    separator: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,8 +117,8 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
         case "count", (argument,) if statistic.distinct:
             count = _count_of(CountedValues.of(argument))
             return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
-        case "count", arguments if statistic.distinct and (tuples := _as_text(arguments)) is not None:
-            count = _count_of(CountedValues.of(tuples))
+        case "count", arguments if statistic.distinct:
+            count = _count_of(CountedValues.of_tuples(arguments, range(len(arguments))))
             return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
         case "sum", (argument,) if (
             statistic.distinct and argument.type.kind is not Kind.DOUBLE and not is_wide(argument.type)
@@ -122,31 +134,32 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
         case (("bit_and" | "bit_or" | "bit_xor"), (argument,)):
             of = CountedValues.of(argument)
             return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
+        case ("min_by" | "max_by") as function, (value, key) if not statistic.distinct:
+            of = CountedValues.of_tuples((key, value), known=[0])
+            return ValueStatistic(function.removesuffix("_by"), of, statistic.type, last_of=(key.type, value.type))
+        case (("listagg" | "listagg_desc"), (value, Constant(str() as separator), *order)):
+            of = CountedValues.of_tuples((*order, value), known=[len(order)])
+            return _list_of(statistic, of, (*order, value), separator)
+        case (("array_agg" | "array_agg_desc"), (counts, value, *order)):
+            return _list_of(statistic, CountedValues.of_tuples((*order, value), (), counts), (*order, value))
+        case (("percentile_disc" | "percentile_disc_desc"), (argument, Constant(Decimal() as fraction))):
+            if statistic.distinct or not 0 <= fraction <= 1:
+                return None
+            return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type, fraction)
         case (("median" | "mode" | "min" | "max"), (argument,)) if not statistic.distinct:
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type)
         case "percentile", (argument, Constant(Decimal() as fraction)) if not statistic.distinct:
-            return ValueStatistic("percentile", CountedValues.of(argument), statistic.type, float(fraction))
+            return ValueStatistic("percentile", CountedValues.of(argument), statistic.type, fraction)
         case _:
             return None
 
 
-def _as_text(arguments: Sequence[Expression]) -> Expression | None:
-    """Several values as one text, NULL where one of them is; different values have different texts.
-
-    Each value but the last one is preceded by its length: ``1:abc`` is ``a`` and ``bc``, and ``2:abc`` is ``ab`` and
-    ``c``. ``None`` where there are fewer than two, one is a DOUBLE, of which 0.0 and -0.0 are equal and have two texts,
-    or an ARRAY, STRUCT or BINARY, of which a cast does not make texts.
-    """
-    if len(arguments) < 2 or any(a.type.kind is Kind.DOUBLE or a.type.is_text_when_stored for a in arguments):
-        return None
-    texts = [as_string(argument) for argument in arguments]
-    parts: list[Expression] = []
-    for text in texts[:-1]:
-        parts += [as_string(call("length", text)), Constant(":", STRING), text]
-    together = texts[-1]
-    for part in reversed(parts):
-        together = call("||", part, together)
-    return together
+def _list_of(
+    statistic: AggregateCall, of: CountedValues, values: Sequence[Expression], separator: str = ""
+) -> ValueStatistic:
+    types = tuple(value.type for value in values)
+    function, distinct = statistic.function, statistic.distinct
+    return ValueStatistic(function, of, statistic.type, distinct=distinct, last_of=types, separator=separator)
 
 
 def _count_of(values: CountedValues) -> DistinctPart:

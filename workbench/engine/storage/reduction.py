@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
+from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions
 
 _LIMB = 32
@@ -30,9 +31,10 @@ Limbs = list[npt.NDArray[np.int64]]
 
 
 class Combine(StrEnum):
-    """How two values of a part become one; the names are those of SQL."""
+    """How two values of a part become one; those of ``DIGITS`` are added up without rounding (``exact_sums``)."""
 
     SUM = "sum"
+    DIGITS = "digits"
     MIN = "min"
     MAX = "max"
 
@@ -73,6 +75,10 @@ class Cells:
         """
         own = self if not values.null_count else Cells(self.starts, self.read & np.asarray(values.is_valid()))
         missing = ~own.present()[wanted] if values.null_count else None
+        if combine is Combine.DIGITS:
+            numbers = ExactSums.of_texts(values).columns
+            sums = {at: own._sum(digits)[wanted] for at, digits in numbers.items()}
+            return ExactSums(sums, int(wanted.sum())).texts(missing)
         if combine is not Combine.SUM:
             return own._extreme(values, combine, wanted, missing)
         if pa.types.is_decimal(values.type):

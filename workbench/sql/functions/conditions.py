@@ -169,7 +169,7 @@ DECLARED = [
     function("is_null(any): boolean", "({0} is null)", of_null=True, kernel=True),
     function("case(condition, value, value...)", _case_sql, rule=_case, of_null=True, kernel=True),
     function("coalesce(value...)", rule=unify, of_null=True, nodes=[exp.Coalesce], parts="this expressions",
-             dialects=EVERYWHERE),
+             dialects=EVERYWHERE, kernel=True),
     *each("greatest least", "(value, value...)", rule=_largest, of_null=True),
-    function("nullif(value, other)", rule=_type_of_first, of_null=True),
+    function("nullif(value, other)", rule=_type_of_first, of_null=True, kernel=True),
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product, reads_stored_columns
-from workbench.engine.physical import accumulators
+from workbench.engine.physical import row_inputs
 from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.frames import change_frame
@@ -162,7 +162,7 @@ def test_what_spark_evaluates_is_the_same(
     plan = PLANS[name](monotone)
     assert reads_stored_columns(plan)
     with monkeypatch.context() as patch:
-        patch.setattr(accumulators, "stored_value", lambda expression: None)
+        patch.setattr(row_inputs, "stored_value", lambda expression: None)
         left = PLANS[name](monotone)
     assert not reads_stored_columns(left) or not left.evaluated(0)
     random = Random(name + str(monotone))

@@ -14,12 +14,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.values import computed_value
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
+from workbench.sql.functions.calls import call
 
 MONEY, NARROW, WIDE, WHOLE = decimal(15, 2), decimal(17, 4), decimal(38, 2), decimal(38, 0)
 K, J, F, G = Column("k", INTEGER), Column("j", INTEGER), Column("f", DOUBLE), Column("g", DOUBLE)
@@ -131,6 +132,9 @@ CASES = [
         for other in (G, integer(1), Constant(Decimal("0.1"), decimal(2, 1)))
     ),
     case(B, S, Constant("else", STRING)),
+    *(call("coalesce", *both) for both in ((K, J), (F, G), (D, D), (M, M), (B, B), (K, integer(7)), (F, F, G))),
+    call("coalesce", S, Constant("none", STRING)),
+    *(call("nullif", S, other) for other in (S, Constant("a", STRING), Constant(None, STRING))),
     case(holds("is_null", S), D, Constant(None, DATE)),
     case(holds("=", K, K), case(B, integer(2), J), Call("month", (D,), INTEGER)),
 ]

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from workbench.engine.operators.analytic.frame_values import NUMBERS
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
-from workbench.engine.physical.accumulators import holistic, over_rows
+from workbench.engine.physical.accumulators import holistic
 from workbench.engine.physical.analytic.reach import running, summed_expression
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.sql.algebra.analytic import NEIGHBOURS, AnalyticCall, Frame
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.types import Kind

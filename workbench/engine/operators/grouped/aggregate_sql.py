@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
-from workbench.engine.physical.accumulators import over_rows
 from workbench.engine.physical.aggregate_plan import GroupedPlan, Sessions
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.storage.layout import MEMBER, WEIGHT
 from workbench.network.nodes import Columns
 

@@ -6,7 +6,7 @@ the order of a large group is found by ranks, which takes the logarithm of its s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
-from workbench.engine.operators.grouped.value_counts import ChangedValues, CountArray, SortedValues, percentile
+from workbench.engine.operators.grouped.value_counts import (
+    ChangedValues,
+    CountArray,
+    SortedValues,
+    percentile,
+    place_of,
+)
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, ValueStatistic
 from workbench.engine.storage.grouping import Positions
@@ -28,8 +34,8 @@ from workbench.engine.storage.segments import Run
 LARGE = 4_096
 """Stored changes of counts from which on a group is large: reading them takes as long as some look-ups by rank."""
 
-_RANKS: Mapping[str, Callable[[int], int]] = {"min": lambda total: 0, "max": lambda total: total - 1}
-"""Statistics that are the value at one place in the order of the values, by their number."""
+_PLACES = ("min", "max", "percentile_disc", "percentile_disc_desc")
+"""Statistics that are the value at one place in the order of the values."""
 _PERCENTILES = ("median", "percentile")
 
 
@@ -55,7 +61,7 @@ class GroupValues:
 
     def statistic(self, statistic: ValueStatistic) -> pa.Array:
         """A statistic of each dirty group."""
-        if statistic.function not in (*_RANKS, *_PERCENTILES) or not self.ranked:
+        if statistic.function not in (*_PLACES, *_PERCENTILES) or not self.ranked:
             return self._sorted.statistic(statistic)
         at = np.array(sorted(self.ranked), dtype=np.int64)
         mask = np.zeros(self.dirty.num_rows, dtype=bool)
@@ -76,10 +82,10 @@ class GroupValues:
 
         if statistic.function in _PERCENTILES:
             numbers = np.zeros(len(at))
-            numbers[there] = percentile(totals[there], statistic.fraction, value_at)
+            numbers[there] = percentile(totals[there], float(statistic.fraction), value_at)
             return pa.array(numbers, mask=~there)
-        rank = _RANKS[statistic.function]
-        values = [group.value_at(rank(group.total)).as_py() if group.total else None for group in groups]
+        places = [place_of(statistic, total) for total in totals.tolist()]
+        values = [group.value_at(at).as_py() if group.total else None for group, at in zip(groups, places, strict=True)]
         return pa.array(values, self.dirty.schema.field(self.of.column).type)
 
     @cached_property

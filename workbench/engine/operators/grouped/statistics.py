@@ -9,19 +9,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.physical.accumulators import LOW_DIGITS, Final
 from workbench.engine.physical.aggregate_plan import GroupedPlan
+from workbench.engine.physical.moments import Moments
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.sort_keys import last_values
 from workbench.network.nodes import SetOperator
 
 _HIGH_DIGITS = 32
 """Of a sum of high parts, which have at most 18 each."""
 
 
-def statistic_value(final: Final, parts: pa.RecordBatch) -> pa.Array:
+def statistic_value(final: Final | Moments, parts: pa.RecordBatch) -> pa.Array:
     """The statistic of each group."""
+    if isinstance(final, Moments):
+        return moment_values(final, parts)
     merged = parts.column(final.part)
+    if final.last_of:
+        return last_values(merged, [to_arrow(type_) for type_ in final.last_of])
     if final.high is not None:
         merged = _together(merged, parts.column(final.high), final)
     values = cast_or_null(merged, to_arrow(final.type))

@@ -6,6 +6,7 @@ The change of these rows comes with the fragments of the group, in the same task
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,12 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.stored_values import as_shown, to_texts
 from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
 from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, with_equal_bits
 from workbench.engine.storage.reduction import Cells, Combine
+from workbench.engine.storage.sort_keys import last_values
 
 CountArray = npt.NDArray[np.int64]
 
@@ -132,13 +135,19 @@ class SortedValues:
             case "mode":
                 result = own._taken(own._most_frequent())
             case "median" | "percentile":
-                result = own._percentile(statistic.fraction)
+                result = own._percentile(float(statistic.fraction))
+            case "percentile_disc" | "percentile_disc_desc":
+                result = own._at_ranks(statistic)
             case "sum":
                 result = own._numbers(own._sums(own._floats))
+            case "listagg" | "listagg_desc" | "array_agg" | "array_agg_desc":
+                return own._lists(statistic)
             case "bit_and" | "bit_or" | "bit_xor":
                 result = own._bits(statistic.function)
             case _:
                 result = own._variance(statistic.function)
+        if statistic.last_of:
+            return last_values(result, [to_arrow(type_) for type_ in statistic.last_of])
         return cast_or_null(result, to_arrow(statistic.type))
 
     @property
@@ -186,6 +195,28 @@ class SortedValues:
         order = np.lexsort((np.arange(len(self.group)), -self.counts, self.group))
         return order[self._first]
 
+    def _lists(self, statistic: ValueStatistic) -> pa.Array:
+        """The last values of all tuples of each group, in their order: as a joined text, or as the text of an array."""
+        at = np.repeat(np.arange(len(self.group)), self.counts)
+        if statistic.function.endswith("_desc"):
+            at = at[::-1]
+            at = at[np.argsort(self.group[at], kind="stable")]
+        elements = last_values(self.values.take(pa.array(at)), [to_arrow(type_) for type_ in statistic.last_of])
+        ends = np.searchsorted(self.group[at], np.arange(self.groups + 1)).astype(np.int32)
+        if statistic.function.startswith("listagg"):
+            texts = pc.binary_join(pa.ListArray.from_arrays(ends, elements), statistic.separator)
+        else:
+            shown = as_shown(elements, statistic.last_of[-1])
+            texts = to_texts(pa.ListArray.from_arrays(ends, shown), statistic.type)
+        return pc.if_else(pa.array(self._totals > 0), texts, None)
+
+    def _at_ranks(self, statistic: ValueStatistic) -> pa.Array:
+        """The value at a place of each group, equal ones counted."""
+        totals, through = self._totals, np.cumsum(self.counts)
+        there = totals[totals > 0]
+        ranks = np.array([place_of(statistic, int(total)) for total in there], dtype=np.int64)
+        return self._taken(np.searchsorted(through, np.cumsum(there) - there + ranks, side="right"))
+
     def _percentile(self, fraction: float) -> pa.Array:
         """The percentile of each group."""
         totals, through = self._totals, np.cumsum(self.counts)
@@ -208,6 +239,31 @@ class SortedValues:
             variance = self._sums((self._floats - mean[self.group]) ** 2) / divisor
             result = np.sqrt(variance) if function.startswith("stddev") else variance
         return pa.array(result, mask=divisor <= 0)
+
+
+def place_of(statistic: ValueStatistic, total: int) -> int:
+    """The place, from 0, of the value that a statistic takes of a number of values in order.
+
+    PERCENTILE_DISC takes the first value up to which there is at least the fraction of all values.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> from workbench.engine.physical.row_inputs import row_input
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> of = CountedValues(1, "x", DOUBLE, row_input(Column("x", DOUBLE)))
+        >>> [place_of(ValueStatistic("percentile_disc", of, DOUBLE), total) for total in (1, 2, 3)]
+        [0, 0, 1]
+    """
+    place = max(1, math.ceil(statistic.fraction * total)) - 1
+    match statistic.function:
+        case "min":
+            return 0
+        case "max":
+            return total - 1
+        case "percentile_disc":
+            return place
+        case _:
+            return total - 1 - place
 
 
 def percentile(

@@ -162,6 +162,8 @@ def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | 
             return StoredConstant(float(value), type)
         case Constant(value, type) if type.kind in CALLED or type.kind is Kind.TIMESTAMP:
             return StoredConstant(value, type)
+        case Call("array", (), type):
+            return StoredConstant("[]", type)
         case Call("year" | "month" as part, (Column(name, type),)) if type.kind is Kind.DATE:
             return DatePart(part, name)
         case Call("window_start", (Column(name, type), Constant(int() as seconds))) if type.kind is Kind.TIMESTAMP:

@@ -1,0 +1,100 @@
+"""Correlations, regressions and shapes: as Spark has them over extreme rows, and exact where it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.engine.operators.grouped.moments import moment_values
+from workbench.engine.physical.moments import POWERS, Moments
+from workbench.engine.storage.exact_sums import ExactSums, exact_products
+
+INF, NAN = math.inf, math.nan
+Point = tuple[float | None, float | None]
+GROUPS: Sequence[Sequence[Point]] = [
+    [(None, 1.0), (2.0, None)],
+    [(1.0, 2.0)],
+    [(1.0, 2.0), (3.0, 7.0), (None, 9.0)],
+    [(1.0, 2.0), (3.0, 2.0)],
+    [(1.0, 2.0), (1.0, 5.0)],
+    [(1.5, 2.0), (1.5, 2.0)],
+    [(1.0, 2.0), (NAN, 3.0), (2.0, 4.0)],
+    [(1.0, 2.0), (3.0, NAN), (2.0, 4.0)],
+    [(1.0, 2.0), (INF, 3.0), (2.0, 4.0)],
+    [(1.0, 2.0), (3.0, -INF), (2.0, 4.0)],
+    [(INF, 1.0)],
+    [(NAN, 1.0)],
+    [(1.0, INF)],
+    [(INF, 1.0), (-INF, 2.0)],
+    [(1.0, 2.0), (1.0, NAN)],
+    [(NAN, 2.0), (1.0, 2.0)],
+    [(-0.0, 0.0), (0.0, -1.0), (1.0, 3.0)],
+    [(float(n % 7), float(n % 5)) for n in range(40)],
+    [(0.1 * n * n, -0.3 * n) for n in range(40)],
+]
+
+
+def values(function: str, groups: Sequence[Sequence[Point]]) -> list[float | None]:
+    """The statistic out of sums of each group."""
+    two = len(POWERS[function][0]) == 2
+    known = [[p for p in group if p[0] is not None and (p[1] is not None or not two)] for group in groups]
+    columns = {"n": pa.array([len(group) for group in known])}
+    for powers in POWERS[function]:
+        columns[str(powers)] = pa.concat_arrays([total(group, powers) for group in known])
+    moments = Moments(function, "n", {powers: str(powers) for powers in POWERS[function]})
+    return moment_values(moments, pa.RecordBatch.from_pydict(columns)).to_pylist()
+
+
+def total(points: Sequence[Point], powers: Sequence[int]) -> pa.Array:
+    factors = [
+        pa.array([p[at] for p in points], pa.float64()).to_numpy(zero_copy_only=False)
+        for at, power in enumerate(powers)
+        for _ in range(power)
+    ]
+    rows = ExactSums(exact_products(factors), len(points))
+    return ExactSums({at: digits.sum(keepdims=True) for at, digits in rows.columns.items()}, 1).texts()
+
+
+def test_spark_has_the_same(spark: SparkSession) -> None:
+    rows = [(at, y, x) for at, group in enumerate(GROUPS) for y, x in group]
+    points = spark.newSession().createDataFrame(rows, "g int, y double, x double")
+    points.sparkSession.conf.set("spark.sql.ansi.enabled", "false")
+    calls = [f"{f}({'y, x' if len(POWERS[f][0]) == 2 else 'y'}) AS {f}" for f in POWERS]
+    points.createOrReplaceTempView("points")
+    expected = points.sparkSession.sql(f"SELECT {', '.join(calls)} FROM points GROUP BY g ORDER BY g").toArrow()
+    for function in POWERS:
+        for at, (ours, theirs) in enumerate(zip(values(function, GROUPS), expected[function].to_pylist(), strict=True)):
+            where = f"{function} of {GROUPS[at][:4]}: {ours}, Spark {theirs}"
+            assert (ours is None) == (theirs is None), where
+            assert ours is None or math.isnan(ours) == math.isnan(theirs), where
+            assert ours is None or math.isnan(ours) or ours == pytest.approx(theirs, rel=1e-9, abs=1e-12), where
+
+
+def test_numbers_that_are_close_to_each_other_lose_no_digit() -> None:
+    points: list[Point] = [(1e15 + n % 3, 1e15 + n % 2) for n in range(7)]
+    y, x = ([Fraction(p[at] or 0) for p in points] for at in (0, 1))
+    of_y, of_x = sum(y) / 7, sum(x) / 7
+    expected = sum((a - of_y) * (b - of_x) for a, b in zip(y, x, strict=True)) / 7
+    assert values("covar_pop", [points]) == [float(expected)]
+
+
+def test_what_spark_overflows_in_is_exact() -> None:
+    huge: list[Point] = [(1e200, 1.0), (2e200, 2.0), (-1e200, 5.0)]
+    (corr,) = values("corr", [huge])
+    assert corr == pytest.approx(values("corr", [[(1.0, 1.0), (2.0, 2.0), (-1.0, 5.0)]])[0])
+    assert values("regr_avgy", [[(1.7e308, 1.0), (1.7e308, 2.0)]]) == [1.7e308]
+
+
+def test_the_order_of_rows_does_not_count() -> None:
+    random = Random(1)
+    points: list[Point] = [(random.gauss(0, 1e5), random.gauss(0, 1e-5)) for _ in range(50)]
+    for function in POWERS:
+        found = [values(function, [random.sample(points, 50)]) for _ in range(4)]
+        assert all(one == other for one, other in pairwise(found))
