@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def values_of(log: StreamLog) -> list[tuple[object, ...]]:
         (["2,155", "1,234,567"], "integer", "numbers as 2,155"),
         (["19,47", "2.155"], "double", "numbers as 19,47"),
         (["12345678901234567,5", "1,0"], "decimal(38,1)", "numbers as 12345678901234567"),
-        (["12 %"], "string", "texts"),
+        (["12 %"], "string", "numbers as 12 %, which are perhaps shares of 1: --type c=double reads 12"),
         (["4.50", "x", "7.25", "1.00"], "double", "numbers"),
         (["4,50", "x", "7,25", "1,00"], "double", "numbers as 4,50"),
     ],
@@ -103,6 +104,39 @@ def test_what_comes_later_is_the_same_value_or_does_not_fit(
     values, misfit = read(pa.array(later), guess("c", pa.array(sample)))
     found = ["?" if misfit is not None and misfit[at] else value for at, value in enumerate(values.to_pylist())]
     assert [str(value) if value != value else value for value in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "says", "declared", "expected"),
+    [
+        (["31.01.2026", "1.2.2026"], "", "date d.M.yyyy", [date(2026, 1, 31), date(2026, 2, 1)]),
+        (["1/31/2026 9:05", "12/1/2025 10:30"], "", "timestamp M/d/yyyy H:mm", None),
+        (["3/4/2026", "5/6/2026"], 'date d/M/yyyy" or --type "v=date M/d/yyyy" says which', "date d/M/yyyy", None),
+        (["Jan 5, 2026", "Feb 6, 2026"], "", "date MMM d, yyyy", [date(2026, 1, 5), date(2026, 2, 6)]),
+        (["5 January 2026", "6 May 2026"], "", "date d MMMM yyyy", [date(2026, 1, 5), date(2026, 5, 6)]),
+        (["Y", "n", "Y"], "", "boolean Y/n", [True, False, True]),
+        (["yes", "No"], "", "boolean yes/No", [True, False]),
+        (["12%", "7.5 %"], "numbers as 12%, which are perhaps shares of 1", "double", [12.0, 7.5]),
+        (["1.200,5 %"], "", "decimal(9,2)", [Decimal("1200.50")]),
+        (["10.0.0.1", "10.0.0.2"], None, "", None),
+        (["31.01.2026", "tomorrow"], None, "", None),
+        (["12%", "x"], None, "", None),
+        (["Y", "N", "?"], None, "", None),
+    ],
+)
+def test_texts_that_are_nearly_something_say_how_they_are_declared(
+    values: list[str], says: str | None, declared: str, expected: list[object] | None, tmp_path: Path
+) -> None:
+    found = guess("v", pa.array(values))
+    assert str(found.type) == "string"
+    if says is None:
+        assert found.why == "texts"
+        return
+    assert says in found.why and (f"v={declared}" in found.why or declared.startswith("decimal"))
+    text = "n;v\n" + "".join(f"{n};{value}\n" for n, value in enumerate(values))
+    log = added(tmp_path, text, columns={"v": declared}, options=CsvOptions(sep=";"))
+    assert log.rows == len(values) and not log.quarantined
+    assert expected is None or [row[1] for row in values_of(log)] == expected
 
 
 def test_points_are_doubted_beside_decimal_commas_and_semicolons() -> None:

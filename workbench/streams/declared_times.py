@@ -1,4 +1,4 @@
-"""Dates and times that are declared with how they are written: ``timestamp ms``, ``date MMM d yyyy``.
+"""Values that are declared with how they are written: ``timestamp ms``, ``date MMM d yyyy``, ``boolean Y/N``.
 
 A unit is that of numbers since 1970. A pattern has the letters of Spark's, ``y M d H h m s S a``, of which each stands
 for digits, ``MMM`` for Jan and ``MMMM`` for January; what stands in quotes, and every other sign, stands for itself.
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import TIMESTAMP, DataType, Kind
 from workbench.streams.convert import convert
 
 _PLACES = {"s": 6, "ms": 3, "us": 0, "ns": -3}
@@ -29,6 +29,7 @@ _EARLIEST, _LATEST = 631_152_000, 4_102_444_800
 _DECLARED = re.compile(
     r"^\s*(date|timestamptz|timestamp with time zone|timestamp)\s+(?!with)(\S.*?)\s*$", re.IGNORECASE
 )
+_MARKS = re.compile(r"^\s*(boolean)\s+([^/\s]+/[^/\s]+)\s*$", re.IGNORECASE)
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -43,6 +44,12 @@ _PARTS = {
 }
 
 
+_DAYS = (
+    *("d.M.yyyy", "d/M/yyyy", "M/d/yyyy", "d-M-yyyy", "M-d-yyyy", "d.M.yy", "yyyy/M/d", "yyyy.M.d"),
+    *("MMM d yyyy", "MMM d, yyyy", "MMMM d, yyyy", "d MMM yyyy", "d MMMM yyyy", "d-MMM-yyyy", "d-MMM-yy"),
+)
+_TIMES = ("", " H:mm", " H:mm:ss", " h:mm a", ", H:mm")
+"""How dates and times are usually written that are not read before they are declared."""
 FOUND_OUT = "?"
 """Stands before a unit that was found out, of which only times between 1990 and 2100 are taken."""
 
@@ -56,7 +63,11 @@ def split_form(text: str) -> tuple[str, str]:
     Example:
         >>> split_form("date MMM d yyyy"), split_form("timestamp ms"), split_form("decimal(8, 2)")
         (('date', 'MMM d yyyy'), ('timestamp', 'ms'), ('decimal(8, 2)', ''))
+        >>> split_form("boolean yes/no")
+        ('boolean', 'yes/no')
     """
+    if found := _MARKS.match(text):
+        return found[1], found[2]
     found = _DECLARED.match(text)
     if found is None:
         return text, ""
@@ -82,9 +93,43 @@ def unit_of(first: tuple[str, ...]) -> str:
     return ""
 
 
+def patterns_of(texts: pa.Array) -> list[str]:
+    """The usual patterns of which all of some texts are dates or times, as they are declared.
+
+    Example:
+        >>> patterns_of(pa.array(["31.01.2026", "1.2.2026"])), patterns_of(pa.array(["3/4/2026"]))
+        (['date d.M.yyyy'], ['date d/M/yyyy', 'date M/d/yyyy'])
+    """
+    texts = pc.utf8_trim_whitespace(texts)
+    first = texts[0].as_py()
+    found = []
+    for pattern, kind in ((f"{day}{time}", "timestamp" if time else "date") for day in _DAYS for time in _TIMES):
+        if _regex(pattern).fullmatch(first):
+            as_texts = _of_pattern(texts, pattern)
+            same = f"{kind} {pattern.replace('MMMM', 'MMM')}"  # Jan is January, too
+            if same not in found and not as_texts.null_count and convert(as_texts, TIMESTAMP)[1] is None:
+                found.append(f"{kind} {pattern}")
+    return found
+
+
 def unit_text(unit: str) -> str:
     """A unit in words."""
     return f"{_LONG[unit]} since 1970"
+
+
+def read_marks(values: pa.Array, form: str) -> tuple[pa.Array, Mask | None]:
+    """Texts that stand for true and false, as ``Y/N``, and a mask of those that are none; case does not count.
+
+    Example:
+        >>> marks, misfit = read_marks(pa.array(["Y", "n ", "", "?"]), "Y/N")
+        >>> marks.to_pylist(), misfit.tolist()
+        ([True, False, None, None], [False, False, False, True])
+    """
+    text = pc.utf8_lower(pc.utf8_trim_whitespace(values))
+    place = pc.index_in(text, pa.array(form.lower().split("/")))
+    there = pc.fill_null(pc.not_equal(text, ""), False)
+    misfit = np.asarray(pc.and_(place.is_null(), there).to_numpy(zero_copy_only=False))
+    return pc.equal(place, 0), misfit if misfit.any() else None
 
 
 def read_times(values: pa.Array, type_: DataType, form: str) -> tuple[pa.Array, Mask | None]:

@@ -30,7 +30,7 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 from workbench.streams.convert import convert
-from workbench.streams.declared_times import FOUND_OUT, read_times, unit_of, unit_text
+from workbench.streams.declared_times import FOUND_OUT, patterns_of, read_marks, read_times, unit_of, unit_text
 from workbench.streams.number_forms import PLAIN, are_amounts, form_of, may_be_grouped, to_plain
 
 FIRST_VALUES = 3
@@ -55,6 +55,10 @@ _LAST_ZEROS = r"(\.\d+?)0+$"
 _OFFSET = r":\d\d(?:\.\d+)? ?(?:UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
 _FINER = r"\.\d{6}\d*[1-9]"
+_NEARLY_A_DATE = (
+    r"^\s*(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
+)
+_TRUE_AND_FALSE = (("y", "n"), ("yes", "no"), ("t", "f"), ("j", "n"), ("ja", "nein"), ("oui", "non"), ("on", "off"))
 _SURE_DIGITS = 15
 """Digits that every DOUBLE keeps."""
 _DAY, _TIME = r"[1-9]\d{3}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{1,6})?"
@@ -77,7 +81,8 @@ class Guess:
         type: of its values.
         why: they are read so.
         first: some of its values.
-        form: how its numbers are written (``number_forms``), or its times that are declared (``declared_times``).
+        form: how its numbers are written (``number_forms``), or its times or marks that are declared
+            (``declared_times``).
         declared: whether the type is declared, so that all is taken that can be converted to it.
     """
 
@@ -160,7 +165,38 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
         return Guess(name, type_, _NAMES[type_.kind] + _said(text, type_.kind) + _said_marks(values, type_), first)
     if (amount := _first(text, r"^\s*\(?\p{Sc}?\s*[\d.,]*,\d{3}\)?\s*$")) and point is None:
         return Guess(name, STRING, f"{amount} may be a number in two ways: --decimal says which", first)
-    return Guess(name, STRING, "texts", first, ",." if point == "," else PLAIN)
+    if (percent := _percent_form(text, point)) is not None:
+        example = _first(text, "%")
+        number = example.replace("%", "").strip()
+        why = f"numbers as {example}, which are perhaps shares of 1: {_type(name, 'double')} reads {number}"
+        return Guess(name, STRING, why, first, percent)
+    return Guess(name, STRING, f"texts{_declarable(name, text)}", first, ",." if point == "," else PLAIN)
+
+
+def _percent_form(text: pa.Array, point: str | None) -> str | None:
+    """The form in which all of some texts are numbers before a percent sign."""
+    if not pc.all(pc.match_substring_regex(text, r"%\s*$")).as_py():
+        return None
+    numbers = pc.replace_substring(text, "%", "")
+    form = form_of(numbers, point) if pc.all(are_amounts(numbers)).as_py() else None
+    return None if form is None else f"{form}%"
+
+
+def _declarable(name: str, text: pa.Array) -> str:
+    """How texts are declared that are nearly dates, times, or true and false, in words."""
+    if _any(text[:1], _NEARLY_A_DATE) and (patterns := patterns_of(text)):
+        ways = " or ".join(_type(name, pattern) for pattern in patterns)
+        return f", of dates: {ways} reads them" if len(patterns) == 1 else f", of dates: {ways} says which they are"
+    said = {value.lower(): value for value in pc.unique(pc.utf8_trim_whitespace(text)).to_pylist()}
+    for yes, no in _TRUE_AND_FALSE:
+        if said.keys() == {yes, no}:
+            return f": {_type(name, f'boolean {said[yes]}/{said[no]}')} reads them as true and false"
+    return ""
+
+
+def _type(name: str, type_: str) -> str:
+    """How a column is declared."""
+    return f"--type {name}={type_}" if re.fullmatch(r"\w+", name + type_) else f'--type "{name}={type_}"'
 
 
 _NAMES = {
@@ -290,6 +326,8 @@ def _read_plain(values: pa.Array, kind: Kind) -> pa.Array | None:
 
 
 def _declared(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
+    if guess.type.kind is Kind.BOOLEAN:
+        return read_marks(values, guess.form)
     if guess.type.kind not in _NUMBERS:
         return read_times(values, guess.type, guess.form)
     empty = pc.match_substring_regex(values, _NOTHING)
@@ -305,7 +343,7 @@ def declared(column: str, type_: DataType, form: str, found: Guess | None) -> Gu
     Args:
         column: its name.
         type_: that is declared.
-        form: of its times that is declared, or ``""``.
+        form: of its times or marks that is declared, or ``""``.
         found: what its texts seem to be.
     """
     first = found.first if found is not None else ()
