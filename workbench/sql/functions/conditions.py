@@ -154,22 +154,20 @@ def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Ex
 
 
 DECLARED = [
-    *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_comparison, kernel=True) for sign in ("=", "<>")),
-    *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_order_comparison, kernel=True)
+    *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_comparison) for sign in ("=", "<>")),
+    *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_order_comparison)
       for sign in ("<", "<=", ">", ">=")),
     function("<=>(left, right)", comparison_sql("<=>"), rule=_comparison, of_null=True,
              nodes=[exp.NullSafeEQ, exp.EqualNull], dialects=EVERYWHERE),
     function("in(value, value...)", lambda call, arguments: f"({arguments[0]} in ({', '.join(arguments[1:])}))",
-             rule=_comparison, of_null=True, kernel=True),
-    function("and(boolean, boolean...): boolean", lambda call, arguments: f"({' and '.join(arguments)})", of_null=True,
-             kernel=True),
-    function("or(boolean, boolean...): boolean", lambda call, arguments: f"({' or '.join(arguments)})", of_null=True,
-             kernel=True),
-    function("not(boolean): boolean", "(not {0})", kernel=True),
-    function("is_null(any): boolean", "({0} is null)", of_null=True, kernel=True),
-    function("case(condition, value, value...)", _case_sql, rule=_case, of_null=True, kernel=True),
+             rule=_comparison, of_null=True),
+    function("and(boolean, boolean...): boolean", lambda call, arguments: f"({' and '.join(arguments)})", of_null=True),
+    function("or(boolean, boolean...): boolean", lambda call, arguments: f"({' or '.join(arguments)})", of_null=True),
+    function("not(boolean): boolean", "(not {0})"),
+    function("is_null(any): boolean", "({0} is null)", of_null=True),
+    function("case(condition, value, value...)", _case_sql, rule=_case, of_null=True),
     function("coalesce(value...)", rule=unify, of_null=True, nodes=[exp.Coalesce], parts="this expressions",
-             dialects=EVERYWHERE, kernel=True),
+             dialects=EVERYWHERE),
     *each("greatest least", "(value, value...)", rule=_largest, of_null=True),
-    function("nullif(value, other)", rule=_type_of_first, of_null=True, kernel=True),
+    function("nullif(value, other)", rule=_type_of_first, of_null=True),
 ]  # fmt: skip

@@ -151,6 +151,6 @@ for _name, _type_ in CASTS.items():
 
 DECLARED = [
     # The binder says the type; ``calls.cast`` makes the call.
-    function("cast(any): string", _cast, kernel=True),
+    function("cast(any): string", _cast),
     function(f"{WITHIN}(any): integer", _cast, inner=True),
 ]  # fmt: skip

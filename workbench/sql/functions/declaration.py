@@ -67,7 +67,6 @@ class Function:
         dialects: in which a text may call it so.
         is_inner: whether no text calls it, under any name.
         is_costly: whether it reads a whole text, often several times.
-        has_kernel: whether the engine evaluates calls of it without Spark, where their types allow; tests compare.
         help: how an analyst calls it, and what it does; empty where ``function_help`` has it by the names of dialects.
         example: a query that calls it, with its answer; may be empty.
     """
@@ -84,7 +83,6 @@ class Function:
     dialects: frozenset[str]
     is_inner: bool
     is_costly: bool
-    has_kernel: bool
     help: str
     example: str
 
@@ -101,7 +99,6 @@ def function(
     dialects: frozenset[str] = _SPARK,
     inner: bool = False,
     costly: bool = False,
-    kernel: bool = False,
     help: str = "",
     example: str = "",
 ) -> Function:
@@ -116,7 +113,7 @@ def function(
         parts: of these nodes, which are the arguments; the first ones unless they are said.
         names: see ``Function``.
         dialects: see ``Function``.
-        inner, costly, kernel: see ``Function``.
+        inner, costly: see ``Function``.
         help: the call, and a sentence: ``repeat(str, n) Returns …``.
         example: ``SELECT repeat('ab', 2) → abab``.
 
@@ -148,7 +145,6 @@ def function(
         dialects=dialects,
         is_inner=inner,
         is_costly=costly,
-        has_kernel=kernel,
         help=help,
         example=example,
     )

@@ -40,8 +40,7 @@ DECLARED = [
     *each("sqrt ln log10", "(double): double"),
     function("power(double, double): double"),
     # As IEEE 754 says, and C: of 1, and of -1 to what is infinite, Java's power is NaN.
-    function("/_ieee(double, double): double", read_twice("coalesce(try_divide({0}, {1}), {0} * power({1}, -1D))"),
-             kernel=True),
+    function("/_ieee(double, double): double", read_twice("coalesce(try_divide({0}, {1}), {0} * power({1}, -1D))")),
     function("%_ieee(double, double): double", read_twice("coalesce(try_mod({0}, {1}), {0} * {1} * double('nan'))")),
     function("power_ieee(double, double): double", read_twice(
         "if({0} = 1D or ({0} = -1D and abs({1}) = double('infinity')), if({1} is not null, 1D, null),"

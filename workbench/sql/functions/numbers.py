@@ -294,7 +294,7 @@ NUMERIC_QUOTIENT = "numeric_quotient"
 """The quotient of exact numbers as PostgreSQL rounds it. Four digits are left for products with constants."""
 DECLARED = [
     *(function(f"{sign}(number, number)", arithmetic_operator(sign, f"try_{name}"), rule=_arithmetic(sign),
-               nodes=nodes, dialects=EVERYWHERE, kernel=True)
+               nodes=nodes, dialects=EVERYWHERE)
       for sign, name, nodes in (("+", "add", []), ("-", "subtract", []), ("*", "multiply", []),
                                 ("/", "divide", [exp.SafeDivide]))),
     function("%(number, number)", arithmetic_operator("%", "try_mod"), rule=_arithmetic("%"), names="try_mod"),
@@ -308,9 +308,9 @@ DECLARED = [
     function("floor(number)", whole("floor"), rule=_numeric(_whole)),
     function("ceil(number)", whole("ceil"), rule=_numeric(_whole)),
     function("sign(number)", rule=_numeric(lambda first, rest: DOUBLE)),
-    function("average(total, count)", average, rule=_average, of_null=True, kernel=True),
+    function("average(total, count)", average, rule=_average, of_null=True),
     function(f"{NUMERIC_QUOTIENT}(number, number)", numeric_quotient_sql, rule=_quotient, of_null=True),
-    *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True, kernel=True)
+    *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True)
       for name, samples, root in (("variance_samp", True, False), ("variance_pop", False, False),
                                   ("stddev_samp", True, True), ("stddev_pop", False, True))),
 ]  # fmt: skip

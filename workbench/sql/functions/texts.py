@@ -217,7 +217,7 @@ reads(exp.RegexpExtractAll, parts="this expression group")(regular_expression)
 DECLARED = [
     *of_nodes([exp.Upper, exp.Lower], "(string): string", EVERYWHERE),
     function("length(string): integer"),
-    function("substr(string, integer[, integer]): string", _with_int_arguments("substring"), kernel=True),
+    function("substr(string, integer[, integer]): string", _with_int_arguments("substring")),
     function("||(any, any)", "concat({0}, {1})", rule=typed([coercion.as_string], STRING)),
     *(function(f"{name}(string[, string]): string", _trim(side))
       for name, side in (("trim", "both"), ("ltrim", "leading"), ("rtrim", "trailing"))),
@@ -317,8 +317,7 @@ DECLARED = [
              help="jaro_winkler_similarity(str1, str2) Returns how alike two texts are, from 0.0 to 1.0.",
              example="SELECT jaro_winkler_similarity('MARTHA', 'MARHTA') → 0.9611111111111111"),
     # Patterns are constants, with a backslash as the escape.
-    *(function(f"{name}(string, string): boolean", f"({{0}} {name} {{1}})", costly=name == "rlike",
-               kernel=name == "like")
+    *(function(f"{name}(string, string): boolean", f"({{0}} {name} {{1}})", costly=name == "rlike")
       for name in ("like", "ilike", "rlike")),
     *each("regexp_count regexp_instr", "(string, string): integer", costly=True),
     function("regexp_substr(string, string): string", costly=True),

@@ -201,16 +201,16 @@ def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
     assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
 
 
-TWICE = Call("*", (COLUMNS["n"], COLUMNS["n"]), INTEGER)
+COMPUTED = Call("factorial", (COLUMNS["n"],), INTEGER)
 
 
 @pytest.mark.parametrize(
     "plan",
     [
-        aggregate([TWICE], [], True),
-        aggregate([COLUMNS["k"]], [AggregateCall("count", (TWICE,), INTEGER)], True),
-        aggregate([COLUMNS["k"]], [AggregateCall("count", (TWICE,), INTEGER, distinct=True)], True),
-        fused_groupings([(aggregate([COLUMNS["k"]], [], True), {1}), (aggregate([TWICE], [], True), {2})]),
+        aggregate([COMPUTED], [], True),
+        aggregate([COLUMNS["k"]], [AggregateCall("count", (COMPUTED,), INTEGER)], True),
+        aggregate([COLUMNS["k"]], [AggregateCall("count", (COMPUTED,), INTEGER, distinct=True)], True),
+        fused_groupings([(aggregate([COLUMNS["k"]], [], True), {1}), (aggregate([COMPUTED], [], True), {2})]),
     ],
 )
 def test_what_is_computed_is_left_to_spark(plan: GroupedPlan) -> None:

@@ -15,7 +15,7 @@ from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, or_
 from workbench.sql.schema import Schema
 
 A, S = Column("a", INTEGER), Column("s", STRING)
-MATCH = or_pred([Literal(Call("rlike", (S, Constant("x+", STRING)), BOOLEAN), Operator.HOLDS)])
+MATCH = or_pred([Literal(Call("rlike", (S, Constant("x{2}", STRING)), BOOLEAN), Operator.HOLDS)])
 CALLED = or_pred([Literal(Call("f@1", (Call("upper", (S,), STRING),), INTEGER), Operator.GT, Constant(3, INTEGER))])
 
 

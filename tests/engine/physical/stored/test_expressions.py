@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
 from workbench.engine.physical.stored.expressions import stored_substring
-from workbench.engine.physical.stored.values import DatePart, stored_value
+from workbench.engine.physical.stored.values import stored_value
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
@@ -117,7 +117,7 @@ def test_products_of_more_digits_than_there_are_are_null_here(spark: SparkSessio
         Literal(Column("a", array_of(INTEGER)), Operator.EQ, Column("b", array_of(INTEGER))),
         Literal(Column("a", decimal(9, 2)), Operator.LT, Column("b", decimal(9, 3))),
         Literal(Column("a", INTEGER), Operator.LT, Column("b", decimal(9, 0))),
-        Literal(Column("a", STRING), Operator.EQ, Call("upper", (Column("b", STRING),), STRING)),
+        Literal(Column("a", STRING), Operator.EQ, Call("soundex", (Column("b", STRING),), STRING)),
     ],
     ids=lambda literal: str(literal.left.type),
 )
@@ -173,7 +173,7 @@ def test_patterns_that_arrow_may_not_read_are_left_to_spark(pattern: str) -> Non
 def test_parts_of_dates_are_those_of_spark(spark: SparkSession, part: str) -> None:
     days = [None, -719162, -719528, -1, 0, 58, 59, 2932896, 2932897, 50_000_000, -50_000_000]
     value = stored_value(Call(part, (Column("d", DATE),), INTEGER))
-    assert isinstance(value, DatePart)
+    assert value is not None
     frame = spark.createDataFrame([(day,) for day in days], "n int").coalesce(1)
     expected = [row[0] for row in frame.selectExpr(f"{part}(date_add(date '1970-01-01', n))").collect()]
     dates = pa.array(days, pa.int32()).cast(pa.date32())

@@ -115,44 +115,14 @@ class StoredCase:
         return chosen
 
 
-@dataclass(frozen=True)
-class _Null:
-    """NULL in each row."""
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """No value."""
-        return pa.nulls(rows.num_rows)
-
-
-_NULL = _Null()
-
-
 def stored_case(expression: Expression, part: ValueReader) -> StoredCase | None:
-    """An expression as CASE of stored values, if it is that; COALESCE and NULLIF are special forms of it."""
-    if not isinstance(expression, Call):
-        return None
-    if expression.function in ("coalesce", "nullif"):
-        return _without_null(expression, part)
-    if expression.function != "case":
+    """An expression as CASE of stored values, if it is that."""
+    if not isinstance(expression, Call) or expression.function != "case":
         return None
     values = _all(expression.arguments, part) if expression.type.kind in COMPARABLE_KINDS else None
     if values is None:
         return None
     return StoredCase(tuple(zip(values[0:-1:2], values[1:-1:2], strict=True)), values[-1], expression.type)
-
-
-def _without_null(expression: Call, part: ValueReader) -> StoredCase | None:
-    """COALESCE of values of one kind, or NULLIF of texts and of what is stored as texts."""
-    alike = all(argument.type.kind is expression.type.kind for argument in expression.arguments)
-    values = _all(expression.arguments, part) if alike else None
-    if values is None:
-        return None
-    if expression.function == "coalesce":
-        return StoredCase(tuple((Negated(Missing(v)), v) for v in values[:-1]), values[-1], expression.type)
-    if to_arrow(expression.type) != pa.string():
-        return None
-    different = Negated(_Compared(Operator.EQ, *values))
-    return StoredCase(((Combined(False, (different, Missing(values[1]))), values[0]),), _NULL, expression.type)
 
 
 def stored_condition(expression: Expression, part: ValueReader) -> Condition | None:

@@ -26,13 +26,13 @@ from workbench.engine.physical.stored.expressions import (
     dates_subtracted,
     stored_substring,
 )
+from workbench.engine.physical.stored.kernels.table import KernelCall, kernel_call
 from workbench.engine.physical.stored.quotients import StoredNumber, stored_number
 from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.engine.physical.stored.variances import Variance, stored_variance
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
 from workbench.sql.algebra.types import DataType, Kind
 
-_FIRST_YEAR = 1970
 HIGHEST = 100
 """Operators inside one another that are computed here."""
 _LONGEST = 10**12
@@ -63,30 +63,6 @@ class StoredConstant:
 
 
 @dataclass(frozen=True)
-class DatePart:
-    """The ``year`` or the ``month`` of a date."""
-
-    part: str
-    column: str
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """A whole number or NULL for each row. Python and Arrow know no dates beyond some year, and numpy all.
-
-        Example:
-            >>> import datetime as dt
-            >>> rows = pa.RecordBatch.from_pydict({"d": [dt.date(1969, 12, 31), None]})
-            >>> [DatePart(part, "d").values(rows).to_pylist() for part in ("year", "month")]
-            [[1969, None], [12, None]]
-        """
-        column = rows.column(self.column)
-        days = column.cast(pa.int32()).fill_null(0).to_numpy().astype("datetime64[D]")
-        missing = np.asarray(column.is_null()) if column.null_count else None
-        if self.part == "year":
-            return pa.array(days.astype("datetime64[Y]").astype(np.int64) + _FIRST_YEAR, mask=missing)
-        return pa.array(days.astype("datetime64[M]").astype(np.int64) % 12 + 1, mask=missing)
-
-
-@dataclass(frozen=True)
 class WindowStart:
     """The first moment of the window that a time is in; windows have equal microseconds and are counted from 1970."""
 
@@ -110,8 +86,8 @@ class WindowStart:
 
 Computed = (
     Condition
-    | DatePart
     | DaysBetween
+    | KernelCall
     | StoredCase
     | StoredColumn
     | StoredConstant
@@ -164,8 +140,6 @@ def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | 
             return StoredConstant(value, type)
         case Call("array", (), type):
             return StoredConstant("[]", type)
-        case Call("year" | "month" as part, (Column(name, type),)) if type.kind is Kind.DATE:
-            return DatePart(part, name)
         case Call("window_start", (Column(name, type), Constant(int() as seconds))) if type.kind is Kind.TIMESTAMP:
             return WindowStart(name, seconds * 1_000_000) if 0 < seconds < _LONGEST else None
     if (dates := dates_subtracted(expression)) is not None:
@@ -180,7 +154,10 @@ def derived(expression: Expression) -> Derived | None:
     return None if value is None else Derived(value, tuple(sorted({column.name for column in columns(expression)})))
 
 
-def _of_parts(expression: Expression, part: ValueReader) -> Condition | StoredCase | StoredNumber | Variance | None:
+def _of_parts(
+    expression: Expression, part: ValueReader
+) -> Condition | KernelCall | StoredCase | StoredNumber | Variance | None:
     if expression.type.kind is Kind.BOOLEAN and (condition := stored_condition(expression, part)) is not None:
         return condition
-    return stored_case(expression, part) or stored_number(expression, part) or stored_variance(expression, part)
+    number = stored_number(expression, part) or stored_variance(expression, part)
+    return stored_case(expression, part) or number or kernel_call(expression, part)

@@ -30,7 +30,7 @@ def _as_first(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 
 DECLARED = [
-    *each("year month", "(time): integer", kernel=True),
+    *each("year month", "(time): integer"),
     *each("quarter day dayofweek dayofyear hour minute second", "(time): integer"),
     function("week(time): integer", "cast(weekofyear({0}) as bigint)"),
     *each("monthname dayname", "(date): string"),
@@ -72,7 +72,7 @@ DECLARED = [
              f"(case when {_MANY_YEARS} then {{0}} + make_ym_interval(0, {{int1}}) end)"),
     function("add_seconds(moment, integer)", rule=_as_first,
              spark=f"cast(timestamp_micros(try_add({_MICROS}, try_multiply({{1}}, 1000000L))) as timestamp_ntz)"),
-    function("window_start(moment, integer)", rule=_as_first, kernel=True,
+    function("window_start(moment, integer)", rule=_as_first,
              spark=f"cast(timestamp_micros({_MICROS} - pmod({_MICROS}, {{1}} * 1000000L)) as timestamp_ntz)"),
     function("months_between(timestamp, timestamp, boolean): double",
              "months_between(cast({0} as timestamp), cast({1} as timestamp), {2})"),

@@ -1,0 +1,213 @@
+"""Each kernel has the values, the NULLs and the bits of Spark, for every type that it accepts."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import math
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.stored.kernels.table import KERNELS
+from workbench.engine.physical.stored.values import computed_value
+from workbench.engine.spark.local_session import engine_session
+from workbench.engine.storage.layout import Layout
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.functions.calls import call, cast
+
+MONEY, WIDE = decimal(15, 2), decimal(38, 4)
+EDGES: dict[DataType, list[Any]] = {
+    INTEGER: [0, 1, -1, 2, -3, 7, 10, 2**31, 2**53 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63)],
+    DOUBLE: [
+        *(0.0, -0.0, 0.5, -0.5, 1.5, 2.5, 2.675, 1.005, -1.005, 0.285, 1e-9, 5e-324, 1e15, 2.0**52 + 0.5, 2.0**53),
+        *(9.2e18, 2.0**63, -(2.0**63), 1e300, math.inf, -math.inf, math.nan, 0.1 + 0.2, 123456.785, 0.4999999999999999),
+    ],
+    MONEY: [Decimal(n) / 100 for n in (0, 1, -1, 5, -5, 50, -50, 149, 150, 151, 250, -250, 10**15 - 1)],
+    WIDE: [Decimal(n) / 10_000 for n in (0, 5, -5, 50, 55_550, -55_550, 10**30, 10**34 + 4_999)],
+    STRING: [
+        *(
+            "",
+            "a",
+            "A",
+            " a ",
+            "  ",
+            "abc",
+            "ABC",
+            "a.c",
+            "a\nc",
+            "é",
+            "É",
+            "ß",
+            "ﬁ",
+            "ΑΣ",
+            "İ",
+            "i",
+            "日本",
+            "😀b",
+            "x\ty",
+        ),
+        *(
+            "10-5",
+            "c\n",
+            "c\r\n",
+            "c\n\r",
+            "b\u2028",
+            "foo(bar)",
+            "aa",
+            "\u2028",
+            "b\u0085",
+            "a%b",
+            "Straße",
+            "ǅ",
+            "ŉ",
+            "e\u0301",
+        ),
+    ],
+    DATE: [dt.date(*d) for d in ((1, 1, 1), (1582, 10, 15), (1900, 2, 28), (1969, 12, 31), (1970, 1, 1), (2000, 2, 29))]
+    + [
+        dt.date(*d) for d in ((2020, 12, 31), (2021, 1, 3), (2021, 1, 4), (2024, 2, 29), (2026, 12, 28), (9999, 12, 31))
+    ],
+    TIMESTAMP: [
+        *(dt.datetime(1, 1, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999_999), dt.datetime(1970, 1, 1, 0, 0, 0, 1)),
+        *(
+            dt.datetime(2024, 2, 29, 12, 30, 45, 123_456),
+            dt.datetime(2021, 1, 3, 23),
+            dt.datetime(9999, 12, 31, 23, 59),
+        ),
+    ],
+    BOOLEAN: [True, False],
+}
+COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
+CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
+    "round": [(n, INTEGER) for n in (0, 1, 2, 6, 15)],
+    "right": [(n, INTEGER) for n in (-1, 0, 1, 2, 9)],
+    "trunc_date": [(unit, STRING) for unit in ("YEAR", "yy", "quarter", "MON", "mm", "week")],
+    "trunc_timestamp": [
+        (unit, STRING)
+        for unit in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "dd", "HOUR", "minute", "SECOND", "millisecond")
+    ],
+    "date_format": [
+        (pattern, STRING)
+        for pattern in ("yyyy-MM-dd", "yyyy-MM", "dd/MM/yyyy HH:mm:ss", "EEE", "EEEE, dd MMM yyyy", "MMMM", "HH:mm")
+    ],
+    "rlike": [
+        (pattern, STRING)
+        for pattern in (
+            "a.c",
+            "^a",
+            "[a-c]+",
+            "b|é",
+            "(a|A)b*",
+            "foo\\(",
+            "a+",
+            "\\.",
+            "^.$",
+            "(c|b)$",
+            "a$|é",
+            "[0-9]-[0-9]",
+            "A.*",
+        )
+    ],
+    "replace": [("a", STRING), ("é", STRING), ("bc", STRING)],
+    **{name: [(text, STRING) for text in ("", "a", "é", "b", "%")] for name in ("contains", "startswith", "endswith")},
+}
+
+
+def calls() -> Iterator[Call]:
+    """Calls of every function of the table over columns of every type, and over its constants."""
+    for name in sorted(KERNELS):
+        for a, b in COLUMNS.values():
+            arguments: list[tuple[Expression, ...]] = [(a,), (a, b), (a, b, a)]
+            for value, kind in CONSTANTS.get(name, []):
+                by = Constant("<>", STRING) if name == "replace" else None
+                arguments.append((a, Constant(value, kind), *([by] if by is not None else [])))
+            for given in arguments:
+                with suppress(TypeClash, AssertionError, IndexError):
+                    if isinstance(found := call(name, *given), Call) and found.function == name:
+                        yield found
+            for other in EDGES if name == "cast" else ():
+                with suppress(TypeClash):
+                    if isinstance(found := cast(a, other), Call):
+                        yield found
+
+
+ACCEPTED = [c for c in dict.fromkeys(calls()) if KERNELS[c.function].accepts(c) and computed_value(c) is not None]
+
+
+def rows() -> pa.RecordBatch:
+    """All pairs of values of each type, some by chance, each missing once in a while."""
+    random = Random(7)
+    arrays: dict[str, list[Any]] = {}
+    count = max((len(values) + 1) ** 2 for values in EDGES.values())
+    for type_, values in EDGES.items():
+        pairs = list(itertools.product([None, *values], repeat=2))
+        pairs += [(random.choice(values), random.choice(values)) for _ in range(count - len(pairs))]
+        for column, drawn in zip(COLUMNS[type_], zip(*pairs, strict=True), strict=True):
+            arrays[column.name] = list(drawn)
+    schema = Layout({column.name: column.type for pair in COLUMNS.values() for column in pair}).arrow
+    return pa.RecordBatch.from_pydict(arrays, pa.schema([schema.field(name) for name in arrays]))
+
+
+def bits(value: object) -> object:
+    if not isinstance(value, float):
+        return value
+    return "NaN" if value != value else struct.pack("d", value)
+
+
+def compared(spark: SparkSession, batch: pa.RecordBatch, asked: list[Call]) -> list[str]:
+    """What differs from Spark."""
+    known = [*itertools.chain(*COLUMNS.values()), *(column for c in asked for column in columns(c))]
+    ddl = Layout({column.name: column.type for column in known}).ddl(batch.schema.names)
+    frame = engine_session(spark).createDataFrame(pa.Table.from_batches([batch]), ddl).coalesce(1)
+    table = frame.selectExpr(*(f"{over_rows(c)} AS c{at}" for at, c in enumerate(asked))).toArrow()
+    wrong = []
+    for at, c in enumerate(asked):
+        value = computed_value(c)
+        assert value is not None
+        found, expected = value.values(batch), table.column(at)
+        assert found.type == Layout({"c": c.type}).arrow.field("c").type, c
+        for row, (one, other) in enumerate(zip(found.to_pylist(), expected.to_pylist(), strict=True)):
+            if bits(one) != bits(other):
+                read = [batch.column(a.name)[row].as_py() if isinstance(a, Column) else a.value for a in c.arguments]  # type: ignore[attr-defined]
+                wrong.append(f"{c.function}({', '.join(map(repr, read))}) is {one!r}, of Spark {other!r}")
+    return wrong
+
+
+def test_every_kernel_is_asked() -> None:
+    assert {c.function for c in ACCEPTED} == set(KERNELS)
+
+
+def test_values_are_those_of_spark(spark: SparkSession) -> None:
+    wrong = compared(spark, rows(), ACCEPTED)
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+def test_every_letter_has_the_case_that_spark_gives_it(spark: SparkSession) -> None:
+    letters = [chr(code) for code in range(1, 0x1F000) if not 0xD800 <= code < 0xE000]
+    text = Column("s", STRING)
+    batch = pa.RecordBatch.from_pydict({"s": letters})
+    wrong = compared(spark, batch, [Call(name, (text,), STRING) for name in ("upper", "lower")])
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_doubles_are_rounded_as_spark_rounds_them(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    near = [random.randrange(10**9) / 10 ** random.randrange(1, 9) for _ in range(3_000)]
+    ties = [round(random.uniform(-1e4, 1e4), 3) // 0.01 * 0.01 + 0.005 for _ in range(3_000)]
+    wild = [struct.unpack("d", random.randbytes(8))[0] for _ in range(3_000)]
+    batch = pa.RecordBatch.from_pydict({"x": [*near, *ties, *wild]})
+    asked = [Call("round", (Column("x", DOUBLE), Constant(n, INTEGER)), DOUBLE) for n in (0, 1, 2, 3, 8, 15)]
+    wrong = compared(spark, batch, asked)
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])

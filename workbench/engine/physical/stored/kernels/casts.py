@@ -1,0 +1,48 @@
+"""Kernels of CAST."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.stored.kernels.kernel import Kernel
+from workbench.engine.physical.stored.kernels.times import TO_DATE, TO_TIMESTAMP
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import INTEGER, STRING, Kind
+
+
+def _integer_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return arguments[0].cast(pa.string())
+
+
+def _truth_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return pc.if_else(arguments[0], "true", "false")
+
+
+def _truth_as_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return arguments[0].cast(pa.int64())
+
+
+_CASTS = {
+    (Kind.TIMESTAMP, Kind.DATE): TO_DATE.compute,
+    (Kind.DATE, Kind.TIMESTAMP): TO_TIMESTAMP.compute,
+    (Kind.INTEGER, Kind.STRING): _integer_as_text,
+    (Kind.BOOLEAN, Kind.STRING): _truth_as_text,
+    (Kind.BOOLEAN, Kind.INTEGER): _truth_as_integer,
+}
+"""By the kinds of the value and of the result."""
+
+
+def _kinds(call: Call) -> tuple[Kind, Kind]:
+    return call.arguments[0].type.kind, call.type.kind
+
+
+def _accepts(call: Call) -> bool:
+    plain = call.type in (INTEGER, STRING) or (call.type.temporal and not call.type.zoned)
+    return plain and not call.arguments[0].type.zoned and _kinds(call) in _CASTS
+
+
+CAST = Kernel(lambda call, arguments: _CASTS[_kinds(call)](call, arguments), _accepts)
+"""Casts that are exact, of kinds that have one form as a text."""

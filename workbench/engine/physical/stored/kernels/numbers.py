@@ -1,0 +1,236 @@
+"""Kernels of numbers: NULL where whole numbers leave 64 bits, and the DOUBLE that Spark's decimals come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import Mask
+from workbench.engine.physical.stored.decimals import from_integers
+from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, of_kinds
+from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import INTEGER, DataType, Kind
+
+_MOST = 2**63 - 1
+_WHOLE = 2.0**52
+"""From here on a DOUBLE has no fraction."""
+_DIGITS = 15
+"""Digits behind the point up to which a DOUBLE is rounded here."""
+
+_HALF_UP = Context(prec=60, rounding=ROUND_HALF_UP)
+
+_Integers = npt.NDArray[np.int64]
+_Doubles = npt.NDArray[np.float64]
+
+
+def _is_integer(call: Call) -> bool:
+    return all(argument.type == INTEGER for argument in call.arguments) and call.type == INTEGER
+
+
+def _is_double(call: Call) -> bool:
+    return of_kinds(Kind.DOUBLE)(call)
+
+
+def _values(numbers: pa.Array) -> npt.NDArray[Any]:
+    return numbers.fill_null(0).to_numpy(zero_copy_only=False)
+
+
+def _missing(arguments: Sequence[pa.Array]) -> Mask:
+    return np.logical_or.reduce([np.asarray(argument.is_null()) for argument in arguments])
+
+
+def _exact(compute: Callable[[_Integers, _Integers], tuple[_Integers, Mask]]) -> Kernel:
+    """Arithmetic of whole numbers, and where it has no result of 64 bits."""
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        left, right = map(_values, arguments)
+        with np.errstate(all="ignore"):
+            found, lost = compute(left, right)
+        return pa.array(found, mask=lost | _missing(arguments))
+
+    return Kernel(values, _is_integer)
+
+
+def _sum(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+    found = left + right
+    return found, ((left ^ found) & (right ^ found)) < 0
+
+
+def _difference(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+    found = left - right
+    return found, ((left ^ right) & (left ^ found)) < 0
+
+
+def _product(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+    found = left * right
+    far = np.abs(left.astype(np.float64) * right.astype(np.float64)) >= 2.0**62
+    lost = np.zeros(len(found), dtype=bool)
+    for at in np.flatnonzero(far):
+        lost[at] = not -_MOST - 1 <= int(left[at]) * int(right[at]) <= _MOST
+    return found, lost
+
+
+def _quotient(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+    """Toward zero."""
+    lost = (right == 0) | ((left == -_MOST - 1) & (right == -1))
+    divisor = np.where(lost, 1, right)
+    found = left // divisor
+    return found + ((left % divisor != 0) & ((left < 0) != (divisor < 0))), lost
+
+
+def _remainder(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+    """With the sign of the number."""
+    return np.fmod(left, np.where((right == 0) | (right == -1), 1, right)), right == 0
+
+
+def _modulus(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+    """Not below zero, but where the divisor is: as Java computes it."""
+    found, lost = _remainder(left, right)
+    divisor = np.where((right == 0) | (right == -1), 1, right)
+    return np.where(found < 0, np.fmod(found + right, divisor), found), lost
+
+
+def _by_kind(integers: Callable[[_Integers], tuple[_Integers, Mask]], others: Callable[[pa.Array], pa.Array]) -> Kernel:
+    """A function of one number."""
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        (numbers,) = arguments
+        if not pa.types.is_integer(numbers.type):
+            return others(numbers)
+        found, lost = integers(_values(numbers))
+        return pa.array(found, mask=lost | np.asarray(numbers.is_null()))
+
+    return Kernel(
+        values,
+        lambda call: call.type == call.arguments[0].type and of_kinds(Kind.INTEGER, Kind.DOUBLE, Kind.DECIMAL)(call),
+    )
+
+
+def _negative(numbers: _Integers) -> tuple[_Integers, Mask]:
+    return _difference(np.zeros_like(numbers), numbers)
+
+
+def _absolute(numbers: _Integers) -> tuple[_Integers, Mask]:
+    with np.errstate(all="ignore"):
+        return np.abs(numbers), numbers == -_MOST - 1
+
+
+def _whole_double(function: Callable[[_Doubles], _Doubles]) -> Kernel:
+    """FLOOR and CEIL of a DOUBLE: the largest or least whole number of 64 bits beyond them, and 0 of NaN."""
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        numbers = _values(arguments[0])
+        inside = np.abs(numbers) < 2.0**63
+        found = function(np.where(inside, numbers, 0.0)).astype(np.int64)
+        found = np.where(inside, found, np.where(numbers > 0, _MOST, np.where(numbers < 0, -_MOST - 1, 0)))
+        return pa.array(found, mask=np.asarray(arguments[0].is_null()))
+
+    return Kernel(values, lambda call: call.type == INTEGER and _is_double(call))
+
+
+def _remainder_of_double(numbers: _Doubles, divisors: _Doubles) -> tuple[_Doubles, Mask]:
+    return np.fmod(numbers, divisors), divisors == 0
+
+
+def _round(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    digits = constant_integer(call, 1, 0)
+    assert digits is not None
+    numbers = arguments[0]
+    if pa.types.is_integer(numbers.type):
+        return numbers
+    if pa.types.is_decimal(numbers.type):
+        return _rounded_decimals(numbers, digits, call.type)
+    return pa.array(_rounded(_values(numbers), digits), mask=np.asarray(numbers.is_null()))
+
+
+def _rounded(numbers: _Doubles, digits: int) -> _Doubles:
+    """Half away from zero, of the digits that a DOUBLE is written with."""
+    with np.errstate(all="ignore"):
+        scaled = np.abs(numbers) * 10.0**digits
+        inside = scaled < _WHOLE
+        whole = np.floor(np.where(inside, scaled, 0.0))
+        fraction = scaled - whole
+        near = np.abs(fraction - 0.5) <= scaled * 2.0**-50 + 1e-300
+        unsure = np.flatnonzero(np.where(inside, near, np.abs(numbers) < _WHOLE))
+        found = np.copysign((whole + (fraction > 0.5)) / 10.0**digits, numbers)
+    unit = Decimal(1).scaleb(-digits)
+    for at in unsure:
+        found[at] = float(Decimal(repr(float(numbers[at]))).quantize(unit, context=_HALF_UP))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(np.abs(numbers) < _WHOLE, found, numbers)) + 0.0  # a zero has no sign
+
+
+def _rounded_decimals(numbers: pa.Array, digits: int, type_: DataType) -> pa.Array:
+    scale = numbers.type.scale
+    if digits >= scale:
+        return (
+            numbers
+            if numbers.type == pa.decimal128(type_.precision, type_.scale)
+            else numbers.cast(pa.decimal128(type_.precision, type_.scale))
+        )
+    unit, most = 10 ** (scale - digits), 10**type_.precision
+    if unit < _MOST // 2 and fits_64_bits(numbers):
+        whole = unscaled_integers(numbers.fill_null(0))
+        away = np.abs(whole) // unit + (np.abs(whole) % unit >= unit // 2)
+        found: list[int | None] = (np.sign(whole) * away).tolist()
+    else:
+        found = [(2 * abs(n) + unit) // (2 * unit) * (1 if n > 0 else -1) for n in large_integers(numbers).tolist()]
+    known = numbers.is_valid().to_pylist()
+    return from_integers(
+        (n if k and n is not None and abs(n) < most else None for n, k in zip(found, known, strict=True)), type_
+    )
+
+
+def _is_rounded(call: Call) -> bool:
+    digits = constant_integer(call, 1, 0)
+    kind = call.arguments[0].type.kind
+    if digits is None or not 0 <= digits <= _DIGITS:
+        return False
+    return (
+        call.type.kind is kind
+        and kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
+        and (kind is not Kind.DECIMAL or call.type.scale == digits)
+    )
+
+
+def _remainder_kernel() -> Kernel:
+    integers = _exact(_remainder)
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        if pa.types.is_integer(arguments[0].type):
+            return integers.compute(call, arguments)
+        with np.errstate(all="ignore"):
+            found, lost = _remainder_of_double(*map(_values, arguments))
+        return pa.array(found, mask=lost | _missing(arguments))
+
+    return Kernel(values, lambda call: _is_integer(call) or _is_double(call))
+
+
+def _sqrt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    with np.errstate(all="ignore"):
+        return pa.array(np.sqrt(_values(arguments[0])), mask=np.asarray(arguments[0].is_null()))
+
+
+NUMBER_KERNELS = {
+    "+": _exact(_sum),
+    "-": _exact(_difference),
+    "*": _exact(_product),
+    "div": _exact(_quotient),
+    "%": _remainder_kernel(),
+    "pmod": _exact(_modulus),
+    "neg": _by_kind(_negative, pc.negate),
+    "abs": _by_kind(_absolute, pc.abs),
+    "floor": _whole_double(np.floor),
+    "ceil": _whole_double(np.ceil),
+    "round": Kernel(_round, _is_rounded),
+    "sqrt": Kernel(_sqrt, _is_double),
+    "isnan": Kernel(lambda call, arguments: pc.is_nan(arguments[0].fill_null(0.0)), _is_double),
+}
+"""By the name of the function."""

@@ -1,0 +1,140 @@
+"""Kernels of texts: what is not ASCII is changed once for each different text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import Kind
+
+_TEXTS = of_kinds(Kind.STRING)
+_REGEX = re.compile(
+    r"""(?: (?<=[A-Za-z0-9_)])[*+?]            # a number of what stands before
+          | \.[*+?]?
+          | \[(?:[A-Za-z0-9_\ ]|[A-Za-z0-9]-[A-Za-z0-9])+\][*+?]?
+          | \((?!\?) | \) | \^ | \|
+          | \$(?=[|)]|\Z)
+          | \\[.\-+*?()\[\]{}|^$/]
+          | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`]
+        )*""",
+    re.VERBOSE,
+)
+"""Regular expressions that mean the same in Java and in RE2."""
+_IN_RE2 = {".": r"[^\n\r\x{85}\x{2028}\x{2029}]", "$": r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"}
+"""What these are in Java, which knows more ends of lines, and ends a text before the last one of these."""
+_SINCE_UNICODE_15 = dict(
+    [
+        *((0x019B, 0xA7DC), (0x0264, 0xA7CB), (0x1C8A, 0x1C89)),
+        *((lower, lower - 1) for lower in (0xA7CD, 0xA7CF, 0xA7D3, 0xA7D5, 0xA7DB)),
+        *((0x10D70 + at, 0x10D50 + at) for at in range(22)),
+        *((0x16EBB + at, 0x16EA0 + at) for at in range(25)),
+    ]
+)
+"""Letters that Spark has in both cases, and some Python does not yet: the code of each in lower and in upper case."""
+_LOWER = {upper: lower for lower, upper in _SINCE_UNICODE_15.items()}
+
+
+def _upper(text: str) -> str:
+    return text.translate(_SINCE_UNICODE_15).upper()
+
+
+def _lower(text: str) -> str:
+    return text.translate(_LOWER).lower()
+
+
+def _of_different(change: Callable[[str], str]) -> Callable[[pa.Array], pa.Array]:
+    def changed(texts: pa.Array) -> pa.Array:
+        encoded = texts.dictionary_encode()
+        different = pa.array([change(text) for text in encoded.dictionary.to_pylist()], pa.string())
+        return different.take(encoded.indices)
+
+    return changed
+
+
+def _in_case(ascii_: str, change: Callable[[str], str]) -> Kernel:
+    """Letters of one case."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        (texts,) = arguments
+        if pc.all(pc.string_is_ascii(texts), min_count=0).as_py():
+            return pc.call_function(ascii_, [texts])
+        return _of_different(change)(texts)
+
+    return Kernel(compute, _TEXTS)
+
+
+def _trimmed(function: str) -> Kernel:
+    """Without spaces at an end, or at both."""
+    options = pc.TrimOptions(" ")
+    return Kernel(
+        lambda call, arguments: pc.call_function(function, list(arguments), options),
+        lambda call: len(call.arguments) == 1 and _TEXTS(call),
+    )
+
+
+def _matched(function: str) -> Kernel:
+    """Whether a text has a constant one in it, at any place or at an end."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        options = pc.MatchSubstringOptions(constant_text(call, 1) or "")
+        return pc.call_function(function, [arguments[0]], options)
+
+    return Kernel(compute, lambda call: constant_text(call, 1) is not None and _TEXTS(call))
+
+
+def _is_regex(pattern: str | None) -> bool:
+    """Whether Java and RE2 read a regular expression alike."""
+    if pattern is None or not pattern.isascii() or not _REGEX.fullmatch(pattern):
+        return False
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
+
+
+def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    pattern = re.sub(r"(?<!\\)[.$]", lambda sign: _IN_RE2[sign[0]], constant_text(call, 1) or "")
+    return pc.match_substring_regex(arguments[0], pattern)
+
+
+def _replace(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    pattern, by = (constant_text(call, argument) or "" for argument in (1, 2))
+    return pc.replace_substring(arguments[0], pattern, by)
+
+
+def _joined(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return pc.binary_join_element_wise(*arguments, "", null_handling="emit_null")
+
+
+def _right(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    count = constant_integer(call, 1) or 0
+    return pc.utf8_slice_codeunits(arguments[0], -count if count > 0 else 2**31 - 1)
+
+
+TEXT_KERNELS = {
+    "upper": _in_case("ascii_upper", _upper),
+    "lower": _in_case("ascii_lower", _lower),
+    "trim": _trimmed("utf8_trim"),
+    "ltrim": _trimmed("utf8_ltrim"),
+    "rtrim": _trimmed("utf8_rtrim"),
+    "length": Kernel(lambda call, arguments: pc.utf8_length(arguments[0]).cast(pa.int64()), _TEXTS),
+    "reverse": Kernel(lambda call, arguments: pc.utf8_reverse(arguments[0]), _TEXTS),
+    "contains": _matched("match_substring"),
+    "startswith": _matched("starts_with"),
+    "endswith": _matched("ends_with"),
+    "rlike": Kernel(_rlike, lambda call: _is_regex(constant_text(call, 1)) and _TEXTS(call)),
+    "replace": Kernel(
+        _replace, lambda call: bool(constant_text(call, 1)) and constant_text(call, 2) is not None and _TEXTS(call)
+    ),
+    "||": Kernel(_joined, _TEXTS),
+    "right": Kernel(
+        _right, lambda call: constant_integer(call, 1) is not None and call.arguments[0].type.kind is Kind.STRING
+    ),
+}
+"""By the name of the function."""

@@ -1,0 +1,246 @@
+"""Kernels of dates and times, which have no zone: arithmetic on days and microseconds since 1970."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_text, of_kinds
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import Kind
+
+_DAY = 86_400_000_000
+"""Microseconds."""
+_UNITS = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000, "MILLISECOND": 1_000, "MICROSECOND": 1}
+_DAYS = {"DAY": "D", "DD": "D"}
+_MONTHS = {"MONTH": "M", "MM": "M", "MON": "M", "YEAR": "Y", "YYYY": "Y", "YY": "Y"}
+_MONDAY = 4
+"""1970 began four days before the first Monday."""
+
+_Numbers = npt.NDArray[np.int64]
+Part = Callable[[_Numbers], npt.NDArray[Any]]
+
+
+def _with_nulls(values: npt.NDArray[Any], like: pa.Array) -> pa.Array:
+    return pa.array(values, mask=np.asarray(like.is_null()) if like.null_count else None)
+
+
+def _days(times: pa.Array) -> _Numbers:
+    """The day of each date or timestamp since 1970; anything in place of NULL."""
+    if pa.types.is_date32(times.type):
+        return times.cast(pa.int32()).fill_null(0).to_numpy().astype(np.int64)
+    return _micros(times) // _DAY
+
+
+def _micros(times: pa.Array) -> _Numbers:
+    """The microseconds since 1970; anything in place of NULL."""
+    if pa.types.is_date32(times.type):
+        return _days(times) * _DAY
+    return times.cast(pa.int64()).fill_null(0).to_numpy()
+
+
+def _day_part(part: Part) -> Kernel:
+    """A part of a day as a whole number."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        return _with_nulls(part(_days(arguments[0])).astype(np.int64), arguments[0])
+
+    return Kernel(compute, of_kinds(Kind.DATE, Kind.TIMESTAMP))
+
+
+def _time_part(unit: int, most: int) -> Kernel:
+    """How many of a unit are in what is left of the next larger one."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        return _with_nulls(_micros(arguments[0]) // unit % most, arguments[0])
+
+    return Kernel(compute, of_kinds(Kind.DATE, Kind.TIMESTAMP))
+
+
+def _in(unit: str, days: _Numbers) -> npt.NDArray[np.datetime64]:
+    return days.astype("datetime64[D]").astype(f"datetime64[{unit}]")
+
+
+def _year(days: _Numbers) -> _Numbers:
+    return _in("Y", days).astype(np.int64) + 1970
+
+
+def _month(days: _Numbers) -> _Numbers:
+    return _in("M", days).astype(np.int64) % 12 + 1
+
+
+def _since(unit: str, days: _Numbers) -> _Numbers:
+    """The days since the month or year began."""
+    return days - _in(unit, days).astype("datetime64[D]").astype(np.int64)
+
+
+def _monday(days: _Numbers) -> _Numbers:
+    """The last Monday up to a day."""
+    return days - (days - _MONDAY) % 7
+
+
+def _week(days: _Numbers) -> _Numbers:
+    """The ISO week: a year's first one has its first Thursday."""
+    thursday = _monday(days) + 3
+    return _since("Y", thursday) // 7 + 1
+
+
+def _first_day(unit: str, days: _Numbers) -> _Numbers | None:
+    if unit in _MONTHS:
+        return _in(_MONTHS[unit], days).astype("datetime64[D]").astype(np.int64)
+    if unit == "QUARTER":
+        months = _in("M", days).astype(np.int64)
+        return (months - months % 3).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    return _monday(days) if unit == "WEEK" else None
+
+
+def _dates(days: npt.NDArray[Any], like: pa.Array) -> pa.Array:
+    return _with_nulls(days.astype(np.int32), like).cast(pa.date32())
+
+
+def _timestamps(micros: _Numbers, like: pa.Array) -> pa.Array:
+    return _with_nulls(micros, like).cast(pa.timestamp("us"))
+
+
+def _unit(call: Call, argument: int) -> str:
+    return (constant_text(call, argument) or "").upper()
+
+
+def _trunc_date(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    first = _first_day(_unit(call, 1), _days(arguments[0]))
+    assert first is not None
+    return _dates(first, arguments[0])
+
+
+def _trunc_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    unit, times = _unit(call, 1), arguments[0]
+    micros = _micros(times)
+    if unit in _UNITS:
+        return _timestamps(micros - micros % _UNITS[unit], times)
+    days = _days(times)
+    first = days if unit in _DAYS else _first_day(unit, days)
+    assert first is not None
+    return _timestamps(first * _DAY, times)
+
+
+def _last_day(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    next_month = _in("M", _days(arguments[0])) + 1
+    return _dates(next_month.astype("datetime64[D]").astype(np.int64) - 1, arguments[0])
+
+
+def _to_date(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return _dates(_days(arguments[0]), arguments[0])
+
+
+_PATTERN = re.compile(r"yyyy|MMMM|MMM|MM|dd|HH|mm|ss|EEEE|EEE|E|[^A-Za-z'\[\]{}#]+")
+_NAMES = [date(2024, month, 1).strftime("%B") for month in range(1, 13)]
+_WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+
+def _is_pattern(pattern: str | None) -> bool:
+    """Whether a pattern of Spark has no other letters than are formatted here."""
+    return (
+        pattern is not None
+        and "".join(_PATTERN.findall(pattern)) == pattern
+        and not re.search(r"([A-Za-z])\1{4}|y{5}", pattern)
+    )
+
+
+def _date_format(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    pattern = constant_text(call, 1) or ""
+    parts = _PATTERN.findall(pattern)
+    seconds = any(part in ("HH", "mm", "ss") for part in parts)
+    micros = _micros(arguments[0])
+    moments, which = np.unique(micros // (1_000_000 if seconds else _DAY), return_inverse=True)
+    days = moments // 86_400 if seconds else moments
+    numbers = {
+        "yyyy": _year(days),
+        "MM": _month(days),
+        "dd": _since("M", days) + 1,
+        "HH": moments // 3_600 % 24,
+        "mm": moments // 60 % 60,
+        "ss": moments % 60,
+        "EE": (days - _MONDAY) % 7,
+    }
+    texts = [
+        "".join(_formatted(part, {n: int(v[at]) for n, v in numbers.items()}) for part in parts)
+        for at in range(len(days))
+    ]
+    found = pa.array(texts, pa.string()).take(pa.array(which))
+    return found if not arguments[0].null_count else _masked(found, arguments[0])
+
+
+def _masked(values: pa.Array, like: pa.Array) -> pa.Array:
+    return values.take(pa.array(np.arange(len(values)), mask=np.asarray(like.is_null())))
+
+
+def _formatted(part: str, numbers: dict[str, int]) -> str:
+    match part:
+        case "yyyy":
+            # The year of its era, and a sign where it has more digits than the pattern.
+            year = numbers["yyyy"] if numbers["yyyy"] > 0 else 1 - numbers["yyyy"]
+            return f"{'+' if year > 9_999 else ''}{year:04}"
+        case "MM" | "dd" | "HH" | "mm" | "ss":
+            return f"{numbers[part]:02}"
+        case "MMM" | "MMMM":
+            name = _NAMES[numbers["MM"] - 1]
+            return name if part == "MMMM" else name[:3]
+        case "E" | "EEE" | "EEEE":
+            name = _WEEKDAYS[numbers["EE"]]
+            return name if part == "EEEE" else name[:3]
+        case _:
+            return part
+
+
+def _is_time(call: Call) -> bool:
+    """Whether the first argument is a time without a zone."""
+    return call.arguments[0].type.temporal and not call.arguments[0].type.zoned
+
+
+def _in_units(*units: str) -> Callable[[Call], bool]:
+    return lambda call: _is_time(call) and _unit(call, 1) in {*_MONTHS, "QUARTER", "WEEK", *units}
+
+
+def _unix(unit: int) -> Kernel:
+    """How many of a unit there are since 1970; Spark divides DOUBLEs, which do not have all large numbers."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        micros = _micros(arguments[0])
+        return _with_nulls(micros if unit == 1 else np.floor(micros / unit).astype(np.int64), arguments[0])
+
+    return Kernel(compute, of_kinds(Kind.TIMESTAMP))
+
+
+TIME_KERNELS = {
+    "year": _day_part(_year),
+    "month": _day_part(_month),
+    "day": _day_part(lambda days: _since("M", days) + 1),
+    "quarter": _day_part(lambda days: (_month(days) + 2) // 3),
+    "dayofyear": _day_part(lambda days: _since("Y", days) + 1),
+    "dayofweek": _day_part(lambda days: (days - _MONDAY + 1) % 7 + 1),
+    "weekday": _day_part(lambda days: (days - _MONDAY) % 7),
+    "week": _day_part(_week),
+    "hour": _time_part(_UNITS["HOUR"], 24),
+    "minute": _time_part(_UNITS["MINUTE"], 60),
+    "second": _time_part(_UNITS["SECOND"], 60),
+    "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
+    "trunc_date": Kernel(_trunc_date, _in_units()),
+    "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
+    "date_format": Kernel(_date_format, lambda call: _is_pattern(constant_text(call, 1)) and _is_time(call)),
+    "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
+    "unix_micros": _unix(1),
+    "unix_millis": _unix(1_000),
+    "unix_seconds": _unix(1_000_000),
+}
+"""By the name of the function."""
+
+TO_DATE = Kernel(_to_date, of_kinds(Kind.TIMESTAMP))
+"""The day of a timestamp."""
+TO_TIMESTAMP = Kernel(lambda call, arguments: _timestamps(_micros(arguments[0]), arguments[0]), of_kinds(Kind.DATE))
+"""The first moment of a day."""
