@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long import LONG
+from long import LONG, some
 from servers import Postgres, postgres_server
 
 from workbench import Session
@@ -152,9 +152,10 @@ class Writer:
         return self._chosen.choice(("", "x", "tab\tend\\N", "ü'\"")) * (2_000 if kind < 0.5 else 1)
 
 
-def test_every_batch_is_a_state_of_the_database(server: Postgres, bank: Any, tmp_path: Path) -> None:
-    """Random transactions, small batches, and restarts of the session, the connections and the server."""
-    writer, chosen, batches = Writer(bank, 1), random.Random(2), 0
+@pytest.mark.parametrize("seed", some([1, 2]))
+def test_every_batch_is_a_state_of_the_database(server: Postgres, bank: Any, tmp_path: Path, seed: int) -> None:
+    """Random transactions, small batches, and restarts of the session and its connections."""
+    writer, chosen, batches = Writer(bank, seed), random.Random(seed), 0
     for _ in range(20):
         writer.transaction()
     states = [said_by_database(bank)]

@@ -321,6 +321,6 @@ def _corrections(
     said = None if live is None else live.corrections([key] if isinstance(key, str) else key or ())
     if said is None:
         return corrections_of(changes, key, weight)
-    if changes is not None or weight is not None:
+    if changes not in (None, said.changes) or weight is not None:
         raise StreamError("the source says itself how its rows change", hint="leave changes and weight out")
     return said
