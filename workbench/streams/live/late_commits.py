@@ -18,7 +18,7 @@ DEFAULT_LAG = 10.0
 """Seconds for which a row may be late where nothing is said of it, and as long as there are not more than:"""
 MOST_REMEMBERED = 1_000
 
-Position: TypeAlias = "list[Any]"
+QueryPosition: TypeAlias = "list[Any]"
 """The values of the columns that a query is polled by."""
 
 
@@ -34,9 +34,9 @@ class ReadRows:
         rows: what tells the rows after ``start`` that were read from each other, and when they were.
     """
 
-    start: Position | None = None
-    largest: Position | None = None
-    marks: list[tuple[float, Position, int | None]] = field(default_factory=list)
+    start: QueryPosition | None = None
+    largest: QueryPosition | None = None
+    marks: list[tuple[float, QueryPosition, int | None]] = field(default_factory=list)
     rows: list[tuple[str, float]] = field(default_factory=list)
 
     @staticmethod
@@ -62,7 +62,7 @@ class ReadRows:
             left[name] -= 1
         return new
 
-    def add(self, names: Iterable[str], largest: Position | None, open_from: int | None) -> None:
+    def add(self, names: Iterable[str], largest: QueryPosition | None, open_from: int | None) -> None:
         """Rows were read.
 
         Args:

@@ -32,11 +32,11 @@ from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of
 from workbench.streams.files.json_values import JsonRecord
-from workbench.streams.live.late_commits import Position, ReadRows
+from workbench.streams.live.late_commits import QueryPosition, ReadRows
 from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
-Row: TypeAlias = "Sequence[Any] | Exception"
+DriverRow: TypeAlias = "Sequence[Any] | Exception"
 """A row, or why the driver cannot give it."""
 
 _LARGEST = ""
@@ -100,7 +100,7 @@ class QueryReader(TypedReader):
 
     def __init__(self, query: PolledQuery, schema: pa.Schema | None = None) -> None:
         self._query = query
-        self._parts: Iterator[tuple[list[str], list[Row]]] = iter(())
+        self._parts: Iterator[tuple[list[str], list[DriverRow]]] = iter(())
         self._part = 0
         if schema is None:
             names, rows = self._first()
@@ -179,7 +179,7 @@ class QueryReader(TypedReader):
         after = {} if is_same else {n: value for n, value in after.items() if value not in ("null", "[]")}
         return Fetched(chunk.rows, after, chunk.quarantined, found=replace(chunk.found, tabular=True))
 
-    def _position(self, row: Row, at: Sequence[int]) -> Position | None:
+    def _position(self, row: DriverRow, at: Sequence[int]) -> QueryPosition | None:
         """Values of a row that can be compared with those that the columns have otherwise; ``None``: they cannot be."""
         if isinstance(row, Exception):
             return None
@@ -187,13 +187,13 @@ class QueryReader(TypedReader):
         found = [_place(row[place], type_) for place, type_ in zip(at, types, strict=True)]
         return None if None in found else found
 
-    def _name(self, row: Row, position: Position | None) -> str:
+    def _name(self, row: DriverRow, position: QueryPosition | None) -> str:
         """What tells a row from others: its place where that is unique, and many rows may have one time."""
         by, place = self._query.by, json.dumps(position)
         is_unique = len(by) > 1 or not pa.types.is_temporal(self._schema.field(by[0]).type)
         return place if is_unique else f"{place} {crc32(repr(row).encode(errors='replace'))}"
 
-    def _why_misplaced(self, row: Row, at: Sequence[int]) -> str:
+    def _why_misplaced(self, row: DriverRow, at: Sequence[int]) -> str:
         if isinstance(row, Exception):
             return f"it cannot be read: {hide_secrets(str(row))}"
         column, value = next(
@@ -223,7 +223,7 @@ class QueryReader(TypedReader):
         found = replace(chunk.found, tabular=True)
         return Fetched(chunk.rows, after, new, found=found, whole=True, continues=continues)
 
-    def _all(self) -> Iterator[tuple[list[str], list[Row]]]:
+    def _all(self) -> Iterator[tuple[list[str], list[DriverRow]]]:
         """All rows in parts, of which the last one is not full."""
         with closing(self._query.connect()) as connection:
             cursor = _cursor(connection)
@@ -235,7 +235,7 @@ class QueryReader(TypedReader):
                 if len(rows) < _COMPARED_ROWS:
                     return
 
-    def _first(self) -> tuple[list[str], Sequence[Row]]:
+    def _first(self) -> tuple[list[str], Sequence[DriverRow]]:
         try:
             if not self._query.by:
                 return next(self._all())
@@ -245,7 +245,9 @@ class QueryReader(TypedReader):
             hint = "check how it connects, its user and password, and its text"
             raise StreamError(message, hint=hint) from without_secrets(error)
 
-    def _poll(self, after: Position | None, most: int) -> tuple[list[str], list[Row], int | None, int | None]:
+    def _poll(
+        self, after: QueryPosition | None, most: int
+    ) -> tuple[list[str], list[DriverRow], int | None, int | None]:
         """Columns, rows, the transaction before which all had ended before, and the first that had not begun after."""
         by = ['"' + column.replace('"', '""') + '"' for column in self._query.by]
         some, none = " AND ".join(f"{one} IS NOT NULL" for one in by), " OR ".join(f"{one} IS NULL" for one in by)
@@ -262,7 +264,7 @@ class QueryReader(TypedReader):
             return names, [*rows, *_rows(cursor, _MOST_NULLS)], committed_before, open_from
 
 
-def _after(by: Sequence[str], position: Position) -> str:
+def _after(by: Sequence[str], position: QueryPosition) -> str:
     """The condition of rows after a position: larger in a column, and equal in those before it.
 
     Example:
@@ -297,7 +299,7 @@ def _text_or_bytes(value: bytes) -> str | bytes:
         return _NoText(value)
 
 
-def _rows(cursor: Any, most: int) -> list[Row]:
+def _rows(cursor: Any, most: int) -> list[DriverRow]:
     """Rows of a cursor; for one that the driver cannot give, why it cannot.
 
     Raises:
@@ -305,7 +307,7 @@ def _rows(cursor: Any, most: int) -> list[Row]:
     """
     if not hasattr(cursor, "scroll"):
         return [*cursor.fetchmany(most)] if hasattr(cursor, "fetchmany") else [*cursor.fetchall()]
-    rows = list[Row]()
+    rows = list[DriverRow]()
     while len(rows) < most:
         try:
             row = cursor.fetchone()
@@ -338,7 +340,7 @@ def _place(value: Any, type_: pa.DataType) -> int | str | None:
     return int(value) if is_whole else None
 
 
-def _record(names: Sequence[str], row: Row) -> JsonRecord | str:
+def _record(names: Sequence[str], row: DriverRow) -> JsonRecord | str:
     if isinstance(row, Exception):
         return str(row)
     if odd := [name for name, value in zip(names, row, strict=True) if isinstance(value, _NoText)]:
@@ -351,8 +353,8 @@ class _NoText(bytes):
 
 
 def _largest(
-    read: ReadRows, positions: Sequence[Position | None], last: int | None, placed: Sequence[int], has_more: bool
-) -> Position | None:
+    read: ReadRows, positions: Sequence[QueryPosition | None], last: int | None, placed: Sequence[int], has_more: bool
+) -> QueryPosition | None:
     """The largest position of rows that were read, where the database says which is larger.
 
     Args:
