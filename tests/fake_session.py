@@ -165,6 +165,7 @@ class FakeSession(SessionViews):
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,
         columns: dict[str, str] | None = None, lateness: str | None = None, **declared: object,
     ) -> FakeStream:  # fmt: skip
+        self.followed = (declared.get("registry"), declared.get("since"))
         self.added.append((name, source, columns) if columns else (name, source))
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)
         return self.streams[name]

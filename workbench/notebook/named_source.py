@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import MagicError
+from workbench.streams.live.delta_feed import DELTA_SCHEME
 from workbench.streams.live.sources import is_pattern
 
 
@@ -21,7 +22,7 @@ def find_source(word: str, variables: Mapping[str, Any]) -> Any:
     Raises:
         MagicError: it is none of these.
     """
-    if "://" in word:
+    if "://" in word or word.startswith(DELTA_SCHEME):
         return word
     path = Path(word).expanduser()
     if path.exists() or is_pattern(word):

@@ -150,6 +150,13 @@ def test_types_of_columns_are_given_one_by_one(run, session, tmp_path, monkeypat
     assert "names no column and type" in str(run("%argus table T fed.csv --type zip").error)
 
 
+def test_a_registry_and_a_version_to_begin_with(run, session):
+    run("%argus stream T kafka://localhost:9092/t --registry http://localhost:8081 --changes debezium --key id")
+    assert session.followed == ("http://localhost:8081", None)
+    run("%argus stream D delta:orders --changes cdf --since 3")
+    assert session.added[-1] == ("D", "delta:orders") and session.followed == (None, 3)
+
+
 def test_changes_stand_beside_what_they_replace():
     changed = {"batch": [1, 2, 2, 2, 2], "weight": [1, 1, 1, -1, -1], "bank": ["x", "y", "x", "x", "y"]}
     latest = latest_changes(pd.DataFrame(changed), 2)
