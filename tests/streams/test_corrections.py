@@ -398,7 +398,8 @@ CONNECT: dict[str, tuple[str, str, object, str, object]] = {
     "us": ("int64", "io.debezium.time.MicroTimestamp", 1, "timestamp", dt.datetime(1970, 1, 1, 0, 0, 0, 1)),
     "ns": ("int64", "io.debezium.time.NanoTimestamp", 1_000, "timestamp", dt.datetime(1970, 1, 1, 0, 0, 0, 1)),
     "zoned": (
-        "string", "io.debezium.time.ZonedTimestamp", "2024-01-01T02:00:00+02:00", "timestamp", dt.datetime(2024, 1, 1)
+        "string", "io.debezium.time.ZonedTimestamp", "2024-01-01T02:00:00+02:00", "timestamp with time zone",
+        dt.datetime(2024, 1, 1),
     ),
     "json": ("string", "io.debezium.data.Json", '{"a": 1.50}', "string", '{"a": 1.50}'),
     "uuid": ("string", "io.debezium.data.Uuid", "6c1d", "string", "6c1d"),

@@ -24,6 +24,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.zones import OF_ZONES
 from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns
 from workbench.sql.predicates.moved_times import with_interval
@@ -217,7 +218,9 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             whens = (f"WHEN {sql(c)} THEN {sql(v)} " for c, v in zip(pairs[::2], pairs[1::2], strict=True))
             return f"CASE {''.join(whens)}ELSE {sql(otherwise)} END", NEGATIVE
         case "instant_of_text", (written,):
-            return f"CAST({sql(written)} AS TIMESTAMP_LTZ)", NEGATIVE
+            return f"CAST({sql(written)} AS TIMESTAMP WITH TIME ZONE)", NEGATIVE
+        case function, (time, Constant(str(zone)), *_) if function in OF_ZONES:
+            return f"{sql(time, NEGATIVE)} AT TIME ZONE '{zone}'", NEGATIVE
         case "cast", (value,):
             of_bits = _INTEGERS[call.type.bits] if call.type.kind is Kind.INTEGER else str(call.type).upper()
             return f"CAST({sql(value)} AS {of_bits})", NEGATIVE

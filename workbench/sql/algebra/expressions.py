@@ -266,7 +266,8 @@ def _constant_text(constant: Constant) -> str:
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, dt.datetime):
-        return f"timestamp '{value.isoformat(sep=' ')}'"
+        zone = "+00" if constant.type.zoned else ""
+        return f"{constant.type} '{value.isoformat(sep=' ')}{zone}'"
     if isinstance(value, dt.date):
         return f"date '{value.isoformat()}'"
     if isinstance(value, float):

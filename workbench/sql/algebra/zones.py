@@ -26,6 +26,8 @@ CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF = "clock_of", "instant_of", "last_instant_
 KEPT_INSTANT_OF, BY_OFFSET_OF = "kept_instant_of", "instant_by_offset_of"
 """Functions: the instant at which the clock shows a time, with the offset that it has at another instant, if that may
 be or in any case."""
+OF_ZONES = (CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF, KEPT_INSTANT_OF, BY_OFFSET_OF)
+"""All functions of a time and a zone."""
 
 
 @dataclass(frozen=True)

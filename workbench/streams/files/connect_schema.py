@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import Mask, to_arrow
-from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP, DataType, Kind
+from workbench.arrow.types import Mask, to_arrow, to_shown
+from workbench.sql.algebra.types import DATE, INSTANT, MAX_PRECISION, TIMESTAMP, DataType, Kind
 from workbench.streams.convert import cast_each, convert
 
 SCHEMA_PART = b"connect"
@@ -81,8 +81,10 @@ class ConnectType:
             return pa.date32()
         if self.name in UNITS:
             return pa.timestamp(UNITS[self.name])
-        if self.name == ZONED or self.name in ISO:
-            return to_arrow(ISO.get(self.name, TIMESTAMP))
+        if self.name == ZONED:
+            return to_shown(INSTANT)
+        if self.name in ISO:
+            return to_arrow(ISO[self.name])
         return pa.string() if self.name in (VARIABLE_SCALE, *TICKS) else None
 
     def decoded(self, texts: pa.Array) -> tuple[pa.Array, Mask]:
@@ -103,7 +105,8 @@ class ConnectType:
         if self.name in TICKS:
             return _each(texts, lambda text: time_text(int(text), TICKS[self.name]), type_)
         if self.name == ZONED:
-            values, misfit = convert(texts, TIMESTAMP)
+            values, misfit = convert(texts, INSTANT)
+            values = values.cast(type_)
         elif self.name in ISO:
             values, misfit = convert(pc.utf8_rtrim(texts, "Z"), ISO[self.name])
         else:
