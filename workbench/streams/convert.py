@@ -154,12 +154,19 @@ def _parts(value: object, type_: DataType) -> object:
         return [_parts(each, type_.element) for each in value]
     if type_.kind is Kind.DECIMAL and type(value) is int:
         return Decimal(value)  # Arrow would want a decimal of 21 digits for any integer
+    if type_.kind is Kind.STRING and not isinstance(value, str):
+        return _text(value)
     if not type_.fields:
         return value
     members = {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else {"": None}
     if not members.keys() <= dict(type_.fields).keys():
         raise ValueError("it is no struct of these fields")
     return {name: _parts(members.get(name), field) for name, field in type_.fields}
+
+
+def _text(value: object) -> str:
+    """A value of JSON that is no text, as it stands there."""
+    return f"{value:f}" if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _cast(values: pa.Array, type_: DataType) -> pa.Array:

@@ -8,10 +8,8 @@ not give any more is NULL. Of both the stream says since which row that is so.
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import WEIGHT
-from workbench.streams.files.json_values import ENVELOPE, MORE, MORE_FIELD, JsonRecord, WrittenFloat, number_of, text_of
+from workbench.streams.files.json_values import ENVELOPE, MORE, MORE_FIELD, JsonRecord, json_text, number_of
 
 _ABSENT_RECORDS = 10
 """Records without a member, one after the other, of which it is said: some leave out what is NULL."""
@@ -176,7 +174,7 @@ def more_text(more: Mapping[str, Any]) -> str | None:
     """
     if not more:
         return None
-    text = _json(more)
+    text = json_text(more)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -184,28 +182,6 @@ def more_text(more: Mapping[str, Any]) -> str | None:
             f"a member that is no column has {error.object[error.start]!a}, which is no text"
         ) from error
     return text
-
-
-def _json(value: Any) -> str:
-    match value:
-        case Mapping():
-            return (
-                "{"
-                + ", ".join(f"{json.dumps(str(name), ensure_ascii=False)}: {_json(one)}" for name, one in value.items())
-                + "}"
-            )
-        case list() | tuple():
-            return "[" + ", ".join(map(_json, value)) + "]"
-        case WrittenFloat() | Decimal():
-            return text_of(value) or ""
-        case None | str() | bool() | int() | float():
-            return json.dumps(value, ensure_ascii=False)
-        case bytes():
-            return json.dumps(b64encode(value).decode())
-    try:
-        return json.dumps(text_of(value), ensure_ascii=False)
-    except TypeError:
-        return json.dumps(str(value), ensure_ascii=False)
 
 
 def with_members(text: str | None, others: str | None, names: Container[str]) -> str | None:

@@ -23,12 +23,13 @@ from workbench.streams.files.json_lines import ENDINGS, open_json_lines
 from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
+from workbench.streams.files.log_lines import LOG_ENDINGS, open_log_lines
 from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".csv.zst")
-DATA_ENDINGS = (".parquet", *CSV_ENDINGS, *ENDINGS)
+DATA_ENDINGS = (".parquet", *CSV_ENDINGS, *ENDINGS, *LOG_ENDINGS)
 """How the names of files end that can be a source."""
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 20
@@ -120,6 +121,8 @@ def _open_file(file: Path | UrlFile, stack: ExitStack, options: CsvOptions | Non
     if file.name.lower().endswith(CSV_ENDINGS):
         return open_csv(file, stack, options or CsvOptions())
     check_no_options(options, str(file))
+    if file.name.lower().endswith(LOG_ENDINGS):
+        return open_log_lines(file, stack, options is not None and options.growing)
     if file.name.lower().endswith(ENDINGS):
         return open_json_lines(file, stack, None, declared)
     return _open_parquet([file])

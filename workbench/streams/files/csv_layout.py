@@ -18,19 +18,17 @@ from pathlib import Path
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
+from workbench.streams.files.encodings import UTF_8, encoding_of, utf_16_of
 from workbench.streams.files.opening import SourceFile
 from workbench.streams.files.urls import UrlFile
 
 SEPARATORS = ",;\t|"
 """What may separate values, the likeliest first."""
-UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
 _SAMPLE = 1 << 20
 _RECORDS, _MOST_TITLES = 50, 20
 _NUMBER = re.compile(r"^\s*[(+-]?\d[\d.,:/ -]*\)?\s*$")
 _YEAR = re.compile(r"^\s*(?:19|20)\d\d\s*$")
 _BACKSLASHED = re.compile(r'[^\\,;\t|"\r\n]\\"[^,;\t|"\r\n]')
-_SIGNS = "€£§°µ²³½¼¾®©™·•–—…‘’“”«»¿¡ \u00a0"
-"""Signs beyond ASCII that stand in texts by themselves."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
         StreamError: no line names the columns.
     """
     data = _beginning(path)
-    encoding = options.encoding or _encoding(data)
+    encoding = options.encoding or encoding_of(data)
     notes = []
     if options.encoding is None and encoding != UTF_8:
         notes.append(f"it is no UTF-8, and is read as {encoding}; encoding= says another")
@@ -172,53 +170,8 @@ def _beginning(path: Path | UrlFile) -> bytes:
             raise StreamError(f"{path} cannot be read as CSV: {error}", hint="copy or write the file again") from error
     if len(data) >= _SAMPLE:
         end = data.rfind(b"\n") + 1
-        data = data[: end + end % 2] if _utf_16(data) else data[:end] or data
+        data = data[: end + end % 2] if utf_16_of(data) else data[:end] or data
     return data
-
-
-def _encoding(data: bytes) -> str:
-    """The encoding of a text: UTF-8, also where a few of its lines are damaged, unless all says that it is another."""
-    if utf_16 := _utf_16(data):
-        return utf_16
-    try:
-        data.decode()
-        return UTF_8
-    except UnicodeDecodeError:
-        pass
-    high = [line for line in data.split(b"\n") if not line.isascii()]
-    try:
-        texts = [line.decode(WINDOWS) for line in high]
-    except UnicodeDecodeError:
-        return UTF_8
-    return WINDOWS if not any(map(_is_utf_8, high)) and all(map(_is_likely, texts)) else UTF_8
-
-
-def _utf_16(data: bytes) -> str:
-    """UTF-16 where a text is in it; of one without a mark every other byte is mostly 0."""
-    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return UTF_16
-    even, odd = (data[start:_SAMPLE:2].count(0) * 2 / max(len(data[:_SAMPLE]), 1) for start in (0, 1))
-    if max(even, odd) < 0.5 or min(even, odd) > 0.05:
-        return ""
-    return f"{UTF_16}-le" if odd > even else f"{UTF_16}-be"
-
-
-def _is_utf_8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _is_likely(text: str) -> bool:
-    """Whether letters beyond ASCII stand in words, as they do in a text that is read in its encoding."""
-    return all(
-        sign in _SIGNS
-        or (sign.isalpha() and any(near.isascii() and near.isalpha() for near in text[max(0, at - 1) : at + 2]))
-        for at, sign in enumerate(text)
-        if not sign.isascii()
-    )
 
 
 def _records(text: str, separator: str, header: bool) -> _Records | None:

@@ -22,7 +22,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
-from workbench.streams.files.csv_layout import UTF_8, CsvLayout, CsvOptions, layout_of
+from workbench.streams.files.csv_layout import CsvLayout, CsvOptions, layout_of
+from workbench.streams.files.encodings import UTF_8
 from workbench.streams.files.opening import SourceFile
 from workbench.streams.files.urls import UrlFile
 from workbench.streams.guessing import guess_columns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from io import BufferedIOBase
@@ -20,21 +20,24 @@ import pyarrow as pa
 
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
+from workbench.streams.files.encodings import UTF_8, lines_of, utf_16_of
 from workbench.streams.files.json_records import as_record, rows_of
 from workbench.streams.files.json_schema import schema_of, texts_seen
-from workbench.streams.files.json_values import JsonRecord, as_texts
+from workbench.streams.files.json_values import JsonRecord, as_texts, lacking_columns
 from workbench.streams.files.opening import SourceFile
 from workbench.streams.files.urls import UrlFile
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
-_MAYBE_ARRAYS = (".json", ".json.gz")
-ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", *_MAYBE_ARRAYS)
+_MAYBE_ARRAYS = (".json", ".json.gz", ".json.zst")
+ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst", *_MAYBE_ARRAYS)
 SAMPLE_LINES = 10_000
 """Lines that columns and types are inferred from."""
 
 LONGEST_JSON_LINE = 1 << 24
 """Bytes of a line; a longer one is quarantined, and not all of it is ever in memory."""
+_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
+_FIRST = (b"{", b"[", b" ", b"\n", b"\r", b"\t")
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -44,7 +47,9 @@ def open_json_lines(
     schema: pa.Schema | None = None,
     declared: Mapping[str, DataType] | None = None,
 ) -> OpenedSource:
-    """Opens a file of JSON lines, of an array of objects, or of objects over several lines, in UTF-8, maybe gzipped.
+    """Opens a file of JSON lines, of an array of objects, or of objects over several lines.
+
+    It is in UTF-8 or UTF-16, and may be compressed by gzip or zstd.
 
     Args:
         path: of the file.
@@ -56,7 +61,8 @@ def open_json_lines(
         StreamError: the columns are not known, and none of the first lines is an object.
     """
     file = stack.enter_context(SourceFile(path))
-    lines = _elements(file) if _is_whole(path) else _lines(file)
+    encoding = _encoding(file.peek(1))
+    lines = _elements(file, encoding) if _is_whole(path) else lines_of(file, encoding, LONGEST_JSON_LINE)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     if schema is not None:
         return OpenedSource(schema, _chunks(numbered, schema))
@@ -66,11 +72,16 @@ def open_json_lines(
         number, reason = next(((number, line_record(line)) for number, line in sample), (1, "it is empty"))
         message = f"{path} has no line that is a JSON object; line {number}: {reason}"
         raise StreamError(message, hint='a line is like {"id": 1, "amount": 2.5}')
-    schema = as_texts(schema_of(records), declared or {})
+    found, after = schema_of(records), next(numbered, None)
+    # What the first lines lack, later ones may have.
+    lacking = lacking_columns(found, declared or {}) if after is not None else []
+    schema = as_texts(pa.schema([*found, *lacking], found.metadata), declared or {})
     if not schema.names:
         raise StreamError(f"the objects of {path} have no members", hint='a line is like {"id": 1, "amount": 2.5}')
     seen = texts_seen(records, schema)
-    return OpenedSource(schema, _chunks(chain(sample, numbered), schema), seen, share=lambda: file.share)
+    every = chain(sample, [] if after is None else [after], numbered)
+    notes = tuple(f"{column.name}: none of the first {SAMPLE_LINES:,} records has it" for column in lacking)
+    return OpenedSource(schema, _chunks(every, schema), seen, notes, lambda: file.share)
 
 
 def line_record(line: bytes) -> JsonRecord | str:
@@ -83,20 +94,28 @@ def _is_whole(path: Path | UrlFile) -> bool:
     if not path.name.lower().endswith(_MAYBE_ARRAYS):
         return False
     with SourceFile(path) as file:
-        first = file.read(1_000).removeprefix(BOM_UTF8).lstrip()
-    return first.startswith(b"[") or re.match(rb"\{[ \t]*\r?\n", first) is not None
+        first = file.read(1_000)
+    text = first.decode(_encoding(first), errors="replace").lstrip("\ufeff").lstrip()
+    return text.startswith("[") or re.match(r"\{[ \t]*\r?\n", text) is not None
 
 
-def _elements(file: BufferedIOBase) -> Iterator[bytes]:
+def _encoding(data: bytes) -> str:
+    """The encoding of JSON, whose first characters are ASCII."""
+    is_utf_16 = data[:2] in _MARKS or (len(data) > 3 and data[:2].strip(b"\0") in _FIRST)
+    return (utf_16_of(data) if is_utf_16 else "") or UTF_8
+
+
+def _elements(file: BufferedIOBase, encoding: str) -> Iterator[bytes]:
     """The objects of an array, or those of a file one after the other, as lines; the file is in memory."""
     try:
-        text = file.read().decode("utf-8-sig")
+        text = file.read().decode("utf-8-sig" if encoding == UTF_8 else encoding)
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         raise StreamError(f"the array cannot be read: {error}", hint="copy or write the file again") from error
     decoder, at = json.JSONDecoder(), len(text) - len(text.lstrip())
     at += text[at] == "["
-    while (at := _BETWEEN.match(text, at).end()) < len(text):  # type: ignore[union-attr]
-        if text[at] == "]" and not text[at + 1 :].strip():
+    while between := _BETWEEN.match(text, at):
+        at = between.end()
+        if at == len(text) or (text[at] == "]" and not text[at + 1 :].strip()):
             return
         try:
             _, end = decoder.raw_decode(text, at)
@@ -104,17 +123,6 @@ def _elements(file: BufferedIOBase) -> Iterator[bytes]:
             end = len(text)  # what is wrong is said of it
         yield text[at:end].encode()
         at = end
-
-
-def _lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """The lines of a file; of one that is too long its beginning."""
-    try:
-        while line := file.readline(LONGEST_JSON_LINE):
-            yield line
-            while len(line) == LONGEST_JSON_LINE and not line.endswith(b"\n"):
-                line = file.readline(LONGEST_JSON_LINE)
-    except (EOFError, OSError, zlib.error) as error:
-        raise StreamError(f"the lines cannot be read: {error}", hint="copy or write the file again") from error
 
 
 def _chunks(lines: Iterator[tuple[int, bytes]], schema: pa.Schema) -> Iterator[Chunk]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -18,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import with_article
-from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, debezium_schema
@@ -47,8 +48,9 @@ def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
     Args:
         schema: as the first records suggest it.
         declared: types of columns, by their stored names. Lists, structs and bytes are read as what they are; where the
-            first records have none, as texts of JSON. ``MEMBERS`` among them asks for that column, and ``ENVELOPES``
-            for the columns of envelopes; where records are none, the rows of flattened ones have tombstones, too.
+            first records have none, and maps, as texts of JSON. ``MEMBERS`` among them asks for that column, and
+            ``ENVELOPES`` for the columns of envelopes; where records are none, the rows of flattened ones have
+            tombstones, too.
 
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE
@@ -60,6 +62,20 @@ def as_texts(schema: pa.Schema, declared: Mapping[str, DataType]) -> pa.Schema:
     counted = MEMBERS in schema.names or (is_asked and not are_envelopes(schema))
     fields = [_as_text(field, declared) for field in schema if field.name != MEMBERS]
     return pa.schema([*fields, *[pa.field(MEMBERS, pa.int64())] * counted], metadata=schema.metadata)
+
+
+def lacking_columns(schema: pa.Schema, declared: Mapping[str, DataType]) -> list[pa.Field]:
+    """The columns that are declared and that no record has so far; those of envelopes are within their rows.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> [field.name for field in lacking_columns(pa.schema([("id", pa.int64())]), {"fee": DOUBLE, "id": DOUBLE})]
+        ['fee']
+    """
+    known = {stored_name(field.name) for field in schema} | {MEMBERS, ENVELOPES}
+    if not {"before", "after", "payload"}.isdisjoint(known):
+        return []
+    return [pa.field(display_name(name), pa.string()) for name in declared if name not in known]
 
 
 def with_schema_part(schema: pa.Schema, part: JsonRecord) -> pa.Schema:
@@ -88,7 +104,8 @@ def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:
     if field.name in ENVELOPE and pa.types.is_struct(field.type):
         return field.with_type(pa.struct([_as_text(inner, declared) for inner in field.type]))
     type_ = declared.get(stored_name(field.name))
-    if type_ is None or type_.kind is Kind.BINARY or (type_.is_text_when_stored and not pa.types.is_string(field.type)):
+    is_read = type_ is not None and type_.kind is not Kind.MAP and type_.is_text_when_stored
+    if type_ is None or type_.kind is Kind.BINARY or (is_read and not pa.types.is_string(field.type)):
         return field
     return pa.field(field.name, pa.string(), metadata=_AS_TEXT)
 
@@ -137,10 +154,35 @@ def text_of(value: object) -> str | None:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, Mapping | list):
-        return json.dumps(value, ensure_ascii=False, default=text_of)
+        return json_text(value)
     if isinstance(value, Real):
         return str(value)
     raise TypeError(f"{with_article(type(value).__name__)} is no text")
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON, in which numbers have the digits that they have in the source.
+
+    Example:
+        >>> json_text({"a": number_of("1.50"), "b": ["x", None]})
+        '{"a": 1.50, "b": ["x", null]}'
+    """
+    match value:
+        case Mapping():
+            members = (f"{json.dumps(str(name), ensure_ascii=False)}: {json_text(one)}" for name, one in value.items())
+            return "{" + ", ".join(members) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(json_text, value)) + "]"
+        case WrittenFloat() | Decimal():
+            return text_of(value) or ""
+        case None | str() | bool() | int() | float():
+            return json.dumps(value, ensure_ascii=False)
+        case bytes():
+            return json.dumps(b64encode(value).decode())
+    try:
+        return json.dumps(text_of(value), ensure_ascii=False)
+    except TypeError:
+        return json.dumps(str(value), ensure_ascii=False)
 
 
 class WrittenFloat(float):

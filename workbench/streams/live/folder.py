@@ -25,7 +25,7 @@ from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of, stored_options
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
-from workbench.streams.files.json_values import as_texts
+from workbench.streams.files.json_values import as_texts, lacking_columns
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import (
     LINE_WAITS,
@@ -86,7 +86,9 @@ class FolderReader(BaseReader):
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read as texts what stands in files of JSON; those of CSV are texts, and others have types."""
         if self._of_json:
-            self._schema = as_texts(self._schema, types)
+            lacking = lacking_columns(self._schema, types)
+            self.notes = (*self.notes, *(f"{column.name}: no record has it so far" for column in lacking))
+            self._schema = as_texts(pa.schema([*self._schema, *lacking], self._schema.metadata), types)
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of files that have not been read whole."""

@@ -21,7 +21,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.drift import Differences
-from workbench.streams.files.json_values import as_texts
+from workbench.streams.files.json_values import as_texts, lacking_columns
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.transactions import Transactions
@@ -209,12 +209,12 @@ class TypedReader(BaseReader):
     """
 
     inferred: ClassVar[Mapping[str, Guess]] = {}
-    notes: ClassVar[tuple[str, ...]] = ()
     gives_records = True
     """Whether its rows are records, of which any value can be read as a text."""
 
     def __init__(self, schema: pa.Schema, description: str) -> None:
         self._schema, self._description = schema, description
+        self.notes: tuple[str, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
@@ -229,7 +229,9 @@ class TypedReader(BaseReader):
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read values of JSON or of Python as texts, where their types are declared."""
         if self.gives_records:
-            self._schema = as_texts(self._schema, types)
+            lacking = lacking_columns(self._schema, types)
+            self.notes = tuple(f"{column.name}: no record has it so far" for column in lacking)
+            self._schema = as_texts(pa.schema([*self._schema, *lacking], self._schema.metadata), types)
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
         """Read fractions, too, where the stream has them."""
