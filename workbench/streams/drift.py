@@ -19,7 +19,7 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import WEIGHT
-from workbench.streams.files.json_values import ENVELOPE, MORE, MORE_FIELD, JsonRecord, json_text, number_of
+from workbench.streams.files.json_values import ENVELOPE, MORE, MORE_FIELD, JsonRecord, number_of, text_of_json
 
 _ABSENT_RECORDS = 10
 """Records without a member, one after the other, of which it is said: some leave out what is NULL."""
@@ -174,7 +174,7 @@ def more_text(more: Mapping[str, Any]) -> str | None:
     """
     if not more:
         return None
-    text = json_text(more)
+    text = text_of_json(more)
     try:
         text.encode()
     except UnicodeEncodeError as error:

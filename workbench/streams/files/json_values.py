@@ -154,25 +154,27 @@ def text_of(value: object) -> str | None:
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, Mapping | list):
-        return json_text(value)
+        return text_of_json(value)
     if isinstance(value, Real):
         return str(value)
     raise TypeError(f"{with_article(type(value).__name__)} is no text")
 
 
-def json_text(value: Any) -> str:
+def text_of_json(value: Any) -> str:
     """A value as JSON, in which numbers have the digits that they have in the source.
 
     Example:
-        >>> json_text({"a": number_of("1.50"), "b": ["x", None]})
+        >>> text_of_json({"a": number_of("1.50"), "b": ["x", None]})
         '{"a": 1.50, "b": ["x", null]}'
     """
     match value:
         case Mapping():
-            members = (f"{json.dumps(str(name), ensure_ascii=False)}: {json_text(one)}" for name, one in value.items())
+            members = (
+                f"{json.dumps(str(name), ensure_ascii=False)}: {text_of_json(one)}" for name, one in value.items()
+            )
             return "{" + ", ".join(members) + "}"
         case list() | tuple():
-            return "[" + ", ".join(map(json_text, value)) + "]"
+            return "[" + ", ".join(map(text_of_json, value)) + "]"
         case WrittenFloat() | Decimal():
             return text_of(value) or ""
         case None | str() | bool() | int() | float():
