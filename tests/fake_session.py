@@ -85,6 +85,7 @@ class FakeQuery:
     logical: object = None
     priority: int = 0
     suspended: int | None = None
+    timezone: str = "UTC"
     batch: int = 0
 
     def explain(self) -> ExplanationView:

@@ -36,6 +36,8 @@ from workbench.engine.spark.in_process import InProcess
 BATCHES = int(os.environ.get("ARGUS_BATCHES", "100" if LONG else "3"))
 PROJECT = Path(__file__).resolve().parents[2]
 EPOCH = dt.datetime(1970, 1, 1)
+MOST_ROWS = 25
+"""Of the table; keys come again."""
 Row = dict[str, Any]
 Step = tuple[str, Row | None, Row | None]
 """What happens (``c``, ``u``, ``d``, ``t``), to which row, and the row after it."""
@@ -87,7 +89,7 @@ class History:
             self.duckdb.execute("DELETE FROM t")
             self.rows.clear()
             return "t", None, None
-        if chosen < 0.45 or not self.rows:
+        if (chosen < 0.45 and len(self.rows) < MOST_ROWS) or not self.rows:
             id_ = next(id_ for _ in iter(int, 1) if (id_ := self._random.randrange(40)) not in self.rows)
             return self._put("c", None, {"id": id_, **self._values()})
         old = self._random.choice([*self.rows.values()])

@@ -45,7 +45,8 @@ def complete(shell, run, session):
             "%argus stream F f.csv --history 3 --",
             [
                 *("--batch", "--time", "--type", "--sep", "--decimal", "--no-header", "--encoding", "--lateness"),
-                *("--key", "--changes", "--shed", "--weight", "--registry", "--since", "--add"),
+                *("--key", "--changes", "--shed", "--weight", "--registry", "--since", "--transaction"),
+                "--add",
             ],
         ),
         ("%argus help ru", ["run"]),
