@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.growing_network import Planning, total
 
+from workbench.engine.physical.fusion import fused_operators
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import AggregatePlan
 from workbench.network.nodes import Aggregate
@@ -24,11 +25,40 @@ def test_groups_of_one_form_run_as_one_and_others_do_not() -> None:
 
 def test_what_is_computed_from_rows_runs_with_the_same_groups_only() -> None:
     planning = Planning()
-    values = "SUM(DISTINCT CAST(a AS DECIMAL(38, 10)))"
-    planning.register("from rows", total(1, values))
-    planning.register("from rows, too", total(2, values))
-    planning.register("from rows, other group", total(3, values, group="h"))
-    assert planning.sizes() == [1, 2]
+    planning.register("from rows", total(1))
+    planning.register("from rows, too", total(2))
+    planning.register("from rows, other group", total(3, group="h"))
+    operators = fused_operators(planning.network, {}, frozenset())
+    aggregates = [roots for roots in operators.values() if isinstance(planning.network.nodes[roots[0]], Aggregate)]
+    assert sorted(map(len, aggregates)) == [1, 2]
+
+
+def test_no_statistic_makes_those_beside_it_read_rows() -> None:
+    """Statistics of the same groups of the same rows share a node, whatever they are."""
+    planning = Planning()
+    calls = [
+        *("COUNT(*)", "SUM(a)", "MAX_BY(h, a)", "CORR(a, a + 1)", "KURTOSIS(a)", "LISTAGG(h, ',')", "MODE(h)"),
+        *("SIZE(ARRAY_AGG(h))", "SUM(DISTINCT CAST(a AS DECIMAL(38, 10)))", "SUM(CAST(a AS DECIMAL(38, 10)))"),
+        *("PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY h)", "COUNT(DISTINCT a, h)", "REGR_R2(a, a)", "BIT_XOR(a)"),
+        "STDDEV(a / 3)",
+    ]
+    taken_back = "(SELECT DISTINCT g, h, a FROM F) AS q"
+    for at, call in enumerate(calls):
+        planning.register(f"q{at}", f"SELECT g, {call} AS s FROM F GROUP BY g")
+        planning.register(f"retracted{at}", f"SELECT g, {call} AS s FROM {taken_back} GROUP BY g")
+    plans = [plan for plan in plan_trees(planning.network, {}).values() if isinstance(plan, AggregatePlan)]
+    assert len(plans) == 3 and not any(plan.grouped.reads_rows for plan in plans)
+    assert max(len(plan.grouped.finals) + len(plan.grouped.from_values) for plan in plans) >= len(calls)
+
+
+def test_groupings_that_spark_evaluates_take_no_others_along() -> None:
+    planning = Planning()
+    for i, group in enumerate(("g", "h", "YEAR(d)", "INITCAP(g)", "SOUNDEX(h)")):
+        planning.register(f"q{i}", f"SELECT {group}, COUNT(*) AS n FROM F GROUP BY {group}")
+    assert planning.sizes() == [2, 3]
+    for plan in plan_trees(planning.network, {}).values():
+        if isinstance(plan, AggregatePlan):
+            assert bool(plan.grouped.evaluated(0)) is (len(plan.roots) == 2)
 
 
 def test_set_operators_over_siblings_are_siblings() -> None:

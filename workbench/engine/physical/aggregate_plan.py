@@ -34,7 +34,7 @@ from workbench.engine.storage.layout import MEMBER
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
 from workbench.network.nodes import Aggregate, Columns, SetOperation, SetOperator, columns_of
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, column_name
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, column_name
 from workbench.sql.algebra.types import INTEGER, DataType, Kind
 from workbench.sql.windows.stream_time import is_session
 
@@ -215,7 +215,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     distinct_parts: dict[str, DistinctPart] = {}
     from_values: dict[str, ValueStatistic] = {}
     from_rows: dict[str, str] = {}
-    with_rows = sessions is not None or not incremental or not _needs_no_rows(node, monotone)
+    kept = incremental and sessions is None
     over_nothing: dict[str, str] = {}
     inexact: set[str] = set()
     for statistic in sorted(node.statistics, key=column_name):
@@ -225,7 +225,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         if statistic.type.kind is Kind.DOUBLE:
             inexact.add(name)
         direct = node.direct_statistic(statistic)
-        match None if with_rows else _maintained(name, direct, monotone):
+        match (additive(name, direct, monotone) or by_values(direct)) if kept else None:
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
@@ -258,36 +258,13 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     )
 
 
-def _maintained(
-    name: str, statistic: AggregateCall, monotone: bool
-) -> Additive | DistinctStatistic | ValueStatistic | None:
-    """How a statistic is kept in the state; ``None`` where it is computed from rows.
-
-    Args:
-        name: of the statistic.
-        statistic: over the parent's columns.
-        monotone: whether the parent retracts nothing.
-    """
-    return additive(name, statistic, monotone) or by_values(statistic)
-
-
-def _needs_no_rows(node: Aggregate, monotone: bool) -> bool:
-    """Whether every statistic of an aggregate is additive, or follows from counts of values."""
-    return all(_maintained("", node.direct_statistic(s), monotone) for s in node.statistics)
-
-
 def _counted(values: Iterable[CountedValues]) -> tuple[CountedValues, ...]:
     return tuple({of.column: of for of in sorted(values, key=lambda of: of.column)}.values())
 
 
-def has_mergeable_state(node: Aggregate, monotone: bool) -> bool:
-    """Whether an aggregate has groups, and only statistics that are kept in its state.
-
-    Args:
-        node: the aggregate.
-        monotone: whether the parent retracts nothing.
-    """
-    return bool(node.groups) and not any(is_session(group) for group in node.groups) and _needs_no_rows(node, monotone)
+def has_mergeable_state(node: Aggregate) -> bool:
+    """Whether an aggregate has groups, and keeps its statistics in its state: all do but those by sessions."""
+    return bool(node.groups) and not any(is_session(group) for group in node.groups)
 
 
 def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPlan:

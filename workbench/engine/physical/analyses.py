@@ -23,12 +23,9 @@ from workbench.sql.windows.bounds import window_times
 
 
 def mergeable_aggregates(network: Network) -> frozenset[NodeId]:
-    """The aggregates that have groups, and only statistics that are merged from stored parts."""
+    """The aggregates that have groups, and statistics that are merged from stored parts."""
     aggregates = ((id_, node) for id_, node in network.nodes.items() if isinstance(node, Aggregate))
-    monotone = network.monotone
-    return frozenset(
-        id_ for id_, node in aggregates if has_mergeable_state(node, monotone[network.roots[node.parents[0]]])
-    )
+    return frozenset(id_ for id_, node in aggregates if has_mergeable_state(node))
 
 
 def tree_tests(network: Network, root: NodeId, fused: bool) -> dict[NodeId, PredSet]:

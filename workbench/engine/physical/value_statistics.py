@@ -105,8 +105,11 @@ class DistinctStatistic:
     final: Final
 
 
-def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | None:
-    """The statistic from counts of values; ``None`` when these do not give it.
+def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic:
+    """The statistic from counts of values.
+
+    Raises:
+        ValueError: these do not give it; no SQL means such a statistic.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
@@ -127,14 +130,12 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
             total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
             return DistinctStatistic((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
         case (("sum" | "var_samp" | "var_pop" | "stddev_samp" | "stddev_pop"), (argument,)):
-            if argument.type.kind is not Kind.DOUBLE:
-                return None
             of = CountedValues.of(argument)
             return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
         case (("bit_and" | "bit_or" | "bit_xor"), (argument,)):
             of = CountedValues.of(argument)
             return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
-        case ("min_by" | "max_by") as function, (value, key) if not statistic.distinct:
+        case ("min_by" | "max_by") as function, (value, key):
             of = CountedValues.of_tuples((key, value), known=[0])
             return ValueStatistic(function.removesuffix("_by"), of, statistic.type, last_of=(key.type, value.type))
         case (("listagg" | "listagg_desc"), (value, Constant(str() as separator), *order)):
@@ -142,16 +143,15 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic | 
             return _list_of(statistic, of, (*order, value), separator)
         case (("array_agg" | "array_agg_desc"), (counts, value, *order)):
             return _list_of(statistic, CountedValues.of_tuples((*order, value), (), counts), (*order, value))
-        case (("percentile_disc" | "percentile_disc_desc"), (argument, Constant(Decimal() as fraction))):
-            if statistic.distinct or not 0 <= fraction <= 1:
-                return None
+        case (
+            ("percentile" | "percentile_disc" | "percentile_disc_desc"),
+            (argument, Constant(Decimal() as fraction)),
+        ):
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type, fraction)
-        case (("median" | "mode" | "min" | "max"), (argument,)) if not statistic.distinct:
+        case (("median" | "mode" | "min" | "max"), (argument,)):
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type)
-        case "percentile", (argument, Constant(Decimal() as fraction)) if not statistic.distinct:
-            return ValueStatistic("percentile", CountedValues.of(argument), statistic.type, fraction)
-        case _:
-            return None
+        case function, _:
+            raise ValueError(f"{function} has no form that is kept")
 
 
 def _list_of(

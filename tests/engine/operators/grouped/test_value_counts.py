@@ -162,12 +162,6 @@ def test_extremes_are_counted_where_rows_may_leave() -> None:
     assert plan_of(lowest, monotone=False).counted
 
 
-def test_where_rows_are_read_anyway_no_values_are_counted() -> None:
-    every = AggregateCall("sum", (Column("w", decimal(38, 10)),), decimal(38, 10), distinct=True)
-    plan = plan_of(AggregateCall("mode", (Column("k", STRING),), STRING), AggregateCall("count", (), INTEGER), every)
-    assert plan.reads_rows and not plan.counted and [part.name for part in plan.parts] == [LIVE]
-
-
 def test_values_that_enter_and_leave_change_what_takes_each_once() -> None:
     total = by_values(AggregateCall("sum", (Column("k", INTEGER),), decimal(38, 0), distinct=True))
     assert isinstance(total, DistinctStatistic) and isinstance(total.final, Final)

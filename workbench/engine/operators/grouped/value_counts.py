@@ -138,6 +138,8 @@ class SortedValues:
                 result = own._percentile(float(statistic.fraction))
             case "percentile_disc" | "percentile_disc_desc":
                 result = own._at_ranks(statistic)
+            case "sum" if pa.types.is_decimal(own.values.type):
+                result = own._sum_of_each()
             case "sum":
                 result = own._numbers(own._sums(own._floats))
             case "listagg" | "listagg_desc" | "array_agg" | "array_agg_desc":
@@ -194,6 +196,17 @@ class SortedValues:
         """Of equally frequent values the smallest, so that the answer does not depend on the order of rows."""
         order = np.lexsort((np.arange(len(self.group)), -self.counts, self.group))
         return order[self._first]
+
+    def _sum_of_each(self) -> pa.Array:
+        """The sum of each group's decimals, each taken once; NULL where it has more than 38 digits."""
+        starts = self._first
+        if not len(starts):
+            return pa.nulls(self.groups, self.values.type)
+        cells = Cells.of_one_reader(starts, len(self.group))
+        wide = self.values.cast(pa.decimal128(38, self.values.type.scale))
+        place = np.full(self.groups, -1, dtype=np.int64)
+        place[self.group[starts]] = np.arange(len(starts))
+        return cells.reduce(wide, Combine.SUM, cells.every).take(pa.array(place, mask=place < 0))
 
     def _lists(self, statistic: ValueStatistic) -> pa.Array:
         """The last values of all tuples of each group, in their order: as a joined text, or as the text of an array."""
