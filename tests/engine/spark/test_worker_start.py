@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import psutil
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.spark import worker_start
+from workbench.engine.spark import worker_daemon, worker_start
+from workbench.engine.spark.arrow_tasks import run_tasks
 from workbench.engine.spark.worker_start import start_workers
 
 
@@ -35,3 +40,15 @@ def test_what_goes_wrong_is_told_by_nobody(spark: SparkSession, monkeypatch: pyt
     assert thread is not None
     thread.join(60)
     assert not thread.is_alive()
+
+
+def test_a_worker_has_the_operators_when_it_starts(spark: SparkSession) -> None:
+    """It is a fork of a process that has imported them; so is one that starts after an idle minute."""
+
+    def modules(task: int) -> Iterator[pa.RecordBatch]:
+        daemon = psutil.Process().parent()
+        command = "" if daemon is None else " ".join(daemon.cmdline())
+        yield pa.RecordBatch.from_pydict({"daemon": [command], "frozen": [gc.get_freeze_count()]})
+
+    (row,) = run_tasks(spark, 1, modules, "daemon string, frozen bigint").collect()
+    assert worker_daemon.__name__ in row.daemon and row.frozen > 100_000

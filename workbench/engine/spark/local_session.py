@@ -53,6 +53,7 @@ START_SETTINGS = {
     "spark.authenticate": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.locality.wait": "0s",
+    "spark.python.daemon.module": "workbench.engine.spark.worker_daemon",
     # A task that an interrupt has cancelled leaves its core as soon as it is seen not to end by itself.
     "spark.python.task.killTimeout": "200ms",
     # A task that fills the heap fails, and lets go of it. By default Spark ends the JVM, and with it every session.

@@ -15,9 +15,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.python_steps import ANSWER
-
-OPERATORS = "workbench.engine.operators.evaluate"
-"""The module that imports all operators."""
+from workbench.engine.spark.worker_daemon import OPERATORS
 
 _LOCK, _STARTED = Lock(), set[str]()
 """The Sparks whose workers were started, by the ids of their applications."""
