@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from benchmarks.studies.arrival import Arrival
 from benchmarks.studies.corrections import Corrections
 from benchmarks.studies.cost import Cost
 from benchmarks.studies.day import AnalystsDay
@@ -22,7 +23,7 @@ BENCHMARKS: Mapping[str, type[Study]] = {
     study.name: study
     for study in (
         *(Speed, AnalystsDay, TpcH, Nexmark, Views, Peers, Live, Corrections),
-        *(Overhead, Workers, Soaked, Order, Register, Cost),
+        *(Overhead, Workers, Soaked, Order, Register, Cost, Arrival),
     )
 }
 """All benchmarks, in the order of the command line's help. ``speed`` is the experiment of that name, too."""

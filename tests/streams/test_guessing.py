@@ -112,6 +112,7 @@ def test_what_comes_later_is_the_same_value_or_does_not_fit(
         (["31.01.2026", "1.2.2026"], "", "date d.M.yyyy", [date(2026, 1, 31), date(2026, 2, 1)]),
         (["1/31/2026 9:05", "12/1/2025 10:30"], "", "timestamp M/d/yyyy H:mm", None),
         (["3/4/2026", "5/6/2026"], 'date d/M/yyyy" or --type "v=date M/d/yyyy" says which', "date d/M/yyyy", None),
+        (["31.12.2025"] * 4 + ["1.1.2026"], "", "date d.M.yyyy", None),
         (["Jan 5, 2026", "Feb 6, 2026"], "", "date MMM d, yyyy", [date(2026, 1, 5), date(2026, 2, 6)]),
         (["5 January 2026", "6 May 2026"], "", "date d MMMM yyyy", [date(2026, 1, 5), date(2026, 5, 6)]),
         (["Y", "n", "Y"], "", "boolean Y/n", [True, False, True]),
@@ -332,3 +333,9 @@ def test_fractions_of_one_column_are_no_names_of_rows(tmp_path: Path, rows: str)
 @pytest.mark.parametrize(("text", "is_said"), [('1,"say \\"hi\\""', True), ('1,"C:\\"', False), ('1,"a ""b"""', False)])
 def test_quotes_that_another_program_escapes_are_said(tmp_path: Path, text: str, is_said: bool) -> None:
     assert any("two quotes in CSV" in note for note in added(tmp_path, f"a,b\n{text}\n2,c\n").notes) is is_said
+
+
+def test_a_date_that_does_not_exist_among_others_does_not_hide_what_they_are() -> None:
+    days = pa.array(["30.01.2026", "31.01.2026", "32.01.2026", "1.2.2026"])
+    assert 'day=date d.M.yyyy" reads them' in guess("day", days).why
+    assert guess("day", days[:3]).why == "texts"

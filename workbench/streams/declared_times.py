@@ -93,8 +93,12 @@ def unit_of(first: tuple[str, ...]) -> str:
     return ""
 
 
-def patterns_of(texts: pa.Array) -> list[str]:
-    """The usual patterns of which all of some texts are dates or times, as they are declared.
+def patterns_of(texts: pa.Array, few: int = 0) -> list[str]:
+    """The usual patterns of which some texts are dates or times, as they are declared.
+
+    Args:
+        texts: without NULL.
+        few: how many of them may be none.
 
     Example:
         >>> patterns_of(pa.array(["31.01.2026", "1.2.2026"])), patterns_of(pa.array(["3/4/2026"]))
@@ -107,7 +111,7 @@ def patterns_of(texts: pa.Array) -> list[str]:
         if _regex(pattern).fullmatch(first):
             as_texts = _of_pattern(texts, pattern)
             same = f"{kind} {pattern.replace('MMMM', 'MMM')}"  # Jan is January, too
-            if same not in found and not as_texts.null_count and convert(as_texts, TIMESTAMP)[1] is None:
+            if same not in found and convert(as_texts, TIMESTAMP)[0].null_count <= few:
                 found.append(f"{kind} {pattern}")
     return found
 

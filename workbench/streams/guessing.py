@@ -184,7 +184,7 @@ def _percent_form(text: pa.Array, point: str | None) -> str | None:
 
 def _declarable(name: str, text: pa.Array) -> str:
     """How texts are declared that are nearly dates, times, or true and false, in words."""
-    if _any(text[:1], _NEARLY_A_DATE) and (patterns := patterns_of(text)):
+    if _any(text[:1], _NEARLY_A_DATE) and (patterns := patterns_of(text, _few(text))):
         ways = " or ".join(_type(name, pattern) for pattern in patterns)
         return f", of dates: {ways} reads them" if len(patterns) == 1 else f", of dates: {ways} says which they are"
     said = {value.lower(): value for value in pc.unique(pc.utf8_trim_whitespace(text)).to_pylist()}
