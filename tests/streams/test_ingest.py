@@ -357,8 +357,26 @@ def test_folders_that_give_no_row_order_or_other_columns_are_refused(tmp_path: P
         ingest("x", tmp_path / "parts", tmp_path / "log")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "parts" / "a.parquet")
     pq.write_table(pa.table({"b": [1]}), tmp_path / "parts" / "b.parquet")
-    with pytest.raises(StreamError, match=r"b\.parquet has other columns than a\.parquet: a, b"):
+    with pytest.raises(StreamError, match=r"b\.parquet has none of the columns of a\.parquet: b"):
         ingest("x", tmp_path / "parts", tmp_path / "log")
+
+
+def test_a_folder_of_files_whose_columns_differ(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pq.write_table(
+        pa.table({"a": [1, 2**53 + 1], "s": pa.nulls(2), "n": pa.array([1, 2], pa.int8())}), folder / "1.parquet"
+    )
+    pq.write_table(pa.table({"note": ["x"], "a": [2.5], "s": ["t"]}), folder / "2.parquet")
+    pq.write_table(pa.table({"a": pa.array([3], pa.int32()), "n": [2**40]}), folder / "3.parquet")
+    log = ingest("x", folder, tmp_path / "log")
+    assert log.read(0, 9).to_pylist() == [
+        {"a": 1.0, "s": None, "n": 1, "note": None},
+        {"a": 2.5, "s": "t", "n": None, "note": "x"},
+        {"a": 3.0, "s": None, "n": 2**40, "note": None},
+    ]
+    assert [(row.line, row.reason) for row in log.quarantined] == [(2, f"a: '{2**53 + 1}' is no double")]
+    assert log.notes == ("s: 2 of 3 files have it", "n: 2 of 3 files have it", "note: 1 of 3 files have it")
 
 
 def test_a_source_that_fails_midway_leaves_nothing(tmp_path: Path) -> None:

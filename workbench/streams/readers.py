@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -144,14 +145,26 @@ def _parquet_files(folder: Path) -> list[Path]:
 def _open_parquet(paths: Sequence[Path | UrlFile]) -> OpenedSource:
     found = [_parquet_schema(path) for path in paths]
     schemas, rows = [schema for schema, _ in found], sum(count for _, count in found)
-    names = [sorted(schema.names) for schema in schemas]
-    for path, own in zip(paths, names, strict=True):
-        if own != names[0]:
-            differing = ", ".join(sorted(set(own) ^ set(names[0])))
-            raise StreamError(
-                f"{path} has other columns than {paths[0].name}: {differing}", hint="add them as separate streams"
-            )
-    return _of_rows(schemas[0], _parquet_batches(paths, schemas[0].names), rows)
+    for path, schema in zip(paths, schemas, strict=True):
+        if not {*schema.names} & {*schemas[0].names}:
+            message = f"{path} has none of the columns of {paths[0].name}: {', '.join(schema.names):.200}"
+            raise StreamError(message, hint="add them as separate streams")
+    names = dict.fromkeys(name for schema in schemas for name in schema.names)
+    common = pa.schema([_common_field([s.field(name) for s in schemas if name in s.names]) for name in names])
+    some = {name: sum(name in schema.names for schema in schemas) for name in names}
+    notes = (f"{n}: {count:,} of {len(paths):,} files have it" for n, count in some.items() if count < len(paths))
+    return replace(_of_rows(common, _parquet_batches(paths, common.names), rows), notes=tuple(notes))
+
+
+def _common_field(fields: Sequence[pa.Field]) -> pa.Field:
+    """The column of several files, of the type that keeps all of their values, or else that of the first of them."""
+    some = [field.with_nullable(True).remove_metadata() for field in fields if not pa.types.is_null(field.type)]
+    if len({field.type for field in some}) < 2:
+        return next(iter(some), fields[0])
+    try:
+        return pa.unify_schemas([pa.schema([field]) for field in some], promote_options="permissive").field(0)
+    except pa.ArrowException:
+        return some[0]
 
 
 def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
@@ -177,7 +190,9 @@ def _parquet_batches(paths: Sequence[Path | UrlFile], names: list[str]) -> Itera
         with _opened(path) as opened, _parquet_file(opened) as file:
             try:
                 for batch in file.iter_batches(CHUNK_ROWS, use_threads=False):
-                    yield batch.select(names)
+                    there = {*batch.schema.names}
+                    columns = [batch.column(name) if name in there else pa.nulls(batch.num_rows) for name in names]
+                    yield pa.RecordBatch.from_arrays(columns, names=names)
             except (OSError, pa.ArrowException) as error:
                 raise StreamError(f"{path} is damaged: {error}", hint="copy or write the file again") from error
 
