@@ -126,3 +126,21 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
             session.add_stream("T", [{"tx": 1, "at": 1}], transaction="ty")
         with pytest.raises(StreamError, match="cannot leave rows out"):
             session.add_stream("T", [{"tx": 1, "at": 1}], transaction="tx", time="at", shed="oldest")
+
+
+@pytest.mark.parametrize("ids", ["{}:{}", "{}", "gtid-{}"])
+def test_transactions_of_debezium_are_those_of_their_envelopes(ids: str) -> None:
+    """Two topics of one connector; PostgreSQL's ids have the place of each change after the number."""
+    debit, credit, place = list[dict[str, Any]](), list[dict[str, Any]](), 0
+    for one in range(30):
+        for side, sign in ((debit, -1), (credit, 1), (debit, -2), (credit, 2)):
+            place += 1
+            row = {"id": place, "amount": sign * one, "k": 1}
+            block = {"id": ids.format(one * 7 % 31, place), "total_order": 1}
+            side.append({"op": "c", "before": None, "after": row, "transaction": block})
+    with Session(InProcess()) as session:
+        for name, rows, batch in (("Debit", debit, 7), ("Credit", credit, 5)):
+            session.add_stream(name, iter(rows), batch=batch, key=["id"], changes="debezium", transaction="transaction")
+        seen = balances(session)
+        assert not any(seen) and len(seen) > 5
+        assert [stream.position for stream in session.streams.values()] == [60, 60]

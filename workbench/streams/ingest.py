@@ -38,7 +38,7 @@ from workbench.streams.log_writer import LogWriter
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 from workbench.streams.tail import TAIL
-from workbench.streams.transactions import Transactions
+from workbench.streams.transactions import Transactions, transactions_of
 
 _TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
@@ -129,7 +129,7 @@ def ingest(
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
                 raise StreamError("lateness does not go with corrections", hint=hint)
             if isinstance(transactions, str):
-                transactions = _transactions_of(transactions, types)
+                transactions = transactions_of(transactions, types)
             schema = log_schema(own.items(), corrections is not None, transactions)
             guesses = guesses_of(opened, columns or {})
             said = (_spelled(opened), guesses, opened.notes, transactions)
@@ -270,13 +270,6 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
 
 def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
-
-
-def _transactions_of(column: str, types: Mapping[str, DataType]) -> Transactions:
-    if (type_ := types.get(stored_name(column))) is None:
-        known = [*map(display_name, types)]
-        raise StreamError(f"no column {column} for transactions", hint=nearest(column, known) or _listing(known))
-    return Transactions.of_column(stored_name(column), type_)
 
 
 def _copy(

@@ -17,8 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from workbench.errors import StreamError, nearest
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.corrections.declared import EVENT, TRANSACTION
+from workbench.streams.files.envelopes import TRANSACTION_BLOCK
 
 if TYPE_CHECKING:
     from workbench.streams.cut import BatchCut
@@ -40,11 +43,6 @@ class Transactions:
     column: str
     origin: str
     growing: bool = True
-
-    @staticmethod
-    def of_column(column: str, type_: DataType) -> Transactions:
-        """Those that a column tells; streams that call it alike have the same ones."""
-        return Transactions(column, column, type_.kind in _GROWING)
 
     @property
     def type(self) -> pa.DataType:
@@ -77,6 +75,26 @@ class Transactions:
             places = np.searchsorted(lines, rows.column(EVENT).to_numpy())
             ids = ids.take(pa.array(np.minimum(places, max(0, len(lines) - 1))))
         return rows.append_column(TRANSACTION, ids)
+
+
+def transactions_of(column: str, types: Mapping[str, DataType]) -> Transactions:
+    """The transactions that a column tells, which are those of all streams that call it alike.
+
+    Args:
+        column: its name; of envelopes the block of their transaction.
+        types: of the source's columns, by their stored names.
+
+    Raises:
+        StreamError: there is no such column.
+    """
+    stored = stored_name(column)
+    if column == TRANSACTION_BLOCK and stored not in types and stored_name(TRANSACTION) in types:
+        return Transactions(stored_name(TRANSACTION), column, growing=False)
+    if (type_ := types.get(stored)) is None:
+        known = [*map(display_name, types)]
+        hint = nearest(column, known) or f"one of {', '.join(known)}"
+        raise StreamError(f"no column {column} for transactions", hint=hint)
+    return Transactions(stored, stored, type_.kind in _GROWING)
 
 
 def last_begin(ids: pa.ChunkedArray) -> int:

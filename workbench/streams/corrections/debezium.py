@@ -30,6 +30,7 @@ from workbench.streams.corrections.declared import (
     DEBEZIUM_CHANGE,
     DEBEZIUM_UNSENT,
     TAKES_IF_THERE,
+    TRANSACTION,
     TRUNCATES,
     Changes,
     Corrections,
@@ -37,7 +38,7 @@ from workbench.streams.corrections.declared import (
 from workbench.streams.corrections.unsent import stated_unsent, unsent
 from workbench.streams.drift import Differences, members_of, more_text
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, DeclaredType, connect_types
-from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, are_rows
+from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, TRANSACTION_BLOCK, are_rows
 from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text
 from workbench.streams.files.undeclared import notes_of
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -45,7 +46,11 @@ from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 Types = Mapping[str, ConnectType | DeclaredType]
 _AFTER = re.compile(r"^(?:payload\.)?after\.(?=.)")
 _TEXT = "op {}, before {}, after {}"
-_CONTROL = (pa.field(DEBEZIUM_CHANGE, pa.int64()), pa.field(DEBEZIUM_UNSENT, pa.string()))
+_CONTROL = (
+    pa.field(DEBEZIUM_CHANGE, pa.int64()),
+    pa.field(DEBEZIUM_UNSENT, pa.string()),
+    pa.field(TRANSACTION, pa.string()),
+)
 
 
 def unfold(
@@ -111,7 +116,7 @@ def _unfold_flat(
             if types:
                 named = dict(zip(row.names, columns, strict=True))
                 columns = _decoded(named, types, _parts(chunk.rows), unsure)
-            columns += [pa.array(weights), stated_unsent(row, missing)]
+            columns += [pa.array(weights), stated_unsent(row, missing), pa.nulls(len(weights), pa.string())]
             more = [chunk.rows.column(MORE)] if MORE in chunk.rows.schema.names else []
             texts = chunk.rows.take(pa.array([*unsure], pa.int64())).to_pylist()
             wrong = zip(chunk.lines[[*unsure]].tolist(), map(str, texts), unsure.values(), strict=True)
@@ -234,13 +239,22 @@ def _unfolded(chunks: Iterator[Chunk], row: pa.Schema, types: Types, corrections
         missing = [mask[picked] for mask in missing]
         columns = [_nulled(column.take(pa.array(picked)), mask) for column, mask in zip(both, missing, strict=True)]
         weights = np.where(_mask(pc.equal(op.cast(pa.string()), "t").fill_null(False))[at], TRUNCATES, 2 * is_put - 1)
-        control = [pa.array(weights), stated_unsent(row, missing)]
+        control = [pa.array(weights), stated_unsent(row, missing), _transactions(envelopes).take(pa.array(at))]
         schema = pa.schema([*_meant(row, types), *_CONTROL])
         if (more := _more_of_rows(chunk.rows)) is not None:
             columns, control = [*columns, *control], [more.take(pa.array(picked))]
             schema = schema.append(MORE_FIELD)
         unfolded = pa.RecordBatch.from_arrays([*columns, *control], schema=schema)
         yield Chunk(unfolded, chunk.lines[at], (*chunk.quarantined, *quarantined), _of_rows(chunk.found))
+
+
+def _transactions(envelopes: pa.RecordBatch) -> pa.Array:
+    """The ids of the transactions that envelopes tell."""
+    if TRANSACTION_BLOCK in envelopes.schema.names and pa.types.is_string(
+        (ids := envelopes.column(TRANSACTION_BLOCK)).type
+    ):
+        return ids
+    return pa.nulls(len(envelopes), pa.string())
 
 
 def _more_of_rows(envelopes: pa.RecordBatch) -> pa.Array | None:

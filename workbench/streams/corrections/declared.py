@@ -88,11 +88,11 @@ class Corrections:
             case Changes.CDF:
                 return (CHANGE_TYPE, *COMMIT_COLUMNS)
             case Changes.DEBEZIUM:
-                return (stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT))
+                return (stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT), stored_name(TRANSACTION))
             case Changes.UPSERT:
                 return (stored_name(MEMBERS), *Corrections(Changes.DEBEZIUM).control_columns)
             case Changes.REPLICATION:
-                return (*Corrections(Changes.DEBEZIUM).control_columns, stored_name(TRANSACTION))
+                return Corrections(Changes.DEBEZIUM).control_columns
 
     @property
     def asked(self) -> dict[str, DataType]:

@@ -1,9 +1,9 @@
 """Records of Debezium as envelopes: ``op``, ``before`` and ``after``, whatever else a connector or converter adds.
 
 Kafka Connect's JSON converter puts the schema beside the ``payload``, the CloudEvents converter both into ``data``, and
-the operation beside it. Members such as ``source``, ``transaction`` and ``ts_ms`` say nothing of a row, so new
-ones of them change nothing. Records that are no changes of rows are *empty envelopes*: tombstones, heartbeats,
-transaction metadata, schema changes, notifications, and logical messages of PostgreSQL.
+the operation beside it. Members such as ``source`` and ``ts_ms`` say nothing of a row, so new ones of them change
+nothing; of ``transaction`` its id is read. Records that are no changes of rows are *empty envelopes*: tombstones,
+heartbeats, transaction metadata, schema changes, notifications, and logical messages of PostgreSQL.
 Source: Debezium documentation, "Data change events" of its connectors, "Transaction metadata", "Schema change topic",
 "Notifications", and "Exporting CloudEvents".
 """
@@ -20,6 +20,8 @@ ENVELOPES = "_record_envelopes"
 FLAT_MARKS = ("__deleted", "__op")
 """Members by which ``ExtractNewRecordState`` says what happened to a row that it has taken out of its envelope."""
 
+TRANSACTION_BLOCK = "transaction"
+"""The member of an envelope that says in which transaction it is, and the column of its id."""
 MEMBERS = "_record_members"
 """A column of the number of members that a record has, which a declaration asks for: one that has no other member than
 those of its key is a tombstone, and one that has NULL there is none."""
@@ -103,6 +105,7 @@ def envelope_schema(schema: pa.Schema) -> pa.Schema | None:
     row = pa.struct([members[name] for name in names])
     parts = [level["schema"] for level in levels if "schema" in level and level["schema"].metadata]
     fields = [pa.field("op", pa.string()), pa.field("before", row), pa.field("after", row)]
+    fields += [pa.field(TRANSACTION_BLOCK, pa.string())] * any(TRANSACTION_BLOCK in level for level in levels)
     return pa.schema([*parts[:1], *fields], metadata={**(schema.metadata or {}), b"read": _ENVELOPES})
 
 
@@ -136,7 +139,15 @@ def envelope_of(record: Mapping[str, Any], names: Iterable[str]) -> Mapping[str,
         return {} if op or _says_nothing_of_rows(payload or {}) else _no_envelope(payload)
     assert payload is not None
     found = {**payload, "op": op, "schema": inner.get("schema")}
+    found[TRANSACTION_BLOCK] = _transaction_of(payload.get(TRANSACTION_BLOCK))
     return {name: found.get(name) for name in names}
+
+
+def _transaction_of(block: Any) -> str | None:
+    """The id of a transaction; that of PostgreSQL has after a colon the place of the change alone."""
+    text = block.get("id") if isinstance(block, Mapping) else None
+    number, _, place = str(text).partition(":")
+    return None if text is None else number if number.isdigit() and place.isdigit() else str(text)
 
 
 def _says_nothing_of_rows(payload: Mapping[str, Any]) -> bool:
