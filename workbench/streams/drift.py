@@ -19,7 +19,15 @@ from workbench.arrow.types import to_data_type
 from workbench.errors import StreamError, shown
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import WEIGHT
-from workbench.streams.files.json_values import ENVELOPE, MORE, MORE_FIELD, JsonRecord, number_of, text_of_json
+from workbench.streams.files.json_values import (
+    ENVELOPE,
+    MORE,
+    MORE_FIELD,
+    PLAIN_VALUES,
+    JsonRecord,
+    number_of,
+    text_of_json,
+)
 
 _ABSENT_RECORDS = 10
 """Records without a member, one after the other, of which it is said: some leave out what is NULL."""
@@ -143,13 +151,15 @@ def more_members(record: JsonRecord, types: Mapping[str, pa.DataType]) -> dict[s
         >>> more_members({"id": 1, "geo": {"city": "Ulm", "zip": "8"}, "note": "a"}, types)
         {'note': 'a', 'geo': {'zip': '8'}}
     """
-    more = {name: value for name, value in record.items() if name not in types}
+    more, inner = dict[str, Any](), dict[str, Any]()
+    for name, value in record.items():
+        if name not in types:
+            more[name] = value
+        elif type(value) not in PLAIN_VALUES and (within := _within(value, types[name])):
+            inner[name] = within
     if odd := [name for name in more if not isinstance(name, str)]:
         raise UnreadableMember(f"a member is called {shown(odd[0])}, which is no text")
-    for name in record.keys() & types.keys():
-        if pa.types.is_nested(types[name]) and (within := _within(record[name], types[name])):
-            more[name] = within
-    return more
+    return more | inner
 
 
 def _within(value: object, type_: pa.DataType) -> object:

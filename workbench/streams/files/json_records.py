@@ -27,7 +27,7 @@ from workbench.streams.drift import (
 )
 from workbench.streams.files.envelopes import MEMBERS, member_of
 from workbench.streams.files.json_schema import schema_of
-from workbench.streams.files.json_values import MORE_FIELD, JsonRecord, column_of, number_of
+from workbench.streams.files.json_values import MORE_FIELD, PLAIN_VALUES, JsonRecord, column_of, number_of
 from workbench.streams.source import Chunk, QuarantinedRow
 
 MOST_DEEP = 100
@@ -82,7 +82,12 @@ def within_depth(record: JsonRecord) -> JsonRecord | str:
     """
     level: list[object] = [record]
     for _ in range(MOST_DEEP):
-        level = [part for whole in level for part in _parts(whole) if isinstance(part, _NESTED)]
+        level = [
+            part
+            for whole in level
+            for part in _parts(whole)
+            if type(part) not in PLAIN_VALUES and isinstance(part, _NESTED)
+        ]
         if not level:
             return record
         if len(level) > _MOST_PARTS:
@@ -197,12 +202,14 @@ def _text(source: object) -> str:
 
 
 def _rows(records: Sequence[_Numbered], schema: pa.Schema) -> pa.RecordBatch:
-    columns = [column_of([_member(record, field.name) for _, _, record, _ in records], field) for field in schema]
+    columns = [column_of(_members([record for _, _, record, _ in records], field.name), field) for field in schema]
     more = [more for *_, more in records]
     if not any(more):
         return pa.RecordBatch.from_arrays(columns, schema=schema)
     return pa.RecordBatch.from_arrays([*columns, pa.array(more, pa.string())], schema=schema.append(MORE_FIELD))
 
 
-def _member(record: JsonRecord, name: str) -> object:
-    return record.get(name, len(record)) if name == MEMBERS else record.get(name)
+def _members(records: Sequence[JsonRecord], name: str) -> list[object]:
+    if name == MEMBERS:
+        return [record.get(name, len(record)) for record in records]
+    return [record.get(name) for record in records]

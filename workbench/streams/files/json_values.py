@@ -193,6 +193,10 @@ class WrittenFloat(float):
     text: str
 
 
+PLAIN_VALUES = frozenset({str, int, float, bool, type(None), Decimal, WrittenFloat})
+"""Types of values that have no parts; most values are of one, and a look at the type is fast."""
+
+
 def number_of(text: str) -> float | Decimal:
     """A number of JSON; a Decimal where a float has not all of its digits.
 
