@@ -160,6 +160,8 @@ def page(measures: Sequence[Measured]) -> str:
         if own:
             table = [_COLUMNS, ["---"] * len(_COLUMNS), *(_cells(_row(one)) for one in own)]
             lines += ["", f"## {family[0].upper()}{family[1:]}", "", *("| " + " | ".join(row) + " |" for row in table)]
+    if found := costly(measures):
+        lines += ["", "## Costly", "", *(f"- {kind}: {why}" for kind, why in found.items())]
     lines += ["", "## Off the fast path", ""]
     for family in dict.fromkeys(kind.family for kind in kinds()):
         if names := [kind.name for kind in kinds() if kind.family == family and kind.name in off]:
@@ -168,7 +170,7 @@ def page(measures: Sequence[Measured]) -> str:
 
 
 def costly(measures: Iterable[Measured]) -> dict[str, str]:
-    """What costs more than it may, by what it is: beside its family, or as the history grows.
+    """What costs more than three times the median of its family, or grows with the history, with how much.
 
     Example:
         >>> few = [Measured(name, "f", 10, 5, 0.0, s, 0.0, 0.0, 1, 0, None, None) for name, s in zip("abc", (1, 1, 4))]

@@ -1,7 +1,6 @@
 """Aggregates that need the values of a group: which arguments they take, and the type of what they give.
 
-They have no shorter form than their values (T4.2), so a group that changed is computed again from its rows. Each is
-defined to depend on the bag of rows alone, never on their order; see ``functions/spark_aggregates`` for ties.
+Each is defined to depend on the bag of rows alone, never on their order; see ``functions/spark_aggregates`` for ties.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row 
 
 The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
 merged with it. That is one job, by a plan that is kept where few rows change. It is two jobs where values are computed
-from all rows of the dirty groups (``reads_rows``).
+from all rows of the dirty groups (``reads_rows``), as by sessions.
 
 Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
 incrementally.
