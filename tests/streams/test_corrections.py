@@ -497,3 +497,19 @@ def test_declared_decimals_and_days_without_a_schema_part(
         take_in(log, reader, 99)
     assert [value for *_, value in rows(log)] == expected
     assert len(reasons(log)) == len(values) - len(expected) and all(type_ in why for _, why in reasons(log))
+
+
+def test_whether_decimals_are_base64_is_decided_for_a_column(tmp_path: Path) -> None:
+    """A value that could be a number, too, is read as those were that came with earlier batches."""
+    texts = ["BAg=", "1234", "CwY=", "12.50", "7"]
+    corrections, columns = corrections_of("debezium", ["id"], None), {"v": "decimal(9,0)"}
+    envelopes = ({"op": "c", "before": None, "after": {"id": n, "v": text}} for n, text in enumerate(texts))
+    reader = open_live(envelopes)
+    assert reader is not None
+    reader.declare(declared_types(columns))
+    empty = OpenedSource(reader.schema, iter(()))
+    log = ingest("s", empty, tmp_path / "s", columns=columns, corrections=corrections).growing(durable=False)
+    for _ in texts:
+        take_in(log, reader, 1)
+    assert [value for *_, value in rows(log)] == [1032, -2658824, 2822, 7]
+    assert [why for _, why in reasons(log)] == ["v: '12.50' is no decimal(9,0), or may be Base64 or not"]

@@ -58,6 +58,7 @@ def unfold(
     corrections: Corrections | None,
     declared: Mapping[str, DataType] | None = None,
     columns: Collection[str] = (),
+    forms: dict[str, str] | None = None,
 ) -> OpenedSource:
     """The rows in the envelopes of a source, each with what its envelope says of it in two more columns.
 
@@ -68,32 +69,38 @@ def unfold(
         corrections: of the stream.
         declared: types of columns, by their stored names, which say what values are where no schema part does.
         columns: stored names that are the stream's own, also if flattened envelopes mean something by them.
+        forms: how decimals of columns are written that are declared, by their names; what is found out is added.
 
     Raises:
         StreamError: the source has neither envelopes nor flattened ones, or no key says which row these mean.
     """
     if corrections is None or corrections.changes not in (Changes.DEBEZIUM, Changes.UPSERT):
         return source
+    forms = {} if forms is None else forms
     marks = [name for name in source.schema.names if name in FLAT_MARKS and stored_name(name) not in columns]
     if corrections.changes is Changes.UPSERT:
         is_flat = FLAT_MARKS[0] in marks or are_rows(source.schema)
-        return _unfold_flat(source, corrections, marks, declared or {}) if is_flat else source
+        return _unfold_flat(source, corrections, marks, declared or {}, forms) if is_flat else source
     names = {*source.schema.names}
     if (marks or are_rows(source.schema)) and not ("op" in names and names & {"before", "after"}):
         if not corrections.key:
             hint = "key=['id'] names the columns that say which row is meant"
             raise StreamError("flattened rows of Debezium need a key", hint=hint)
-        return _unfold_flat(source, corrections, marks, declared or {})
-    return _unfold_envelopes(source, corrections, declared or {})
+        return _unfold_flat(source, corrections, marks, declared or {}, forms)
+    return _unfold_envelopes(source, corrections, declared or {}, forms)
 
 
 def _unfold_flat(
-    source: OpenedSource, corrections: Corrections, marks: Collection[str], declared: Mapping[str, DataType]
+    source: OpenedSource,
+    corrections: Corrections,
+    marks: Collection[str],
+    declared: Mapping[str, DataType],
+    forms: dict[str, str],
 ) -> OpenedSource:
     """The rows of flattened envelopes, without their marks."""
     others = (*marks, MEMBERS, *["schema"] * (_part(source.schema) is not None))
     row = pa.schema([field for field in source.schema if field.name not in others])
-    types = _types(source.schema, row, declared)
+    types = _types(source.schema, row, declared, forms)
     key = [name for name in row.names if stored_name(name) in corrections.key]
     schema = pa.schema([*_meant(row, types), *_CONTROL])
 
@@ -141,16 +148,21 @@ def _parts(rows: pa.RecordBatch) -> pa.Array:
     return rows.column("schema") if has_parts else pa.nulls(len(rows), pa.string())
 
 
-def _types(schema: pa.Schema, row: Iterable[pa.Field], declared: Mapping[str, DataType]) -> Types:
+def _types(
+    schema: pa.Schema, row: Iterable[pa.Field], declared: Mapping[str, DataType], forms: dict[str, str]
+) -> Types:
     """The types of columns, whose values in JSON stand for others, as the schema part says it, or who declares them."""
     part = _part(schema)
     said = connect_types(json.loads(part)) if part else {}
     found = {field.name: declared.get(stored_name(field.name)) for field in row if is_as_text(field)}
     of_kinds = {name: type_ for name, type_ in found.items() if type_ and type_.kind in (Kind.DECIMAL, Kind.DATE)}
-    return {**{name: DeclaredType(type_) for name, type_ in of_kinds.items() if name not in said}, **_types_said(part)}
+    own = {name: DeclaredType(type_, name, forms) for name, type_ in of_kinds.items() if name not in said}
+    return {**own, **_types_said(part)}
 
 
-def _unfold_envelopes(source: OpenedSource, corrections: Corrections, declared: Mapping[str, DataType]) -> OpenedSource:
+def _unfold_envelopes(
+    source: OpenedSource, corrections: Corrections, declared: Mapping[str, DataType], forms: dict[str, str]
+) -> OpenedSource:
     schema = source.schema
     if "payload" in schema.names and pa.types.is_struct(schema.field("payload").type):
         schema = pa.schema(list(schema.field("payload").type))
@@ -162,7 +174,7 @@ def _unfold_envelopes(source: OpenedSource, corrections: Corrections, declared: 
         if "op" in schema.names and parts:
             hint = "before and after must be rows; MongoDB's are texts, of which ExtractNewDocumentState makes rows"
         raise StreamError(message, hint=hint)
-    types = _types(source.schema, row, declared)
+    types = _types(source.schema, row, declared, forms)
     unfolded = _unfolded(source.chunks, pa.schema(list(row)), types, corrections)
     return OpenedSource(pa.schema([*_meant(row, types), *_CONTROL]), unfolded, notes=(*source.notes, *notes_of(row)))
 

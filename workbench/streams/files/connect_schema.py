@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -115,15 +115,24 @@ class ConnectType:
         return values, np.zeros(len(texts), np.bool_) if misfit is None else misfit
 
 
+BASE64, DIGITS = "base64", "digits"
+"""How decimals are written."""
+
+
 @dataclass(frozen=True)
 class DeclaredType:
     """A column of envelopes without a schema part that is declared to have decimals or dates.
 
     Attributes:
         declared: its type.
+        column: its name.
+        forms: how the decimals of columns are written, by their names, as soon as a value says it (``BASE64`` or
+            ``DIGITS``): all values of a column are written alike, also those that say it not. They are added.
     """
 
     declared: DataType
+    column: str = ""
+    forms: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:
@@ -138,14 +147,16 @@ class DeclaredType:
     def decoded(self, texts: pa.Array) -> tuple[pa.Array, Mask]:
         """What texts stand for: a number of days, or a decimal in Base64, if they are not written out.
 
-        A text like ``1234`` can be both a number and Base64. What the others are decides; where there are no others it
-        is a whole number if the decimal has no fraction, and else nothing.
+        A text like ``1234`` can be both a number and Base64. What the others of the column are decides, also those
+        before; where there are none it is a whole number if the decimal has no fraction, and else nothing.
 
         Example:
             >>> from workbench.sql.algebra.types import decimal
             >>> cents, digits = DeclaredType(decimal(9, 2)), pa.array(["1234", "BAg="])
-            >>> cents.decoded(digits)[0].to_pylist(), cents.decoded(digits.slice(0, 1))[0].to_pylist()
-            ([Decimal('-26588.24'), Decimal('10.32')], [None])
+            >>> cents.decoded(digits.slice(0, 1))[0].to_pylist(), cents.decoded(digits)[0].to_pylist()
+            ([None], [Decimal('-26588.24'), Decimal('10.32')])
+            >>> cents.decoded(digits.slice(0, 1))[0].to_pylist()
+            [Decimal('-26588.24')]
         """
         values, misfit = convert(texts, self.declared)
         unread = np.zeros(len(texts), np.bool_) if misfit is None else misfit
@@ -162,7 +173,9 @@ class DeclaredType:
             bool((is_number & no_bytes).any()),
         )
         if sure_bytes != sure_number:
-            is_bytes = is_bytes & (unread | sure_bytes)
+            self.forms.setdefault(self.column, BASE64 if sure_bytes else DIGITS)
+        if form := self.forms.get(self.column):
+            is_bytes = is_bytes & (unread | (form == BASE64))
             return pc.if_else(is_bytes, bytes_, values), unread & ~is_bytes
         if sure_bytes or self.declared.scale:
             return pc.if_else(both, None, pc.coalesce(values, bytes_)), (unread & ~is_bytes) | both
@@ -235,13 +248,13 @@ def connect_types(part: Mapping[str, Any] | None) -> dict[str, ConnectType]:
     own = _fields(part)
     rows = [row for row in own if row.get("field") in ("before", "after")]
     found = dict[str, ConnectType]()
-    for field in [field for row in rows for field in _fields(row)] if rows else own:
-        scale = str((field.get("parameters") or {}).get("scale", "0"))
+    for one in [one for row in rows for one in _fields(row)] if rows else own:
+        scale = str((one.get("parameters") or {}).get("scale", "0"))
         whole = int(scale) if scale.removeprefix("-").isdigit() else -1
-        found[str(field.get("field"))] = ConnectType(str(field.get("type")), str(field.get("name") or ""), whole)
+        found[str(one.get("field"))] = ConnectType(str(one.get("type")), str(one.get("name") or ""), whole)
     return found
 
 
 def _fields(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     fields = (part or {}).get("fields")
-    return [field for field in fields if isinstance(field, Mapping)] if isinstance(fields, list) else []
+    return [one for one in fields if isinstance(one, Mapping)] if isinstance(fields, list) else []

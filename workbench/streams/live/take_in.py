@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +24,8 @@ from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, Reader, 
 from workbench.streams.log import ENDED, KNOWN_TO, WHOLE, StreamLog, log_schema
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
+_FORMS = f"{OffsetMark.SETTING}forms"
+"""The entry of offsets that says how decimals are written in columns of envelopes."""
 _PATIENCE = 1.0
 """Seconds for which a source is asked on that gives records, and no rows."""
 
@@ -101,7 +104,9 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     before = int(log.tail.offsets.get(OffsetMark.LINES, "0"))
     numbers = np.arange(1, fetched.rows.num_rows + 1) if fetched.events is None else np.array(fetched.events, np.int64)
     last = max(int(numbers.max(initial=0)), fetched.rows.num_rows + len(fetched.quarantined))
-    (given, lines, quarantined), found = _fitting(log, Chunk(fetched.rows, before + numbers, found=fetched.found))
+    forms = json.loads(log.tail.offsets.get(_FORMS, "{}"))
+    chunk = Chunk(fetched.rows, before + numbers, found=fetched.found)
+    (given, lines, quarantined), found = _fitting(log, chunk, forms)
     rows, columns = given, dict(log.source_columns)
     if current is not None:
         gone = current.begin_whole(before + 1) if begins else None
@@ -114,7 +119,9 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
         log.tail.note_drifts(drifts, columns.keys() - {*map(stored_name, found.gone)})
     if log.transactions is not None:
         rows = log.transactions.marked(rows, given, lines)
-    after = {**fetched.offsets, OffsetMark.LINES.value: str(before + last)}
+    after = {**fetched.offsets, OffsetMark.LINES.value: str(before + last)} | (
+        {_FORMS: json.dumps(forms)} if forms else {}
+    )
     log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
 
 
@@ -133,12 +140,12 @@ def _known_of_transactions(log: StreamLog, fetched: Fetched, most: int) -> dict[
     return {name: value for name, value in known.items() if log.tail.offsets.get(name) != value}
 
 
-def _fitting(log: StreamLog, chunk: Chunk) -> tuple[Fitting, Differences]:
+def _fitting(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitting, Differences]:
     """The rows with the types of the log, the line of each, and those that do not fit; and what of them drifts."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
     columns = dict(log.source_columns)
     plain = {name: type_ for name, type_ in columns.items() if name not in log.guesses}
-    opened = unfold(opened, log.corrections, plain, columns)
+    opened = unfold(opened, log.corrections, plain, columns, forms)
     _check_control(log, opened.schema)
     try:
         conformed, types = _conformed(log, next(opened.chunks))
@@ -160,13 +167,14 @@ def _fitting(log: StreamLog, chunk: Chunk) -> tuple[Fitting, Differences]:
                     replace(
                         chunk, rows=chunk.rows.slice(*part), lines=chunk.lines[part[0] :][: part[1]], quarantined=()
                     ),
+                    forms,
                 )
                 for part in ((0, half), (half, rows_ - half))
             )
             rows = pa.concat_tables([first[0], second[0]], promote_options="default")
             return (rows, np.concatenate([first[1], second[1]]), first[2] + second[2]), found.and_then(later)
         reason = f"it cannot be read: {UnexpectedError.of(problem).message}"
-        (nothing, lines, _), found = _fitting(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]))
+        (nothing, lines, _), found = _fitting(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]), forms)
         return (nothing, lines, [QuarantinedRow(int(chunk.lines[0]), _text(chunk), reason)]), found
 
 
