@@ -87,6 +87,7 @@ class FakeQuery:
     suspended: int | None = None
     timezone: str = "UTC"
     batch: int = 0
+    timezone: str = "UTC"
 
     def explain(self) -> ExplanationView:
         assert self.explanation is not None

@@ -25,7 +25,7 @@ def leave(folder: Path, name: str, notebook: str = NOTEBOOK, queries: int = 1, d
     directory = SessionDirectory.new(path)
     with Catalog(path / CATALOG) as catalog, catalog.transaction():
         for i in range(queries):
-            values = (f"q{i}", i, "SELECT", "spark", 0, "active", "{}", "lazy", "[]", str(i), 0, None, 0)
+            values = (f"q{i}", i, "SELECT", "spark", 0, "active", "{}", "lazy", "[]", str(i), 0, None, 0, "UTC")
             catalog.database.run(f"INSERT INTO registrations VALUES ({', '.join('?' * len(values))})", values)
     if notebook:
         mark(path, notebook)

@@ -53,9 +53,9 @@ def test_values_without_a_literal_are_refused(value):
         sql_literal(value, "spark")
 
 
-def test_a_time_with_a_zone_is_refused():
-    with pytest.raises(MagicError, match="time zone"):
-        sql_literal(dt.datetime(2002, 1, 1, tzinfo=dt.UTC), "spark")
+def test_a_time_with_a_zone_is_an_instant():
+    time = dt.datetime(2002, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+    assert sql_literal(time, "spark") == "CAST('2001-12-31 22:00:00.000000+00:00' AS TIMESTAMP WITH TIME ZONE)"
 
 
 @pytest.mark.parametrize(
