@@ -90,6 +90,7 @@ EDGES: dict[DataType, list[Any]] = {
 }
 COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
+    "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
     "round": [(n, INTEGER) for n in (0, 1, 2, 6, 15)],
     "right": [(n, INTEGER) for n in (-1, 0, 1, 2, 9)],
     "trunc_date": [(unit, STRING) for unit in ("YEAR", "yy", "quarter", "MON", "mm", "week")],
@@ -159,6 +160,11 @@ def rows() -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(arrays, pa.schema([schema.field(name) for name in arrays]))
 
 
+def plain(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Values of Python, which has no times beyond the year 9999: microseconds."""
+    return (values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values).to_pylist()
+
+
 def bits(value: object) -> object:
     if not isinstance(value, float):
         return value
@@ -177,7 +183,7 @@ def compared(spark: SparkSession, batch: pa.RecordBatch, asked: list[Call]) -> l
         assert value is not None
         found, expected = value.values(batch), table.column(at)
         assert found.type == Layout({"c": c.type}).arrow.field("c").type, c
-        for row, (one, other) in enumerate(zip(found.to_pylist(), expected.to_pylist(), strict=True)):
+        for row, (one, other) in enumerate(zip(plain(found), plain(expected), strict=True)):
             if bits(one) != bits(other):
                 read = [batch.column(a.name)[row].as_py() if isinstance(a, Column) else a.value for a in c.arguments]  # type: ignore[attr-defined]
                 wrong.append(f"{c.function}({', '.join(map(repr, read))}) is {one!r}, of Spark {other!r}")

@@ -26,7 +26,7 @@ _DIGITS = 15
 
 _HALF_UP = Context(prec=60, rounding=ROUND_HALF_UP)
 
-_Integers = npt.NDArray[np.int64]
+Int64s = npt.NDArray[np.int64]
 _Doubles = npt.NDArray[np.float64]
 
 
@@ -46,7 +46,7 @@ def _missing(arguments: Sequence[pa.Array]) -> Mask:
     return np.logical_or.reduce([np.asarray(argument.is_null()) for argument in arguments])
 
 
-def _exact(compute: Callable[[_Integers, _Integers], tuple[_Integers, Mask]]) -> Kernel:
+def _exact(compute: Callable[[Int64s, Int64s], tuple[Int64s, Mask]]) -> Kernel:
     """Arithmetic of whole numbers, and where it has no result of 64 bits."""
 
     def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -58,17 +58,19 @@ def _exact(compute: Callable[[_Integers, _Integers], tuple[_Integers, Mask]]) ->
     return Kernel(values, _is_integer)
 
 
-def _sum(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+def sums(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
+    """Sums modulo 2^64, and which of them are others."""
     found = left + right
     return found, ((left ^ found) & (right ^ found)) < 0
 
 
-def _difference(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+def _difference(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
     found = left - right
     return found, ((left ^ right) & (left ^ found)) < 0
 
 
-def _product(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+def products(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
+    """Products modulo 2^64, and which of them are others."""
     found = left * right
     far = np.abs(left.astype(np.float64) * right.astype(np.float64)) >= 2.0**62
     lost = np.zeros(len(found), dtype=bool)
@@ -77,7 +79,7 @@ def _product(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
     return found, lost
 
 
-def _quotient(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+def _quotient(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
     """Toward zero."""
     lost = (right == 0) | ((left == -_MOST - 1) & (right == -1))
     divisor = np.where(lost, 1, right)
@@ -85,19 +87,19 @@ def _quotient(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
     return found + ((left % divisor != 0) & ((left < 0) != (divisor < 0))), lost
 
 
-def _remainder(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+def _remainder(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
     """With the sign of the number."""
     return np.fmod(left, np.where((right == 0) | (right == -1), 1, right)), right == 0
 
 
-def _modulus(left: _Integers, right: _Integers) -> tuple[_Integers, Mask]:
+def _modulus(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
     """Not below zero, but where the divisor is: as Java computes it."""
     found, lost = _remainder(left, right)
     divisor = np.where((right == 0) | (right == -1), 1, right)
     return np.where(found < 0, np.fmod(found + right, divisor), found), lost
 
 
-def _by_kind(integers: Callable[[_Integers], tuple[_Integers, Mask]], others: Callable[[pa.Array], pa.Array]) -> Kernel:
+def _by_kind(integers: Callable[[Int64s], tuple[Int64s, Mask]], others: Callable[[pa.Array], pa.Array]) -> Kernel:
     """A function of one number."""
 
     def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -113,11 +115,11 @@ def _by_kind(integers: Callable[[_Integers], tuple[_Integers, Mask]], others: Ca
     )
 
 
-def _negative(numbers: _Integers) -> tuple[_Integers, Mask]:
+def _negative(numbers: Int64s) -> tuple[Int64s, Mask]:
     return _difference(np.zeros_like(numbers), numbers)
 
 
-def _absolute(numbers: _Integers) -> tuple[_Integers, Mask]:
+def _absolute(numbers: Int64s) -> tuple[Int64s, Mask]:
     with np.errstate(all="ignore"):
         return np.abs(numbers), numbers == -_MOST - 1
 
@@ -219,9 +221,9 @@ def _sqrt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 NUMBER_KERNELS = {
-    "+": _exact(_sum),
+    "+": _exact(sums),
     "-": _exact(_difference),
-    "*": _exact(_product),
+    "*": _exact(products),
     "div": _exact(_quotient),
     "%": _remainder_kernel(),
     "pmod": _exact(_modulus),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_text, of_kinds
+from workbench.engine.physical.stored.kernels.numbers import products, sums
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
 
@@ -217,6 +218,19 @@ def _unix(unit: int) -> Kernel:
     return Kernel(compute, of_kinds(Kind.TIMESTAMP))
 
 
+def _add_seconds(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """A moment some seconds later; NULL beyond 64 bits of microseconds."""
+    times, seconds = arguments
+    by, lost = products(seconds.fill_null(0).to_numpy(), np.full(len(seconds), 1_000_000))
+    moments, beyond = sums(_micros(times), by)
+    missing = lost | beyond | np.asarray(times.is_null()) | np.asarray(seconds.is_null())
+    return pa.array(moments, mask=missing).cast(pa.timestamp("us"))
+
+
+def _is_moment(call: Call) -> bool:
+    return call.arguments[0].type.kind is Kind.TIMESTAMP and call.arguments[1].type.kind is Kind.INTEGER
+
+
 TIME_KERNELS = {
     "year": _day_part(_year),
     "month": _day_part(_month),
@@ -229,6 +243,7 @@ TIME_KERNELS = {
     "hour": _time_part(_UNITS["HOUR"], 24),
     "minute": _time_part(_UNITS["MINUTE"], 60),
     "second": _time_part(_UNITS["SECOND"], 60),
+    "add_seconds": Kernel(_add_seconds, _is_moment),
     "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
     "trunc_date": Kernel(_trunc_date, _in_units()),
     "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
