@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -190,6 +193,39 @@ def test_every_batch_is_a_state_of_the_database(server: Postgres, bank: Any, tmp
     assert said_by_session(session) == line
     session.close()
     print(f"{TRANSACTIONS} transactions, {batches} batches")
+
+
+CHILD = """
+import sys
+from workbench import Session
+from workbench.engine.spark.in_process import InProcess
+
+with Session.open(sys.argv[1], InProcess()) as session:
+    print("begun", flush=True)
+    while True:
+        session.run(1)
+"""
+
+
+@pytest.mark.parametrize("seed", some([1, 2, 3, 4, 5, 6]))
+def test_a_session_that_is_killed_goes_on_where_it_was(server: Postgres, bank: Any, tmp_path: Path, seed: int) -> None:
+    """Killed at whatever moment while transactions are written: each is there once."""
+    with Session(InProcess(), tmp_path / "s") as session:
+        follow(session, server, batch=3)
+    writer, chosen = Writer(bank, seed), random.Random(seed)
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "s")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"begun\n"
+        until = time.monotonic() + chosen.uniform(0.05, 0.6)
+        while time.monotonic() < until:
+            writer.transaction()
+        child.send_signal(signal.SIGKILL)
+    with Session.open(tmp_path / "s", InProcess()) as session:
+        while session.run(1):
+            pass
+        assert not session.sources["Accounts"].problem and not session.sources["Moves"].problem
+        assert said_by_session(session) == said_by_database(bank)
+        assert not any(stream.quarantined for stream in session.streams.values())
 
 
 def test_writers_that_run_while_a_table_is_copied_are_neither_lost_nor_counted_twice(

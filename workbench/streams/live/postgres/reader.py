@@ -63,17 +63,13 @@ class TableReader(TypedReader):
             self._questions.close()
             raise
         super().__init__(schema or pa.schema([*self._table.schema, *CONTROL]), given)
+        self.notes = self._table.notes
         self._replication: Replication | None = None
         self._parts: Iterator[tuple[int, list[Any]]] = iter(())
         self._rows = self._no_rows()
         self._places: Mapping[str, int] = {}
         self._signature, self._lock, self._timer = "", RLock(), Timer(0, self._let_go)
         self._next = ("", "")
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What an analyst should know of the table."""
-        return self._table.notes
 
     @property
     def remembered(self) -> Mapping[str, str]:
