@@ -97,6 +97,14 @@ def test_a_folder_of_whatever_files(tmp_path: Path) -> None:
         open_live(f"{tmp_path}/in/x*.csv")
 
 
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match=r"no file matches .*gone/\*.csv: its folder cannot be read: No such file"):
+        added(f"{tmp_path}/gone/*.csv", tmp_path)
+    (tmp_path / "in").mkdir()
+    with pytest.raises(StreamError, match=r"the pattern of files that will come, as .*in/\*.csv"):
+        ingest("x", tmp_path / "in", tmp_path / "log")
+
+
 def test_a_query_without_rows(tmp_path: Path) -> None:
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as database:

@@ -139,7 +139,10 @@ def _parquet_files(folder: Path) -> list[Path]:
             f"{folder} is partitioned into folders, which give no row order",
             hint="write it again without partitions, sorted by time, or give a Spark DataFrame with an order",
         )
-    raise StreamError(f"no Parquet files (*.parquet) in the folder {folder}", hint="give the path of one file")
+    raise StreamError(
+        f"no Parquet files (*.parquet) in the folder {folder}",
+        hint=f"give the path of one file, or the pattern of files that will come, as {folder}/*.csv",
+    )
 
 
 def _open_parquet(paths: Sequence[Path | UrlFile]) -> OpenedSource:

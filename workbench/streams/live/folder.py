@@ -113,7 +113,12 @@ class FolderReader(BaseReader):
     def _first(self) -> OpenedSource:
         """The first file that can be read, for its columns."""
         problem: StreamError | None = None
-        for file, stamp in matching_files(self._pattern).values():
+        try:
+            files = matching_files(self._pattern)
+        except OSError as error:
+            message = f"no file matches {self._pattern}: its folder cannot be read: {error.strerror}"
+            raise StreamError(message, hint="make the folder, or check its name and who may read it") from error
+        for file, stamp in files.values():
             try:
                 part = whole_lines(file, stamp)
                 if part != stamp and not stamped_size(part):
