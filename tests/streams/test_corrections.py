@@ -469,6 +469,12 @@ def test_the_schema_part_says_what_values_are(
         ("decimal(15,4)", ["0.1032", "1234", 12.5], [Decimal("0.1032"), Decimal("1234.0000"), Decimal("12.5000")]),
         ("decimal(15,0)", ["1234"], [Decimal(1234)]),
         ("decimal(15,4)", ["1234", None], [None]),  # it may be both
+        (
+            "decimal(15,4)",
+            [1234, None, 5678],
+            [Decimal("1234.0000"), None, Decimal("5678.0000")],
+        ),  # numbers are no Base64
+        ("decimal(15,0)", [1234, 10**14], [Decimal(1234), Decimal(10**14)]),
         ("decimal(15,4)", ["BAg=", "1.5", "1234"], [Decimal("0.1032"), Decimal("1.5000")]),
         ("decimal(15,4)", ["?", "BAg="], [Decimal("0.1032")]),
         ("decimal(15,4)", [{"scale": 3, "value": "BAg="}, {"scale": 9, "value": "BAg="}], [Decimal("1.0320")]),

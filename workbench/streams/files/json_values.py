@@ -32,6 +32,9 @@ MORE = "_more_members"
 MORE_FIELD = pa.field(MORE, pa.string())
 
 _AS_TEXT = {b"as": b"text"}
+_AS_DECIMAL = {b"as": b"decimal"}
+"""Of a text that may be a decimal in Base64: a number is written with a fraction, which Base64 has not."""
+_WHOLE_DIGITS = 10**15
 """Says of a field that its values are read as the texts that stand in the source."""
 ENVELOPE = ("before", "after", "payload")
 """Members of an envelope that have rows."""
@@ -100,14 +103,15 @@ def _said(field: pa.Field, types: Mapping[str, ConnectType]) -> pa.Field:
     return pa.field(field.name, raw, metadata=_AS_TEXT if pa.types.is_string(raw) else None)
 
 
-def _as_text(field: pa.Field, declared: Mapping[str, DataType]) -> pa.Field:
+def _as_text(field: pa.Field, declared: Mapping[str, DataType], within: bool = False) -> pa.Field:
     if field.name in ENVELOPE and pa.types.is_struct(field.type):
-        return field.with_type(pa.struct([_as_text(inner, declared) for inner in field.type]))
+        return field.with_type(pa.struct([_as_text(inner, declared, True) for inner in field.type]))
     type_ = declared.get(stored_name(field.name))
     is_read = type_ is not None and type_.kind is not Kind.MAP and type_.is_text_when_stored
     if type_ is None or type_.kind is Kind.BINARY or (is_read and not pa.types.is_string(field.type)):
         return field
-    return pa.field(field.name, pa.string(), metadata=_AS_TEXT)
+    metadata = _AS_DECIMAL if within and type_.kind is Kind.DECIMAL else _AS_TEXT
+    return pa.field(field.name, pa.string(), metadata=metadata)
 
 
 def field_of(name: str, type_: pa.DataType) -> pa.Field:
@@ -234,7 +238,8 @@ def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
     """Values as Arrow takes them for a field: texts, floats for decimals that are such, and decimals for numbers."""
     is_, type_ = pa.types, field.type
     if is_as_text(field):
-        return [text_of(value) for value in values]
+        with_fraction = field.metadata[b"as"] == b"decimal"
+        return [f"{v}.0" if with_fraction and _is_short_number(v) else text_of(v) for v in values]
     if is_.is_floating(type_) and any(isinstance(value, Decimal) for value in values):
         return [_float(value) if isinstance(value, Decimal) else value for value in values]
     if is_.is_decimal(type_):
@@ -244,6 +249,10 @@ def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
     if is_.is_list(type_) and _needs_more(type_.value_field):
         return [_prepared(value, type_.value_field) if isinstance(value, list) else value for value in values]
     return values
+
+
+def _is_short_number(value: object) -> bool:
+    return type(value) is int and abs(value) < _WHOLE_DIGITS
 
 
 _PLAIN_NUMBERS = (int, float, WrittenFloat)
