@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,10 @@ def drifts_of(rows: pa.Table, found: Differences, columns: Container[str], befor
     return [*drifts, *lacking]
 
 
+cached_name = lru_cache(maxsize=10_000)(stored_name)
+"""Stored names of members, of which a source has few."""
+
+
 class UnreadableMember(ValueError):
     """A member that is no column cannot be kept: its name, or a text in it, is no text."""
 
@@ -174,13 +179,14 @@ def _within(value: object, type_: pa.DataType) -> object:
 def more_text(more: Mapping[str, Any]) -> str | None:
     """Members as they are stored; ``None`` where there are none. Numbers keep their digits.
 
-    Raises:
-        UnreadableMember: a text is none, as half a surrogate pair.
+        Raises:
+            UnreadableMember: a text is none, as half a surrogate pair.
 
-    Example:
-        >>> from decimal import Decimal
-        >>> more_text({"a": Decimal("1.50"), "b": ["x", None]})
-        '{"a": 1.50, "b": ["x", null]}'
+        Example:
+            >>> from decimal import Decimal
+    from functools import lru_cache
+            >>> more_text({"a": Decimal("1.50"), "b": ["x", None]})
+            '{"a": 1.50, "b": ["x", null]}'
     """
     if not more:
         return None
@@ -224,7 +230,7 @@ def named_members(more: Mapping[str, Any], columns: Container[str]) -> dict[str,
     """
     found = dict[str, Any]()
     for name, value in more.items():
-        found |= _leaves(name, value) if stored_name(name) in columns else {name: value}
+        found |= _leaves(name, value) if cached_name(name) in columns else {name: value}
     return found
 
 

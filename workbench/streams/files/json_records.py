@@ -20,6 +20,7 @@ from workbench.streams.drift import (
     Differences,
     UnreadableMember,
     absent,
+    cached_name,
     more_members,
     more_text,
     named_members,
@@ -126,7 +127,7 @@ def rows_of(records: Sequence[tuple[int, object, JsonRecord | str]], schema: pa.
             continue
         try:
             more = more_members(record, types)
-            if more:
+            if any(cached_name(name) in columns for name in more):
                 record = _renamed(record, types)
                 more = more_members(record, types)
             good.append((number, source, record, more_text(more)))
