@@ -231,7 +231,7 @@ def test_a_session_that_is_killed_goes_on_where_it_was(server: Postgres, bank: A
 def test_writers_that_run_while_a_table_is_copied_are_neither_lost_nor_counted_twice(
     server: Postgres, bank: Any
 ) -> None:
-    bank.execute("INSERT INTO accounts SELECT i, 'a', 1, repeat('x', 100), NULL, TRUE FROM generate_series(1, 500) i")
+    bank.execute("INSERT INTO accounts SELECT i, 'a', 1, repeat('x', 100), NULL, TRUE FROM generate_series(1, 200) i")
     ended = threading.Event()
 
     def write(seed: int) -> None:

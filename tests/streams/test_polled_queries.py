@@ -74,12 +74,12 @@ def moment(second: float) -> dt.datetime:
 
 
 @pytest.mark.parametrize("by", ["id", "ts", ["ts", "id"]], ids=str)
-@pytest.mark.parametrize("most", [1, 3, 100])
+@pytest.mark.parametrize("most", [2, 100])
 def test_every_row_is_read_once_in_whatever_order_rows_come(
     connect: Callable[[], Any], by: Any, most: int, tmp_path: Path
 ) -> None:
     chosen = random.Random(most)
-    rows = [(n, moment(n // 3 + (0.5 if n % 7 == 0 else 0)), "ab"[n % 2]) for n in range(60)]
+    rows = [(n, moment(n // 3 + (0.5 if n % 7 == 0 else 0)), "ab"[n % 2]) for n in range(30)]
     put(connect, rows[5])
     query = PolledQuery(connect, "SELECT * FROM t", by=by)
     log, reader = added(query, tmp_path)
@@ -122,7 +122,9 @@ def test_the_window_follows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             assert (id_ in log.read(0, 99)["id"].to_pylist()) == seen
             now[0] += later
         assert log.tail is not None and log.tail.offsets["/read"] == "[[20], [20], [], []]"
+        database.execute("BEGIN")
         database.executemany("INSERT INTO t VALUES (?)", ([n] for n in range(100, 5_100)))
+        database.execute("COMMIT")
         while log.rows < 5_000:
             take_in(log, reader, 700)
         assert len(log.tail.offsets["/read"]) < 90_000
