@@ -163,7 +163,7 @@ def _joins() -> Iterator[KindOfQuery]:
         " ON t.g = q.g AND t.x = q.n",
         "EXISTS": "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.h AND u.hi > 50)",
         "NOT EXISTS": "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.h AND u.hi > 50)",
-        "IN": "SELECT id FROM t WHERE h IN (SELECT k FROM u WHERE hi > 50)",
+        "IN of a subquery": "SELECT id FROM t WHERE h IN (SELECT k FROM u WHERE hi > 50)",
         "NOT IN": "SELECT id FROM t WHERE i NOT IN (SELECT i FROM t WHERE x > 0.999)",
         "scalar compared": "SELECT id FROM t WHERE x > (SELECT AVG(x) FROM t)",
         "scalar shown": "SELECT g, COUNT(*) AS n, (SELECT COUNT(*) FROM t) AS every FROM t GROUP BY g",

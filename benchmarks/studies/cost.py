@@ -175,7 +175,7 @@ def costly(measures: Iterable[Measured]) -> dict[str, str]:
     Example:
         >>> few = [Measured(name, "f", 10, 5, 0.0, s, 0.0, 0.0, 1, 0, None, None) for name, s in zip("abc", (1, 1, 4))]
         >>> costly([*few, Measured("a", "f", 100, 5, 0.0, 2.0, 0.0, 0.0, 1, 0, None, None)])
-        {'c': '4.0 times its family', 'a': '2.0 times over 10 times the history'}
+        {'a': '2.0 times over 10 times the history', 'c': '4.0 times its family'}
     """
     every, found = list(measures), dict[str, str]()
     for one in every:

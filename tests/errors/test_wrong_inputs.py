@@ -114,7 +114,8 @@ def test_a_text_that_is_wrong(text):
 def test_a_line_that_is_wrong(line):
     with pytest.raises(MagicError) as caught:
         name, _, rest = line.partition(" ")
-        find_command(name).parse(rest)
+        command = find_command(name)
+        command.run(None, command.parse(rest))  # what is found out before anything is asked of a session
     assert caught.value.message and LINES[line] in (caught.value.hint or "")
     assert caught.value.hint
 

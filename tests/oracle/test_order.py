@@ -120,7 +120,7 @@ def test_answers_come_in_their_order(spark: SparkSession, tmp_path: object) -> N
         for name in ("expression", "groups", "postgres"):
             query, rows = oracle.watched[name].query, shown(oracle, name, oracle.watched[name].expected[2])
             with query.answers() as answers:
-                assert frame_rows(to_pandas(answers.result().toArrow(), answers.plan)) == rows, name
+                assert frame_rows(to_pandas(answers.result().toArrow(), answers.plan, query.timezone)) == rows, name
             assert frame_rows(query.dataframe().toPandas()) == rows
             query.save(f"{tmp_path}/{name}.parquet")
             assert frame_rows(pq.read_table(f"{tmp_path}/{name}.parquet").to_pandas()) == rows

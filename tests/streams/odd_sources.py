@@ -236,7 +236,7 @@ class Reading:
         return self._live.status({"T": replayed(self.log, 0, 10)})["T"].earlier
 
     def forget(self) -> None:
-        self._live.forget_problems()
+        self._live.forget_problems(["T"])
 
     @property
     def ended(self) -> bool:

@@ -179,14 +179,13 @@ def _within(value: object, type_: pa.DataType) -> object:
 def more_text(more: Mapping[str, Any]) -> str | None:
     """Members as they are stored; ``None`` where there are none. Numbers keep their digits.
 
-        Raises:
-            UnreadableMember: a text is none, as half a surrogate pair.
+    Raises:
+        UnreadableMember: a text is none, as half a surrogate pair.
 
-        Example:
-            >>> from decimal import Decimal
-    from functools import lru_cache
-            >>> more_text({"a": Decimal("1.50"), "b": ["x", None]})
-            '{"a": 1.50, "b": ["x", null]}'
+    Example:
+        >>> from decimal import Decimal
+        >>> more_text({"a": Decimal("1.50"), "b": ["x", None]})
+        '{"a": 1.50, "b": ["x", null]}'
     """
     if not more:
         return None

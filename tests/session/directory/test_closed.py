@@ -26,6 +26,8 @@ ROWS = pa.table({"id": range(40), "d": range(40)})
 OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "add_stream": lambda s: s.add_stream("u", ROWS),
     "add_table": lambda s: s.add_table("u", ROWS),
+    "add_column": lambda s: s.add_column("t", "note"),
+    "forget_problems": lambda s: s.forget_problems(),
     "update_table": lambda s: s.update_table("u", ROWS),
     "drop_stream": lambda s: s.drop_stream("t"),
     "attach": lambda s: s.attach("t", iter([])),
@@ -120,7 +122,18 @@ def test_so_do_its_queries(closed: Query, method: str, tmp_path: Path, monkeypat
 
 def test_no_method_is_left_out() -> None:
     public = {name for name in dir(Session) if not name.startswith("_")}
-    plain = {"open", "close", "closed", "temporary", "read_only", "progress", "stop_playing", "interrupt", "spark"}
+    plain = {
+        "open",
+        "close",
+        "closed",
+        "temporary",
+        "read_only",
+        "progress",
+        "arriving",
+        "stop_playing",
+        "interrupt",
+        "spark",
+    }
     shown = {name for name in public if name.endswith("_view")} | {"panel"}  # all begin with the player
     assert public - plain - shown == set(OF_A_SESSION)
     asked = {name for name in vars(Query) if callable(getattr(Query, name)) and not name.startswith("_")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -226,9 +226,10 @@ class LiveSources:
             if (tail := stream.log.tail) is not None and not stream.table
         }
 
-    def forget_problems(self) -> None:
-        """Say no longer what problems there were that are over."""
-        self._earlier.clear()
+    def forget_problems(self, streams: Iterable[str]) -> None:
+        """Say no longer what problems some streams had that are over."""
+        for name in streams:
+            self._earlier.pop(name, None)
 
     def _missing(self, name: str, tail: Tail) -> str:
         """What is to be done where nothing says what to read."""

@@ -73,7 +73,7 @@ class SessionContents:
 
     def forget_problems(self) -> None:
         """Say no longer what problems sources had that are over: they have been read."""
-        self._live.forget_problems()
+        self._live.forget_problems(self._store.state.streams)
 
     @property
     def views(self) -> Mapping[str, LogicalQuery]:

@@ -27,6 +27,7 @@ def in_micros(literal: Literal) -> Literal:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import TIMESTAMP
         >>> a, b = Column("a", TIMESTAMP), Column("b", TIMESTAMP)
         >>> later = Call("add_seconds", (a, Constant(60, INTEGER)), TIMESTAMP)
         >>> str(in_micros(Literal(later, Operator.GT, b)))
@@ -43,6 +44,7 @@ def time_comparison(literal: Literal) -> Literal:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import TIMESTAMP
         >>> micros = Call("unix_micros", (Column("a", TIMESTAMP),), INTEGER)
         >>> str(time_comparison(Literal(micros, Operator.GT, Constant(60_000_000, INTEGER))))
         "a > timestamp '1970-01-01 00:01:00'"
@@ -63,6 +65,7 @@ def with_interval(literal: Literal) -> Literal:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import TIMESTAMP
         >>> a, b = (Call("unix_micros", (Column(name, TIMESTAMP),), INTEGER) for name in "ab")
         >>> str(with_interval(Literal(exact_call("-", a, b), Operator.GT, Constant(-60_000_000, INTEGER))))
         'add_seconds(a, 60) > b'

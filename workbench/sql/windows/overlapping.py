@@ -42,6 +42,7 @@ def slice_of(group: Expression) -> Expression:
 
     Example:
         >>> from workbench.sql.algebra.expressions import text
+        >>> from workbench.sql.algebra.types import TIMESTAMP
         >>> text(slice_of(window_start(Column("ts", TIMESTAMP), 3_600, 900)))
         'window_start(ts, 900)'
     """

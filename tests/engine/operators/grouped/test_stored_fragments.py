@@ -201,16 +201,16 @@ def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
     assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
 
 
-COMPUTED = Call("factorial", (COLUMNS["n"],), INTEGER)
+BY_SPARK = Call("factorial", (COLUMNS["n"],), INTEGER)
 
 
 @pytest.mark.parametrize(
     "plan",
     [
-        aggregate([COMPUTED], [], True),
-        aggregate([COLUMNS["k"]], [AggregateCall("count", (COMPUTED,), INTEGER)], True),
-        aggregate([COLUMNS["k"]], [AggregateCall("count", (COMPUTED,), INTEGER, distinct=True)], True),
-        fused_groupings([(aggregate([COLUMNS["k"]], [], True), {1}), (aggregate([COMPUTED], [], True), {2})]),
+        aggregate([BY_SPARK], [], True),
+        aggregate([COLUMNS["k"]], [AggregateCall("count", (BY_SPARK,), INTEGER)], True),
+        aggregate([COLUMNS["k"]], [AggregateCall("count", (BY_SPARK,), INTEGER, distinct=True)], True),
+        fused_groupings([(aggregate([COLUMNS["k"]], [], True), {1}), (aggregate([BY_SPARK], [], True), {2})]),
     ],
 )
 def test_what_is_computed_is_left_to_spark(plan: GroupedPlan) -> None:

@@ -246,7 +246,7 @@ class SortedValues:
     def _variance(self, function: str) -> pa.Array:
         """Of two passes over the values, since a difference of sums of squares loses its digits."""
         totals = self._totals.astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             mean = self._sums(self._floats) / totals
             divisor = totals - 1 if function.endswith("samp") else totals
             variance = self._sums((self._floats - mean[self.group]) ** 2) / divisor
