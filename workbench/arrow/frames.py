@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.stored_values import as_python, as_shown, has_in_python
 from workbench.sql.algebra.types import INSTANT, DataType
 from workbench.sql.algebra.zones import UTC
+
+_NULL = 0x7FF8_0000_0000_07A2
+"""The bits of the NaN that is NULL."""
 
 
 def as_shown_table(rows: pa.Table, types: Sequence[DataType], timezone: str = UTC) -> pa.Table:
@@ -30,9 +34,9 @@ def frame_of(rows: pa.Table) -> pd.DataFrame:
     """Rows of ``as_shown_table`` as pandas.
 
     Decimals and dates stay exact (``Decimal``, ``datetime.date``); integers with NULLs are ``Int64``, not floats; NULL
-    and NaN of a DOUBLE are one; instants are ``datetime64[us, zone]``, intervals ``timedelta64[us]``, arrays lists,
-    structs and maps dicts, and BINARY is ``bytes``. A date or time beyond the years 1 to 9999, which Python has not, is
-    its text.
+    of a DOUBLE is a NaN that ``nulls_of`` knows; instants are ``datetime64[us, zone]``, intervals ``timedelta64[us]``,
+    arrays lists, structs and maps dicts, and BINARY is ``bytes``. A date or time beyond the years 1 to 9999, which
+    Python has not, is its text.
 
     Example:
         >>> frame_of(pa.table({"n": [1, None]})).dtypes["n"]
@@ -45,10 +49,39 @@ def frame_of(rows: pa.Table) -> pd.DataFrame:
     for i, column in columns.items():
         if pa.types.is_integer(column.type) and column.null_count:
             frame[f"_{i}"] = frame[f"_{i}"].astype("Int64")
+        if pa.types.is_float64(column.type) and column.null_count:
+            frame[f"_{i}"] = _with_nulls(column)
         if i in objects:
             frame[f"_{i}"] = pd.Series(objects[i], dtype=object)
     frame.columns = pd.Index(rows.column_names, dtype=object)
     return frame
+
+
+def nulls_of(values: pd.Series) -> pd.Series:
+    """Which values of a column of an answer are NULL, and not NaN.
+
+    Both are NaN in a column of ``float64``. That of NULL has bits of its own, 1954 in its lowest 51, which R uses for
+    its NA; they stay when rows are chosen, sorted and joined. What pandas computes of such a value is NULL or NaN.
+
+    Example:
+        >>> shown = frame_of(pa.table({"x": [float("nan"), None, 1.0]}))
+        >>> shown["x"].isna().tolist(), nulls_of(shown["x"]).tolist()
+        ([True, True, False], [False, True, False])
+    """
+    if values.dtype != np.float64:
+        return values.isna()
+    return pd.Series(values.to_numpy().view(np.int64) == _NULL, index=values.index, name=values.name)
+
+
+def is_null_number(value: float) -> bool:
+    """Whether a number of such a column is NULL."""
+    return bool(np.float64(value).view(np.int64) == _NULL)
+
+
+def _with_nulls(column: pa.ChunkedArray) -> pd.Series:
+    numbers = column.to_numpy().copy()
+    numbers.view(np.int64)[np.asarray(column.is_null())] = _NULL
+    return pd.Series(numbers)
 
 
 def _is_of_objects(column: pa.ChunkedArray) -> bool:

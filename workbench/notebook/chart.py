@@ -19,7 +19,7 @@ import pandas as pd
 from workbench.errors import nearest
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.display import Shown, table
+from workbench.notebook.display import Shown, marked_cell, table
 
 WIDTH, LINE_HEIGHT, BAR_HEIGHT = 720, 180, 20
 LABELS, VALUES = 200, 120
@@ -168,7 +168,7 @@ def _number(value: float) -> str:
 def _label(value: Any) -> str:
     if isinstance(value, dt.datetime):
         return value.isoformat(" ", "seconds")
-    return "NULL" if pd.api.types.is_scalar(value) and pd.isna(value) else short(str(value), _LONGEST)
+    return short(str(marked_cell(value)), _LONGEST)
 
 
 def _text_bars(names: Sequence[Any], numbers: Sequence[float]) -> list[list[str]]:

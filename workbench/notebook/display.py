@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from IPython.display import display
 
+from workbench.arrow.frames import is_null_number
+from workbench.arrow.stored_values import json_text
 from workbench.explain.text import counted, monospace
 from workbench.notebook.drift_lines import drift_lines
 from workbench.sql.algebra.column_names import display_name
@@ -125,17 +127,36 @@ def _titled(title: str, html_table: str) -> str:
 
 
 def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
-    """A DataFrame without its index, NULLs as NULL, under a title."""
-    frame = frame.apply(_with_nulls) if len(frame) else frame
+    """A DataFrame without its index under a title; NULL, NaN, blank texts and a text that says NULL look different."""
+    frame = frame.apply(_as_cells) if len(frame) else frame
     with pd.option_context("display.max_colwidth", WIDEST):
         text = frame.to_string(index=False) if len(frame) else "  ".join(map(str, frame.columns))
         html = frame.to_html(index=False, border=0)
     return Shown("\n".join(filter(None, [title, text])), _titled(title, html))
 
 
-def _with_nulls(column: pd.Series) -> pd.Series:
-    """pandas writes a missing value in four ways, SQL in one."""
-    return column.astype(object).where(column.notna(), "NULL") if column.isna().any() else column
+def _as_cells(column: pd.Series) -> pd.Series:
+    """pandas writes a missing value in four ways, SQL in one; and blanks as nothing."""
+    if column.dtype != object and not column.isna().any():
+        return column
+    return pd.Series([marked_cell(value) for value in column], index=column.index, name=column.name, dtype=object)
+
+
+def marked_cell(value: Any) -> Any:
+    """A value, or a text for it where a reader would take it for something else.
+
+    Example:
+        >>> [marked_cell(value) for value in (None, "NULL", " ", "a b", 1.5, float("nan"), ["NULL", None])]
+        ['NULL', "'NULL'", "' '", 'a b', 1.5, 'NaN', '["NULL", null]']
+    """
+    if isinstance(value, str):
+        looks_alike = value != value.strip() or not value or value.upper() in ("NULL", "NAN", "<NA>", "NONE")
+        return f"'{value}'" if looks_alike else value
+    if isinstance(value, list | dict | bytes):
+        return json_text(value)
+    if not pd.api.types.is_scalar(value) or not pd.isna(value):
+        return value
+    return "NaN" if isinstance(value, float) and not is_null_number(value) else "NULL"
 
 
 def rows_table(shown: pd.DataFrame, rows: int, title: str = "") -> Shown:

@@ -150,6 +150,8 @@ class Query:
     def result(self, at: object | None = None) -> pd.DataFrame:
         """The answer over all data so far, in the order of its ORDER BY if it has one.
 
+        In a column of DOUBLE, ``workbench.arrow.frames.nulls_of(rows["x"])`` tells NULL from NaN.
+
         Args:
             at: an instant, instead of the latest: one of ``windows()`` where the query has a loop, else any time of the
                 type of the event times. The answer is that of the rows up to then, with now at it.

@@ -13,11 +13,10 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
-from workbench.arrow.stored_values import json_text
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.chart import answer_chart, has_numbers
-from workbench.notebook.display import WIDEST, Shown, as_of, rows_table
+from workbench.notebook.display import WIDEST, Shown, as_of, marked_cell, rows_table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button, html_box
@@ -245,13 +244,12 @@ def _cells(rows: pd.DataFrame) -> tuple[list[tuple[str, ...]], list[int]]:
 
 
 def _text(value: Any, number: bool) -> str:
-    if pd.api.types.is_scalar(value) and pd.isna(value):
-        return "NULL"
+    marked = marked_cell(value)
+    if isinstance(marked, str) and marked != value and len(marked) <= WIDEST:
+        return marked
     if isinstance(value, dt.timedelta):
         return interval_text(value)
-    if isinstance(value, list | dict | bytes):
-        return short(json_text(value), WIDEST)
-    return f"{value:,}" if number else short(str(value), WIDEST)
+    return f"{value:,}" if number and not isinstance(value, str) else short(str(value), WIDEST)
 
 
 def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
