@@ -120,9 +120,9 @@ def _inferred(values: Sequence[object]) -> pa.DataType:
 
 
 def _known(type_: pa.DataType) -> pa.DataType:
-    """A type of which no value says what it is, or no element of a list, is that of a text."""
+    """A type whose parts have one, also where no value says which."""
     if pa.types.is_list(type_):
         return pa.list_(field_of("item", _known(type_.value_type)))
     if pa.types.is_struct(type_):
         return pa.struct([field_of(field.name, _known(field.type)) for field in type_])
-    return pa.string() if pa.types.is_null(type_) else type_
+    return type_

@@ -115,14 +115,16 @@ def _as_text(field: pa.Field, declared: Mapping[str, DataType], within: bool = F
 
 
 def field_of(name: str, type_: pa.DataType) -> pa.Field:
-    """A field of a type; of objects that never have a member the text of JSON is kept, as nothing says what they hold.
+    """A field of a type; where nothing says which, values are kept as the texts that stand in the source.
+
+    So it is of what is NULL at first, and of objects that never have a member.
 
     Example:
-        >>> field_of("meta", pa.struct([])).type, field_of("n", pa.int64()).type
-        (DataType(string), DataType(int64))
+        >>> [field_of("f", type_).type for type_ in (pa.struct([]), pa.null(), pa.int64())]
+        [DataType(string), DataType(string), DataType(int64)]
     """
-    is_empty = pa.types.is_struct(type_) and not type_.num_fields
-    return pa.field(name, pa.string(), metadata=_AS_TEXT) if is_empty else pa.field(name, type_)
+    is_unknown = pa.types.is_null(type_) or (pa.types.is_struct(type_) and not type_.num_fields)
+    return pa.field(name, pa.string(), metadata=_AS_TEXT) if is_unknown else pa.field(name, type_)
 
 
 def has_texts(schema: Iterable[pa.Field]) -> bool:
