@@ -30,7 +30,8 @@ from workbench.streams.corrections.declared import Corrections
 from workbench.streams.declared_times import split_form, unit_of
 from workbench.streams.drift import Differences, drifts_of
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text
+from workbench.streams.files.json_values import MORE, MORE_FIELD
+from workbench.streams.files.undeclared import notes_of_untyped
 from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
@@ -132,7 +133,7 @@ def ingest(
                 transactions = transactions_of(transactions, types)
             schema = log_schema(own.items(), corrections is not None, transactions)
             guesses = guesses_of(opened, columns or {})
-            untyped = _untyped(opened.schema, columns or {}) if corrections is None else ()
+            untyped = notes_of_untyped(opened.schema, columns or {}) if corrections is None else ()
             said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions)
             log = LogWriter(name, partial, schema, allowed, corrections, *said)
             with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
@@ -192,17 +193,6 @@ def guesses_of(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Gues
     forms = {stored: declared(*one, found.get(stored)) for stored, one in said.items()}
     guesses = {name: guess for name, guess in found.items() if name not in said}
     return guesses | {name: form for name, form in forms.items() if form is not None}
-
-
-def _untyped(schema: pa.Schema, given: Mapping[str, str]) -> Iterator[str]:
-    """What is said of columns of records whose first values say no type, and that are not declared."""
-    declared_ = {*map(stored_name, given)}
-    for field in schema:
-        if is_as_text(field) and stored_name(field.name) not in declared_:
-            yield (
-                f"{field.name}: nothing says its type so far, and values are kept as the texts that stand there; "
-                f"--type {field.name}=… declares it"
-            )
 
 
 def _with_units(source: OpenedSource, given: Mapping[str, str]) -> OpenedSource:

@@ -1,7 +1,8 @@
 """What values of Debezium seem to stand for where no schema part says it: a guess that is said and changes no value.
 
 Debezium writes days and times as numbers since 1970, and decimals as the Base64 of their digits, unless its connector
-says ``decimal.handling.mode`` or Kafka Connect's converter writes schemas.
+says ``decimal.handling.mode`` or Kafka Connect's converter writes schemas. Of other records it is said which columns
+have no type so far.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
+from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.files.envelopes import FLAT_MARKS
+from workbench.streams.files.json_values import is_as_text
 
 _SEEMS = b"seems"
 _ROWS = ("before", "after")
@@ -109,4 +112,15 @@ def notes_of(fields: Iterable[pa.Field]) -> Iterator[str]:
             yield (
                 f"{field.name}: its values look like {what} without a schema part; "
                 f"--type {field.name}='{seems}' declares it{scale}, and nothing is changed until then"
+            )
+
+
+def notes_of_untyped(schema: pa.Schema, given: Mapping[str, str]) -> Iterator[str]:
+    """What is said of columns of records whose first values say no type, and that are not declared."""
+    declared_ = {*map(stored_name, given)}
+    for field in schema:
+        if is_as_text(field) and stored_name(field.name) not in declared_:
+            yield (
+                f"{field.name}: nothing says its type so far, and values are kept as the texts that stand there; "
+                f"--type {field.name}=… declares it"
             )
