@@ -85,12 +85,12 @@ class AddedColumn:
 
     def member(self, members: Mapping[str, Any]) -> Any:
         """The member that it is, among those of a row."""
-        return _found(members, display_name(self.name))
+        return _member_at(members, display_name(self.name))
 
 
-def _found(members: object, path: str) -> Any:
+def _member_at(members: object, path: str) -> Any:
     if isinstance(members, list):
-        return [_found(one, path) for one in members]
+        return [_member_at(one, path) for one in members]
     if not isinstance(members, Mapping):
         return None
     names = {name.lower(): name for name in reversed([*members])}
@@ -98,7 +98,7 @@ def _found(members: object, path: str) -> Any:
         return members[names[path]]
     ends = [at for at, char in enumerate(path) if char == "."]
     inner = ((members[names[path[:at]]], path[at + 1 :]) for at in ends if path[:at] in names)
-    return next((value for part, rest in inner if (value := _found(part, rest)) is not None), None)
+    return next((value for part, rest in inner if (value := _member_at(part, rest)) is not None), None)
 
 
 def _bytes(texts: pa.Array) -> tuple[pa.Array, Mask | None]:

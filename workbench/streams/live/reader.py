@@ -192,7 +192,7 @@ class BaseReader(ABC):
         """Its first rows."""
         return self.fetch({}, most)
 
-    def forget(self, offsets: Offsets) -> None:  # noqa: B027
+    def forget(self, offsets: Offsets) -> None:  # noqa: B027 - a reader that remembers nothing needs none
         """Nothing is remembered."""
 
     @abstractmethod

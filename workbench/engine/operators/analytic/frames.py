@@ -163,7 +163,7 @@ class _OrderedValues:
         if not float(end.by):
             return own
         keys = self.keys[self.batch.wanted]
-        return np.where(self.known, self._search(*_moved(keys, _distance(end, after, type_), after)), own)
+        return np.where(self.known, self._search(*_at_distance(keys, _distance(end, after, type_), after)), own)
 
     def _search(self, asked: npt.NDArray[Any], equal_before: Mask) -> Positions:
         """By binary search in all partitions at once."""
@@ -187,7 +187,7 @@ def _distance(end: FrameEnd, after: bool, type_: DataType) -> float | int:
     return int(unscaled.to_integral_value(ROUND_FLOOR if after else ROUND_CEILING))
 
 
-def _moved(keys: npt.NDArray[Any], by: float | int, after: bool) -> tuple[npt.NDArray[Any], Mask]:
+def _at_distance(keys: npt.NDArray[Any], by: float | int, after: bool) -> tuple[npt.NDArray[Any], Mask]:
     """Numbers that are so far away, and of each whether what is equal to it stands before the place that is asked.
 
     Where 64 bits do not hold a number, all that they hold stand on one side of it.

@@ -19,7 +19,7 @@ from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, Kind
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder
-from workbench.sql.functions.times.zoned import moved
+from workbench.sql.functions.times.zoned import at_clock
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _UNITS = {
@@ -135,10 +135,10 @@ def _plus_on_clock(b: ExpressionBinder, instant: Expression, part: IntervalPart)
     """
     many, clock = part.many, coercion.coerce(instant, TIMESTAMP)
     if part.counts == "months":
-        return moved(b, instant, call("add_months_to_timestamp", clock, many))
+        return at_clock(b, instant, call("add_months_to_timestamp", clock, many))
     day = Constant(_SECONDS_OF_DAY, INTEGER)
     if part.counts == "days":
-        return moved(b, instant, call("add_seconds", clock, call("*", many, day)))
+        return at_clock(b, instant, call("add_seconds", clock, call("*", many, day)))
     rest: Expression = many
     if b.rules.timestamp_is_instant and not part.passes:
         rest = call("%", many, day)
@@ -146,7 +146,7 @@ def _plus_on_clock(b: ExpressionBinder, instant: Expression, part: IntervalPart)
             rest = Constant(many.value - int(many.value / _SECONDS_OF_DAY) * _SECONDS_OF_DAY, INTEGER)
         days = call("-", many, rest)
         if days != Constant(0, INTEGER):
-            instant = moved(b, instant, call("add_seconds", clock, days))
+            instant = at_clock(b, instant, call("add_seconds", clock, days))
     return instant if rest == Constant(0, INTEGER) else call("add_seconds", instant, rest)
 
 

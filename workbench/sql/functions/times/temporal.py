@@ -35,7 +35,7 @@ from workbench.sql.functions.results import as_text, to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
-from workbench.sql.functions.times.zoned import epoch_units, in_utc, moved, of_utc, session_timestamp
+from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, of_utc, session_timestamp
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
@@ -242,7 +242,7 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
     value = coercion.as_time(value)
     if not to_date:
         clock = call("trunc_timestamp", coercion.coerce(value, TIMESTAMP), Constant(name, STRING))
-        return moved(b, value, clock, name) if value.type == INSTANT else clock
+        return at_clock(b, value, clock, name) if value.type == INSTANT else clock
     if name in ("HOUR", "MINUTE", "SECOND"):
         hint = "a result of it is a DATE, a day" + ("" if b.rules.date_has_time else "; DATE_TRUNC gives a TIMESTAMP")
         b.source.refuse(f"truncation of a date to {unit}", node, hint)

@@ -106,7 +106,7 @@ def epoch_units(function: str, b: ExpressionBinder, node: exp.Expr) -> Expressio
     return call(function, in_utc(b, coercion.as_time(b.bind(unwrapped(node.this)))))
 
 
-def moved(b: ExpressionBinder, instant: Expression, clock: Expression, unit: str = "") -> Expression:
+def at_clock(b: ExpressionBinder, instant: Expression, clock: Expression, unit: str = "") -> Expression:
     """The instant when the clock of the session shows ``clock``, to which it is moved from ``instant``.
 
     Of two instants Spark takes the one with the offset of before, and databases the last. But DuckDB keeps the offset

@@ -52,7 +52,9 @@ class TableAddress:
             hint = "check the address and the server; it is tried again"
             if replication and "permission" in str(error):
                 hint = "ALTER ROLE … REPLICATION lets a user follow tables"
-            raise StreamError(f"{self.where} cannot be reached: {told(error)}", hint=hint) from without_secrets(error)
+            raise StreamError(f"{self.where} cannot be reached: {message_of(error)}", hint=hint) from without_secrets(
+                error
+            )
 
     @property
     def where(self) -> str:
@@ -98,6 +100,6 @@ def postgres_client() -> Any:
     return psycopg
 
 
-def told(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """What a server or libpq said, in one line."""
     return hide_secrets(" ".join(str(error).split()))

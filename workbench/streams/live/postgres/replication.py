@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from workbench.errors import StreamError
-from workbench.streams.live.postgres.address import TableAddress, postgres_client, told
+from workbench.streams.live.postgres.address import TableAddress, message_of, postgres_client
 
 _DATA, _ALIVE, _STATUS = b"w", b"k", b"r"
 _HEADER = 25
@@ -138,7 +138,7 @@ class Replication:
         connection.flush()
 
     def _refused(self, error: BaseException) -> StreamError:
-        message, hint = told(error), None
+        message, hint = message_of(error), None
         if "wal_level" in message:
             hint = "ALTER SYSTEM SET wal_level = logical, and start the server again"
         elif "permission denied" in message:

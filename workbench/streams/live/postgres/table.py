@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError, nearest
-from workbench.streams.live.postgres.address import TableAddress, postgres_client, told
+from workbench.streams.live.postgres.address import TableAddress, message_of, postgres_client
 from workbench.streams.live.postgres.replication import lsn_of
 from workbench.streams.live.postgres.texts import arrow_type_of
 
@@ -125,7 +125,7 @@ def described_table(connection: Any, address: TableAddress) -> Table:
         (unpublished,) = connection.execute(_ACTIONS, [publication]).fetchone()
         (database,) = connection.execute(_DATABASE).fetchone()
     except postgres_client().Error as error:
-        raise StreamError(f"{address.where} cannot be read: {told(error)}") from error
+        raise StreamError(f"{address.where} cannot be read: {message_of(error)}") from error
     if kind != "f" and not identity:
         hint = f"give it a primary key, or ALTER TABLE {quoted} REPLICA IDENTITY FULL"
         raise StreamError(f"changes of {address.where} do not say which row they mean", hint=hint)

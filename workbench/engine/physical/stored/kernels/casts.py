@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.physical.stored.kernels.kernel import Kernel
-from workbench.engine.physical.stored.kernels.times import TO_DATE, TO_TIMESTAMP
+from workbench.engine.physical.stored.kernels.times import to_date, to_timestamp
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import INTEGER, STRING, Kind
 
@@ -26,8 +26,8 @@ def _truth_as_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 _CASTS = {
-    (Kind.TIMESTAMP, Kind.DATE): TO_DATE.compute,
-    (Kind.DATE, Kind.TIMESTAMP): TO_TIMESTAMP.compute,
+    (Kind.TIMESTAMP, Kind.DATE): to_date,
+    (Kind.DATE, Kind.TIMESTAMP): to_timestamp,
     (Kind.INTEGER, Kind.STRING): _integer_as_text,
     (Kind.BOOLEAN, Kind.STRING): _truth_as_text,
     (Kind.BOOLEAN, Kind.INTEGER): _truth_as_integer,

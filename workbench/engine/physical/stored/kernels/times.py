@@ -135,8 +135,14 @@ def _last_day(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return _dates(next_month.astype("datetime64[D]").astype(np.int64) - 1, arguments[0])
 
 
-def _to_date(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+def to_date(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The day of each timestamp."""
     return _dates(_days(arguments[0]), arguments[0])
+
+
+def to_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The first moment of each day."""
+    return _timestamps(_micros(arguments[0]), arguments[0])
 
 
 _PATTERN = re.compile(r"yyyy|MMMM|MMM|MM|dd|HH|mm|ss|EEEE|EEE|E|[^A-Za-z'\[\]{}#]+")
@@ -254,8 +260,3 @@ TIME_KERNELS = {
     "unix_seconds": _unix(1_000_000),
 }
 """By the name of the function."""
-
-TO_DATE = Kernel(_to_date, of_kinds(Kind.TIMESTAMP))
-"""The day of a timestamp."""
-TO_TIMESTAMP = Kernel(lambda call, arguments: _timestamps(_micros(arguments[0]), arguments[0]), of_kinds(Kind.DATE))
-"""The first moment of a day."""
