@@ -202,7 +202,7 @@ class TableReader(TypedReader):
             self._table = described_table(self._questions, self._address)
             self._hang_up()
             self._replication = Replication(self._address, self._slot)
-            self._parts = self._replication.snapshot(self._table.select)
+            self._parts = self._replication.snapshot(self._table.select, self._table.name)
             self._signature = table_now(self._questions, self._table)[2]
         place, copied = next(self._parts)
         self._rows.begin(place)

@@ -24,6 +24,8 @@ _SILENCE = 1.0
 """Seconds without a message after which what was committed last is left for the next look."""
 _PATIENCE = 5.0
 """Seconds for which a slot may still be in use, by a process that has just ended."""
+_ATTEMPTS = 10
+"""How often a table is copied anew that was truncated meanwhile."""
 COPIED = 65_536
 """Rows of a snapshot that are read at a time."""
 
@@ -45,22 +47,28 @@ class Replication:
         self._confirmed = 0
         self.at_end = False
 
-    def snapshot(self, query: str) -> Iterator[tuple[int, list[tuple[str | None, ...]]]]:
+    def snapshot(self, query: str, table: str) -> Iterator[tuple[int, list[tuple[str | None, ...]]]]:
         """Make the slot anew, and read rows as they were then; with each some of them, the place of the slot.
 
         There is one part at least, which may have no rows.
 
+        Args:
+            query: of the rows.
+            table: that it reads.
+
         Raises:
-            StreamError: the server refuses it.
+            StreamError: the server refuses it, or the table is emptied again and again.
         """
         psycopg = postgres_client()
         try:
-            self.drop_slot()
-            self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            made = self._connection.execute(
-                f"CREATE_REPLICATION_SLOT \"{self._slot}\" LOGICAL pgoutput (SNAPSHOT 'use')"
-            )
-            place = lsn_of(made.fetchone()[1])
+            for _ in range(_ATTEMPTS):
+                place = self._make_slot()
+                if self.locked_as_it_was(table):
+                    break
+                self._connection.execute("ROLLBACK")
+            else:
+                hint = "it is tried again with the next look"
+                raise StreamError(f"{self._address.where} was truncated or rewritten while it was copied", hint=hint)
             with self._connection.cursor().copy(f"COPY ({query}) TO STDOUT") as copied:
                 some = list[tuple[str | None, ...]]()
                 for row in copied.rows():
@@ -72,6 +80,27 @@ class Replication:
             yield place, some
         except psycopg.Error as error:
             raise self._refused(error) from error
+
+    def _make_slot(self) -> int:
+        """Make the slot anew, in a transaction that sees what was committed before its place."""
+        self.drop_slot()
+        self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        made = self._connection.execute(f"CREATE_REPLICATION_SLOT \"{self._slot}\" LOGICAL pgoutput (SNAPSHOT 'use')")
+        return lsn_of(made.fetchone()[1])
+
+    def locked_as_it_was(self, table: str) -> bool:
+        """Lock a table against being truncated, and say whether it was not since the snapshot of the transaction.
+
+        A snapshot does not have the rows that a later TRUNCATE has removed (PostgreSQL documentation, "Caveats" of
+        MVCC), and the table cannot be locked before there is one. Its file of then and that of now tell.
+        """
+        self._connection.execute(f"LOCK TABLE {table} IN ACCESS SHARE MODE")
+        name = table.replace("'", "''")
+        files = (
+            "SELECT bool_and(relfilenode = coalesce(pg_relation_filenode(oid), 0)) FROM pg_class "
+            f"WHERE oid = '{name}'::regclass OR oid IN (SELECT relid FROM pg_partition_tree('{name}'))"
+        )
+        return bool(self._connection.execute(files).fetchone()[0])
 
     def start(self, place: int) -> None:
         """Ask for what was committed after a place."""
