@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from workbench.catalog import columns
-from workbench.catalog.codec import expression_json, expression_of, sort_keys_json, sort_keys_of
+from workbench.catalog.codec import decode_once, encode
 from workbench.catalog.database import CatalogError, Database
 from workbench.catalog.node_rows import NodeRows
 from workbench.catalog.predicate_index import Predicates
@@ -24,7 +24,8 @@ from workbench.catalog.records import Settings
 from workbench.catalog.search import Search
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, NodeId, Read
-from workbench.sql.algebra.expressions import text
+from workbench.sql.algebra.expressions import Expression, text
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.logical import Output
 
 _NODE, _QUERY = "node", "query"
@@ -194,12 +195,13 @@ class Catalog(Search):
             before = self._take_out_query(name)
             (position,) = place or self.database.rows("SELECT coalesce(max(position), 0) + 1 FROM queries")[0]
             required, window = map(self._predicates.put, (plan.read.required, plan.window))
-            text_columns = (sort_keys_json(plan.order), query_text.sql, query_text.dialect, query_text.logical)
+            order = encode(plan.order, tuple[SortKey, ...])
+            text_columns = (order, query_text.sql, query_text.dialect, query_text.logical)
             self.database.insert("queries", [(name, position, plan.read.root, required, window, *text_columns)])
             self.database.insert(
                 "query_outputs",
                 (
-                    (name, i, o.name, text(o.expression), str(o.type), expression_json(o.expression))
+                    (name, i, o.name, text(o.expression), str(o.type), encode(o.expression, Expression))
                     for i, o in enumerate(plan.outputs)
                 ),
             )
@@ -241,10 +243,10 @@ class Catalog(Search):
             self._plans_read[name] = QueryPlan(
                 name,
                 Read(found[0], self._predicates.predicate_set(found[1])),
-                tuple(Output(title, expression_of(stored)) for title, stored in outputs),
+                tuple(Output(title, decode_once(stored, Expression)) for title, stored in outputs),
                 tuple(nodes),
                 self._predicates.predicate_set(found[2]),
-                sort_keys_of(found[3]),
+                decode_once(found[3], tuple[SortKey, ...]),
             )
         return self._plans_read[name]
 

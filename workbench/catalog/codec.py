@@ -25,17 +25,17 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn
 
-from workbench.sql.algebra.analytic import ANALYTIC_FUNCTIONS, AnalyticCall, Over
-from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value
-from workbench.sql.algebra.ordering import SortKey
+from workbench.sql.algebra.analytic import ANALYTIC_FUNCTIONS, AnalyticCall
+from workbench.sql.algebra.expressions import AggregateCall, Column, Value
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 from workbench.sql.functions.aggregates import STATISTICS
 from workbench.sql.logical import Block, SetQuery
 
 _MANY = 1 << 16
-"""How many decoded texts are cached."""
+"""How many decode_once texts are cached."""
 _WRITTEN: ContextVar[dict[int, int]] = ContextVar("written")
 """The numbers of the queries that are written, by their identity as objects."""
 _READ: ContextVar[list[Block | SetQuery]] = ContextVar("read")
@@ -76,88 +76,10 @@ def decode(stored: str, annotation: Any) -> Any:
         _READ.reset(before)
 
 
-def expression_json(expression: Expression) -> str:
-    """An expression as JSON text."""
-    return encode(expression, Expression)
-
-
 @cached(_MANY)
-def expression_of(stored: str) -> Expression:
-    """The inverse of ``expression_json``."""
-    expression: Expression = decode(stored, Expression)
-    return expression
-
-
-def expressions_json(expressions: tuple[Expression, ...]) -> str:
-    """Several expressions as one JSON array."""
-    return encode(expressions, tuple[Expression, ...])
-
-
-@cached(_MANY)
-def expressions_of(stored: str) -> tuple[Expression, ...]:
-    """The inverse of ``expressions_json``."""
-    expressions: tuple[Expression, ...] = decode(stored, tuple[Expression, ...])
-    return expressions
-
-
-def sort_keys_json(keys: tuple[SortKey, ...]) -> str:
-    """Keys of an order as one JSON array."""
-    return encode(keys, tuple[SortKey, ...])
-
-
-@cached(_MANY)
-def sort_keys_of(stored: str) -> tuple[SortKey, ...]:
-    """The inverse of ``sort_keys_json``."""
-    keys: tuple[SortKey, ...] = decode(stored, tuple[SortKey, ...])
-    return keys
-
-
-def statistic_json(statistic: AggregateCall) -> str:
-    """A basic statistic as JSON text."""
-    return encode(statistic, AggregateCall)
-
-
-@cached(_MANY)
-def statistic_of(stored: str) -> AggregateCall:
-    """The inverse of ``statistic_json``.
-
-    Raises:
-        ValueError: it is no statistic that the workbench knows.
-    """
-    statistic: AggregateCall = decode(stored, AggregateCall)
-    if statistic.function not in STATISTICS:  # it would become SQL of Spark
-        raise ValueError(f"{statistic.function!r} is no statistic")
-    return statistic
-
-
-def over_json(over: Over) -> str:
-    """How rows are partitioned and ordered, as JSON text."""
-    return encode(over, Over)
-
-
-@cached(_MANY)
-def over_of(stored: str) -> Over:
-    """The inverse of ``over_json``."""
-    over: Over = decode(stored, Over)
-    return over
-
-
-def analytic_json(function: AnalyticCall) -> str:
-    """An analytic function as JSON text."""
-    return encode(function, AnalyticCall)
-
-
-@cached(_MANY)
-def analytic_of(stored: str) -> AnalyticCall:
-    """The inverse of ``analytic_json``.
-
-    Raises:
-        ValueError: it is no function that the workbench knows.
-    """
-    function: AnalyticCall = decode(stored, AnalyticCall)
-    if function.function not in ANALYTIC_FUNCTIONS | STATISTICS:  # it would become SQL of Spark
-        raise ValueError(f"{function.function!r} is no analytic function")
-    return function
+def decode_once(stored: str, annotation: Any) -> Any:
+    """The same as ``decode``; results are cached."""
+    return decode(stored, annotation)
 
 
 @cached(_MANY)
@@ -223,6 +145,18 @@ def _column(plain: Any, _: Any) -> Column:
     return Column(plain["name"], type_of(plain["type"]), int(plain.get("source", 0)))
 
 
+def _register_call(converter: Converter, class_: type, known: Set[str]) -> None:
+    """Read calls of the functions that the workbench knows: the name would become SQL of Spark."""
+    structure: Callable[[Any, Any], Any] = make_dict_structure_fn(class_, converter)
+
+    def checked(plain: Any, annotation: Any) -> Any:
+        if plain["function"] not in known:
+            raise ValueError(f"{plain['function']!r:.50} is no function of an {class_.__name__}")
+        return structure(plain, annotation)
+
+    converter.register_structure_hook(class_, checked)
+
+
 def _is_union_of_classes(annotation: Any) -> bool:
     """Whether an annotation is a union of at least two dataclasses, and perhaps ``None``."""
     if get_origin(annotation) not in (Union, UnionType):
@@ -273,6 +207,8 @@ def _converter() -> Converter:
     converter.register_unstructure_hook(Value, _plain_value)
     converter.register_structure_hook(Value, _value)
     converter.register_structure_hook(Column, _column)
+    _register_call(converter, AggregateCall, STATISTICS)
+    _register_call(converter, AnalyticCall, ANALYTIC_FUNCTIONS | STATISTICS)
     converter.register_unstructure_hook_factory(_is_union_of_classes, _tagged)
     converter.register_structure_hook_factory(_is_union_of_classes, _untagged)
     return converter

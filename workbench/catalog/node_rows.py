@@ -6,18 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
-from workbench.catalog.codec import (
-    analytic_json,
-    analytic_of,
-    expression_json,
-    expression_of,
-    expressions_json,
-    expressions_of,
-    over_json,
-    over_of,
-    statistic_json,
-    statistic_of,
-)
+from workbench.catalog.codec import decode_once, encode
 from workbench.catalog.database import Database
 from workbench.catalog.predicate_index import Predicates
 from workbench.network.nodes import (
@@ -34,6 +23,7 @@ from workbench.network.nodes import (
     Source,
     Window,
 )
+from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Expression,
@@ -44,6 +34,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 
+_VALUES = tuple[Expression, ...]
 _TABLES = {
     "source": ("sources",),
     "selection": ("selection_topology",),
@@ -97,8 +88,8 @@ class NodeRows:
                 add("window_topology", [(node.id, *forms)])
             case Analytic():
                 forms = (node.parent, node.read.root, put(node.read.required), put(node.bound))
-                add("analytic_topology", [(node.id, *forms, node.over.text, over_json(node.over))])
-                of_node = ((node.id, f.name, f.text, str(f.type), analytic_json(f)) for f in node.in_order)
+                add("analytic_topology", [(node.id, *forms, node.over.text, encode(node.over, Over))])
+                of_node = ((node.id, f.name, f.text, str(f.type), encode(f, AnalyticCall)) for f in node.in_order)
                 add("analytic_functions", of_node)
 
     def read(self, id_: NodeId, kind: str) -> Node:
@@ -163,8 +154,8 @@ class NodeRows:
         _, parent, root, required, bound, _, over = row
         functions = self._database.column("SELECT json FROM analytic_functions WHERE node = ?", id_)
         guaranteed = self._predicates.predicate_set(bound)
-        calls = frozenset(map(analytic_of, functions))
-        return Analytic(self._read(root, required), over_of(over), calls, parent, guaranteed)
+        calls = frozenset(decode_once(function, AnalyticCall) for function in functions)
+        return Analytic(self._read(root, required), decode_once(over, Over), calls, parent, guaranteed)
 
     def _insert_aggregate(self, node: Aggregate) -> None:
         required = self._predicates.put(node.read.required)
@@ -178,7 +169,7 @@ class NodeRows:
         )
 
     def _insert_groups(self, table: str, id_: NodeId, groups: Iterable[Expression]) -> None:
-        rows = [(group_id(g), text(g), str(g.type), expression_json(g)) for g in groups]
+        rows = [(group_id(g), text(g), str(g.type), encode(g, Expression)) for g in groups]
         self._database.insert("group_expressions", rows, missing=True)
         self._database.insert(table, ((id_, position, row[0]) for position, row in enumerate(rows)))
 
@@ -192,13 +183,13 @@ class NodeRows:
         return Aggregate(
             self._read(root, required),
             self._groups("group_sets", id_),
-            frozenset(map(statistic_of, statistics)),
+            frozenset(decode_once(statistic, AggregateCall) for statistic in statistics),
             tuple(parents),
             self._groups("finer_group_sets", id_) if vertical else None,
         )
 
     def _groups(self, table: str, id_: NodeId) -> tuple[Expression, ...]:
-        return tuple(map(expression_of, self._database.column(_GROUPS_OF.format(table), id_)))
+        return tuple(decode_once(group, Expression) for group in self._database.column(_GROUPS_OF.format(table), id_))
 
     def _group_ids(self, id_: NodeId) -> list[str]:
         return self._database.column(
@@ -211,11 +202,25 @@ class NodeRows:
     def _insert_set_operation(self, node: SetOperation) -> None:
         self._database.insert("set_operation_nodes", [(node.id, str(node.operator))])
         origin = (
-            (node.id, "veryorig", i, b.read.root, self._predicates.put(b.read.required), expressions_json(b.values))
+            (
+                node.id,
+                "veryorig",
+                i,
+                b.read.root,
+                self._predicates.put(b.read.required),
+                encode(b.values, _VALUES),
+            )
             for i, b in enumerate(node.branches)
         )
         direct = (
-            (node.id, "base" if parent == node.base else "direct", i, parent, None, expressions_json(values))
+            (
+                node.id,
+                "base" if parent == node.base else "direct",
+                i,
+                parent,
+                None,
+                encode(values, _VALUES),
+            )
             for i, (parent, values) in enumerate(node.direct)
         )
         self._database.insert("set_operation_branches", chain(origin, direct))
@@ -229,11 +234,11 @@ class NodeRows:
         return SetOperation(
             SetOperator(operator),
             tuple(
-                Branch(self._read(r, required), expressions_of(v))
+                Branch(self._read(r, required), decode_once(v, _VALUES))
                 for kind, r, required, v in rows
                 if kind == "veryorig"
             ),
-            tuple((parent, expressions_of(values)) for kind, parent, _, values in rows if kind != "veryorig"),
+            tuple((parent, decode_once(values, _VALUES)) for kind, parent, _, values in rows if kind != "veryorig"),
             next((parent for kind, parent, *_ in rows if kind == "base"), None),
         )
 
@@ -244,4 +249,4 @@ def group_id(group: Expression) -> str:
 
 
 def _statistic_row(id_: NodeId, statistic: AggregateCall) -> tuple[object, ...]:
-    return (id_, column_name(statistic), text(statistic), str(statistic.type), statistic_json(statistic))
+    return (id_, column_name(statistic), text(statistic), str(statistic.type), encode(statistic, AggregateCall))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from workbench.catalog.codec import expression_json, expression_of
+from workbench.catalog.codec import decode_once, encode
 from workbench.catalog.database import Database
 from workbench.catalog.ranges import admitted_ranges, stated_ranges
 from workbench.catalog.schema import PREDICATE_USES
-from workbench.sql.algebra.expressions import digest, text
+from workbench.sql.algebra.expressions import Expression, digest, text
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
 _DIGITS = 16
@@ -101,7 +101,9 @@ class Predicates:
         row = self._database.first("SELECT left_json, operator, right_json FROM literals WHERE id = ?", id_)
         assert row is not None
         left, operator, right = row
-        return Literal(expression_of(left), Operator(operator), None if right is None else expression_of(right))
+        return Literal(
+            decode_once(left, Expression), Operator(operator), None if right is None else decode_once(right, Expression)
+        )
 
     def _drop_members(self, layer: _Layer, id_: str, sweep: Callable[[str], None]) -> None:
         """Remove the list of members of a whole, and then those that nothing else has."""
@@ -149,6 +151,6 @@ def _literal_row(literal: Literal) -> tuple[object, ...]:
         str(literal.operator),
         None if right is None else text(right),
         str(literal.left.type),
-        expression_json(literal.left),
-        None if right is None else expression_json(right),
+        encode(literal.left, Expression),
+        None if right is None else encode(right, Expression),
     )

@@ -17,15 +17,11 @@ from workbench.session.sinks.folder import check_writable
 from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
+from workbench.streams.files.delta_table import delta_client, is_delta_table
 
 DELTA = "delta:"
 _OWNER = "changes that were sent by "
 """The description of a table begins so that a sink has made."""
-
-
-def is_delta(folder: Path) -> bool:
-    """Whether there is a Delta table in a folder."""
-    return (folder / "_delta_log").is_dir()
 
 
 class DeltaTarget(Target):
@@ -35,13 +31,13 @@ class DeltaTarget(Target):
         folder: of the table.
 
     Raises:
-        SessionError: deltalake is not installed.
+        StreamError: deltalake is not installed.
     """
 
     keeps_numbers = True
 
     def __init__(self, folder: Path) -> None:
-        _deltalake()
+        delta_client()
         self._folder = folder
         self._sink = ""
 
@@ -57,7 +53,7 @@ class DeltaTarget(Target):
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The version that the table has of this sink."""
         self._sink = f"argus-{sink}"
-        if not is_delta(self._folder):
+        if not is_delta_table(self._folder):
             check_writable(self._folder)
             return None
         version: int | None = self._table().transaction_version(self._sink)
@@ -65,8 +61,8 @@ class DeltaTarget(Target):
 
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Append the batch, in one commit with its number."""
-        delta = _deltalake()
-        there = self._table() if is_delta(self._folder) else self._folder
+        delta = delta_client()
+        there = self._table() if is_delta_table(self._folder) else self._folder
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
         rows = numbered_changes(batch, changes)
         rows = rows.cast(pa.schema([(field.name, _without_durations(field.type)) for field in rows.schema]))
@@ -79,7 +75,7 @@ class DeltaTarget(Target):
         Raises:
             SessionError: another sink has made it, so their changes would be mixed.
         """
-        table = _deltalake().DeltaTable(self._folder)
+        table = delta_client().DeltaTable(self._folder)
         owner = table.metadata().description or ""
         if owner.startswith(_OWNER) and owner != f"{_OWNER}{self._sink}":
             hint = "of another session maybe, or one that was dropped: give another folder, or remove the table"
@@ -98,12 +94,3 @@ def _without_durations(type_: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(type_):
         return pa.struct([(field.name, _without_durations(field.type)) for field in type_])
     return type_
-
-
-def _deltalake() -> Any:
-    try:
-        import deltalake
-    except ImportError as error:
-        hint = "pip install 'argus-workbench[delta]'"
-        raise SessionError("Delta tables need deltalake, which is not installed", hint=hint) from error
-    return deltalake

@@ -18,6 +18,7 @@ from workbench.session.sinks.rows import Row, numbered_changes, upserts
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import INSTANT, INTEGER, DataType, Kind
 from workbench.streams.addresses.address import kept_address
+from workbench.streams.live.postgres.address import postgres_client
 
 _PROGRESS = "CREATE TABLE IF NOT EXISTS argus_sinks (sink text PRIMARY KEY, batch bigint NOT NULL, target text)"
 _HAS_TARGET = "SELECT FROM pg_attribute WHERE attrelid = 'argus_sinks'::regclass AND attname = 'target'"
@@ -53,14 +54,14 @@ class PostgresTarget(Target):
         url: as libpq takes it, and ``table`` (the query's name unless given) and ``key`` (columns, with commas).
 
     Raises:
-        SessionError: psycopg is not installed.
-        StreamError: the address cannot be read, has an option that libpq is not given, or a secret.
+        StreamError: psycopg is not installed, or the address cannot be read, has an option that libpq is not given, or
+            a secret.
     """
 
     keeps_numbers = True
 
     def __init__(self, url: str) -> None:
-        _psycopg()
+        postgres_client()
         self._description, self._address = url, kept_address(url)
         self._table = self._address.options.get("table", "")
         self._key = [name for name in self._address.options.get("key", "").split(",") if name]
@@ -74,7 +75,7 @@ class PostgresTarget(Target):
 
     def where(self, query: str) -> str:
         """Host, database and table."""
-        given = _psycopg().conninfo.conninfo_to_dict(self._address.text("table", "key"))
+        given = postgres_client().conninfo.conninfo_to_dict(self._address.text("table", "key"))
         place = [given.get(part, "") for part in ("host", "hostaddr", "port", "dbname")]
         return " ".join(map(str, [*filter(None, place), self._table or query]))
 
@@ -83,7 +84,7 @@ class PostgresTarget(Target):
         self.close()
         self._sink, self._types = sink, tuple(types)
         address = self._address.with_environment().text("table", "key")
-        self._connection = _psycopg().connect(address, connect_timeout=_ANSWER_SECONDS)
+        self._connection = postgres_client().connect(address, connect_timeout=_ANSWER_SECONDS)
         with self._connection.transaction():
             self._connection.execute(_PROGRESS)
             if not self._connection.execute(_HAS_TARGET).rowcount:
@@ -103,7 +104,9 @@ class PostgresTarget(Target):
             exists = cursor.execute("SELECT to_regclass(%s)", [name]).fetchone() != (None,)
             if (
                 not exists
-                or not cursor.execute(_psycopg().sql.SQL("SELECT FROM {} LIMIT 1").format(_identifier(table))).rowcount
+                or not cursor.execute(
+                    postgres_client().sql.SQL("SELECT FROM {} LIMIT 1").format(_identifier(table))
+                ).rowcount
             ):
                 cursor.execute("DELETE FROM argus_sinks WHERE target = %s AND sink <> %s", [target, self._sink])
             self._check_alone(cursor, target)
@@ -150,7 +153,7 @@ class _Table:
     """The statements of one batch."""
 
     def __init__(self, cursor: Any, name: str, rows: pa.Table, key: Sequence[str], types: Sequence[DataType]) -> None:
-        sql = _psycopg().sql
+        sql = postgres_client().sql
         self._sql, self._cursor, self._key = sql, cursor, key
         self._name = _identifier(name)
         self._columns = rows.column_names[1:] if key else rows.column_names
@@ -162,7 +165,7 @@ class _Table:
         )
         try:
             self._many(text, [[_value(row[name]) for name in self._columns] for row in rows])
-        except _psycopg().errors.UniqueViolation as error:
+        except postgres_client().errors.UniqueViolation as error:
             hint = "the key must be unique in the answer, and the table empty at first"
             raise SessionError(f"two rows of one key: {error.diag.message_detail}", hint=hint) from error
 
@@ -204,7 +207,7 @@ class _Table:
 
 
 def _identifier(name: str) -> Any:
-    sql = _psycopg().sql
+    sql = postgres_client().sql
     return sql.SQL(".").join(map(sql.Identifier, name.split(".")))
 
 
@@ -222,7 +225,7 @@ def _value(value: object) -> object:
         if any(isinstance(each, list) for each in value):
             _check_lengths(value)
         return [_value(each) for each in value]
-    return _psycopg().types.json.Jsonb(json_value(value)) if isinstance(value, dict) else value
+    return postgres_client().types.json.Jsonb(json_value(value)) if isinstance(value, dict) else value
 
 
 def _check_lengths(arrays: Sequence[object]) -> None:
@@ -231,15 +234,3 @@ def _check_lengths(arrays: Sequence[object]) -> None:
     if len(lengths) > 1 or 0 in lengths:
         message = f"PostgreSQL has no arrays of arrays that differ in length, are empty or NULL: {arrays!r:.60}"
         raise SessionError(message, hint="leave the column out, or select elements of it")
-
-
-def _psycopg() -> Any:
-    try:
-        import psycopg
-        import psycopg.conninfo
-        import psycopg.sql
-        import psycopg.types.json
-    except ImportError as error:
-        hint = "pip install 'argus-workbench[postgres]'"
-        raise SessionError("PostgreSQL needs psycopg, which is not installed", hint=hint) from error
-    return psycopg

@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from workbench.arrow.frames import frame_of
 from workbench.errors import SessionError, StreamError, with_article
-from workbench.session.sinks.delta import DELTA, DeltaTarget, is_delta
+from workbench.session.sinks.delta import DELTA, DeltaTarget
 from workbench.session.sinks.folder import FolderTarget
 from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import PostgresTarget
 from workbench.session.sinks.target import Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.streams.addresses.address import check_no_connection_string
+from workbench.streams.files.delta_table import is_delta_table
 from workbench.streams.live.kafka.address import KAFKA_SCHEME as KAFKA
 from workbench.streams.live.postgres.address import POSTGRES_SCHEMES
 
@@ -83,7 +84,7 @@ def _target_of(given: object) -> Target:
             scheme = given.partition("://")[0]
             hint = "there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
             raise SessionError(f"there is no sink of the kind {scheme}://", hint=hint)
-        case str() | Path() if is_delta(Path(given)):
+        case str() | Path() if is_delta_table(given):
             return DeltaTarget(Path(given))
         case str() | Path():
             return FolderTarget(_folder(given))

@@ -6,11 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StreamError
+from workbench.errors.extras import optional_module
 
 
 def is_delta_table(path: str | Path) -> bool:
     """Whether a folder is a Delta table."""
     return (Path(path) / "_delta_log").is_dir()
+
+
+def delta_client() -> Any:
+    """The module ``deltalake``.
+
+    Raises:
+        StreamError: it is not installed.
+    """
+    return optional_module("deltalake", "delta", "Delta tables need deltalake", "exceptions")
 
 
 def delta_table(path: str | Path) -> Any:
@@ -19,12 +29,8 @@ def delta_table(path: str | Path) -> Any:
     Raises:
         StreamError: deltalake is not installed, or there is no such table.
     """
+    delta = delta_client()
     try:
-        from deltalake import DeltaTable
-        from deltalake.exceptions import DeltaError
-    except ImportError as error:
-        raise StreamError("Delta tables are read by deltalake", hint="pip install 'argus-workbench[delta]'") from error
-    try:
-        return DeltaTable(str(path))
-    except (DeltaError, OSError, ValueError) as error:
+        return delta.DeltaTable(str(path))
+    except (delta.exceptions.DeltaError, OSError, ValueError) as error:
         raise StreamError(f"{path} is no Delta table that can be read: {error}", hint="check the path") from error

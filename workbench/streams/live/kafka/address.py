@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from workbench.errors import StreamError, nearest
+from workbench.errors.extras import optional_module
 from workbench.streams.addresses.address import Address, kept_address
 
 KAFKA_SCHEME = "kafka://"
@@ -110,9 +111,4 @@ def kafka_client() -> Any:
     Raises:
         StreamError: it is not installed.
     """
-    try:
-        import confluent_kafka
-    except ImportError as error:
-        hint = "pip install 'argus-workbench[kafka]'"
-        raise StreamError("topics need confluent-kafka, which is not installed", hint=hint) from error
-    return confluent_kafka
+    return optional_module("confluent_kafka", "kafka", "topics need confluent-kafka")

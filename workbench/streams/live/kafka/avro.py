@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.errors.extras import optional_module
 from workbench.sql.algebra.types import MAX_PRECISION
 from workbench.streams.files.connect_schema import number_of_bytes
 from workbench.streams.files.json_values import JsonRecord
@@ -62,10 +63,7 @@ class AvroFormat:
     """
 
     def __init__(self, text: str, references: Mapping[str, str] | None = None, where: str = "it") -> None:
-        try:
-            import fastavro
-        except ImportError as error:
-            raise StreamError("Avro is read by fastavro", hint="pip install 'argus-workbench[kafka]'") from error
+        fastavro = optional_module("fastavro", "kafka", "Avro needs fastavro")
         try:
             known: dict[str, Any] = {}
             for other in (references or {}).values():

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.errors.extras import optional_module
 from workbench.streams.files.connect_schema import number_of_bytes
 from workbench.streams.live.kafka.semantic_types import EPOCH, ReadAs, decimals
 
@@ -55,16 +56,12 @@ class ProtobufFormat:
     """
 
     def __init__(self, text: str, references: Mapping[str, str], where: str) -> None:
-        try:
-            from google.protobuf import descriptor_pool, message_factory
-            from google.protobuf.descriptor_pb2 import FileDescriptorSet
-        except ImportError as error:
-            raise _not_installed() from error
-        pool = descriptor_pool.DescriptorPool()
-        for file in FileDescriptorSet.FromString(_compiled(text, references, where)).file:
+        library = _module("google.protobuf", "descriptor_pool", "message_factory", "descriptor_pb2")
+        pool = library.descriptor_pool.DescriptorPool()
+        for file in library.descriptor_pb2.FileDescriptorSet.FromString(_compiled(text, references, where)).file:
             pool.Add(file)
         self._file = pool.FindFileByName(_MAIN)
-        self._class_of: Callable[[Any], Any] = message_factory.GetMessageClass
+        self._class_of: Callable[[Any], Any] = library.message_factory.GetMessageClass
         self._types = _Types(pool, self._class_of)
         self._reads = dict[tuple[int, ...], tuple[Any, ReadAs]]()
         self.schema = pa.schema([])
@@ -127,11 +124,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _compiled(text: str, references: Mapping[str, str], where: str) -> bytes:
     """The descriptors of a schema and of all that it imports."""
-    try:
-        import grpc_tools
-        from grpc_tools import protoc
-    except ImportError as error:
-        raise _not_installed() from error
+    tools = _module("grpc_tools", "protoc")
     with TemporaryDirectory(prefix="argus-proto-") as folder:
         root, result = Path(folder).resolve(), Path(folder) / "descriptors"
         for name, content in {**_BUILT_IN, **references, _MAIN: text}.items():
@@ -140,15 +133,15 @@ def _compiled(text: str, references: Mapping[str, str], where: str) -> bytes:
                 raise StreamError(f"{where} imports {name}, which is no name within it")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content)
-        own = Path(grpc_tools.__file__).parent / "_proto"
+        own = Path(tools.__file__).parent / "_proto"
         options = [f"--proto_path={root}", f"--proto_path={own}", f"--descriptor_set_out={result}", "--include_imports"]
-        if protoc.main(["protoc", *options, _MAIN, "confluent/meta.proto"]) != 0:
+        if tools.protoc.main(["protoc", *options, _MAIN, "confluent/meta.proto"]) != 0:
             raise StreamError(f"{where} is no schema of Protobuf, or imports one that it has no reference to")
         return result.read_bytes()
 
 
-def _not_installed() -> StreamError:
-    return StreamError("Protobuf is read by grpcio-tools", hint="pip install 'argus-workbench[protobuf]'")
+def _module(name: str, *parts: str) -> Any:
+    return optional_module(name, "protobuf", "Protobuf needs grpcio-tools", *parts)
 
 
 class _Types:

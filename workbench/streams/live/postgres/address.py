@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import StreamError
+from workbench.errors.extras import optional_module
 from workbench.errors.secrets import hide_secrets, without_secrets
 from workbench.streams.addresses.address import Address, kept_address
 from workbench.streams.live.postgres.texts import TEXT_STYLE
@@ -90,14 +91,7 @@ def postgres_client() -> Any:
     Raises:
         StreamError: it is not installed.
     """
-    try:
-        import psycopg
-        import psycopg.conninfo
-        import psycopg.sql
-    except ImportError as error:
-        hint = "pip install 'argus-workbench[postgres]'"
-        raise StreamError("PostgreSQL needs psycopg, which is not installed", hint=hint) from error
-    return psycopg
+    return optional_module("psycopg", "postgres", "PostgreSQL needs psycopg", "conninfo", "sql", "types.json")
 
 
 def message_of(error: BaseException) -> str:
