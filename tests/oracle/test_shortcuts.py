@@ -34,7 +34,6 @@ WAYS: dict[str, dict[str, object]] = {
     "Spark evaluates all rows": {
         "reads_stored_columns": lambda plan: False,
         "stored_branches": lambda union, produced: None,
-        "evaluated_columns": lambda plan, summed: None,
         "MANY_PAIRS": 0,  # few candidates are tested as many are
     },
     "no plan is kept": {"has_exchange": lambda plan: True},

@@ -1,9 +1,8 @@
 """Statistics of groups: how they are accumulated from changes, merged, and read (T4.2, Algorithm 4.1).
 
 A statistic is *additive* when the statistic of a union is a merge of the parts', retractions being rows of negative
-weight: counts and exact sums always; MIN, MAX and sums of DOUBLE only over rows that are never retracted (a deleted
-minimum leaves no trace of the next one, and binary floats do not cancel exactly). What is not additive is *holistic*
-here: computed anew from the rows of the dirty groups, and only those.
+weight: counts and exact sums always; MIN and MAX only over rows that are never retracted, since a deleted minimum
+leaves no trace of the next one. What is not additive is *holistic* here: it follows from the values of the group.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             return Additive((_count(name, argument),), Final(name, INTEGER, zero=True))
         case "total", (argument,):
             return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
-        case "sum", (argument,) if monotone or argument.type.kind is not Kind.DOUBLE:
+        case "sum", (argument,) if argument.type.kind is not Kind.DOUBLE:
             count = _count(f"{name}_n", argument)
             if is_wide(argument.type):
                 low, high = _wide_sum(name, argument)
@@ -180,9 +179,7 @@ def _count(name: str, argument: Expression) -> StatePart:
 
 
 def _sum(name: str, argument: Expression) -> StatePart:
-    exact = argument.type.kind is not Kind.DOUBLE
-    type_ = decimal(MAX_PRECISION, argument.type.scale) if exact else argument.type
-    return StatePart(name, type_, Addend(Adds.PRODUCT, row_input(argument)))
+    return StatePart(name, decimal(MAX_PRECISION, argument.type.scale), Addend(Adds.PRODUCT, row_input(argument)))
 
 
 def _wide_sum(name: str, argument: Expression) -> tuple[StatePart, StatePart]:

@@ -1,4 +1,4 @@
-"""Correlations, regressions and shapes of distributions, from exact sums of products.
+"""Sums and variances of DOUBLE, correlations, regressions and shapes of distributions, from exact sums of products.
 
 n times a sum of products less the product of two sums is exact, however close to each other the numbers are. So these
 statistics are rounded once, in the end; they do not depend on the order of rows, and rows are taken back exactly.
@@ -19,7 +19,11 @@ X, Y, XY, XX, YY = (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)
 """The first of two arguments is called y, and the second one x."""
 ONE, TWO, THREE, FOUR = (1,), (2,), (3,), (4,)
 
+VARIANCES = ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
+
 POWERS: Mapping[str, tuple[Powers, ...]] = {
+    "sum": (ONE,),
+    **dict.fromkeys(VARIANCES, (ONE, TWO)),
     **dict.fromkeys(("covar_samp", "covar_pop", "regr_sxy"), (X, Y, XY)),
     **dict.fromkeys(("corr", "regr_r2"), (X, Y, XY, XX, YY)),
     **dict.fromkeys(("regr_slope", "regr_intercept"), (X, Y, XY, XX)),

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import Mask, to_arrow
 from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.sort_keys import tuple_texts
@@ -89,15 +90,21 @@ class ProductInput:
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """True for each row that has all values."""
-        known = np.logical_and.reduce([np.asarray(value.values(rows).is_valid()) for value in self.of])
+        known = self._known(rows)
         return pa.array(known, mask=~known)
+
+    def products(self, rows: pa.RecordBatch, weights: npt.NDArray[np.int64]) -> ExactSums:
+        """The product of each row that has all values, as often as the row counts; of others 0."""
+        columns = [value.values(rows).fill_null(0.0).to_numpy(zero_copy_only=False) for value in self.of]
+        factors = [column for column, power in zip(columns, self.powers, strict=True) for _ in range(power)]
+        return ExactSums(exact_products(factors), rows.num_rows).times(weights * self._known(rows))
 
     def digits(self, rows: pa.RecordBatch, weights: pa.Array) -> pa.Array:
         """The product of each row, as often as the row counts (``storage.exact_sums``)."""
-        columns = [value.values(rows).fill_null(0.0).to_numpy(zero_copy_only=False) for value in self.of]
-        factors = [column for column, power in zip(columns, self.powers, strict=True) for _ in range(power)]
-        products = ExactSums(exact_products(factors), rows.num_rows).times(weights.to_numpy())
-        return products.texts(np.asarray(self.values(rows).is_null()))
+        return self.products(rows, weights.to_numpy()).texts(~self._known(rows))
+
+    def _known(self, rows: pa.RecordBatch) -> Mask:
+        return np.logical_and.reduce([np.asarray(value.values(rows).is_valid()) for value in self.of])
 
 
 RowInput = SingleInput | TupleInput | ProductInput

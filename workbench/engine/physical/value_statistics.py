@@ -2,7 +2,7 @@
 
 How often a value is in a group is a sum, so it is additive also where rows are retracted, and one count of each value
 serves all statistics of an expression: MEDIAN, PERCENTILE, MODE, those of DISTINCT values, MIN and MAX of retractable
-rows, and sums and variances of DOUBLE, which must not be added up and taken back. The state of a group has a row of
+rows, and lists. The state of a group has a row of
 its own for each value (``VALUES`` says of which expression it is), so a batch changes the values that it has.
 
 Source: counts of values are the auxiliary views that make such statistics self-maintainable (Palpanas, Sidle, Cochrane,
@@ -77,8 +77,8 @@ class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
-        function: ``median, percentile, percentile_disc, mode, min, max, sum, bit_and, bit_or, bit_xor, listagg,
-            array_agg`` or a variance; with ``_desc`` in the other order.
+        function: ``median, percentile, percentile_disc, mode, min, max, sum, bit_and, bit_or, bit_xor, listagg`` or
+            ``array_agg``; with ``_desc`` in the other order. A sum is of DISTINCT values.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -106,15 +106,10 @@ class DistinctStatistic:
 
 
 def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic:
-    """The statistic from counts of values.
+    """The statistic from counts of values; of DISTINCT values, where parts of the group can keep it, from these.
 
     Raises:
         ValueError: these do not give it; no SQL means such a statistic.
-
-    Example:
-        >>> from workbench.sql.algebra.expressions import Column
-        >>> by_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.value
-        StoredColumn(column='bank')
     """
     match statistic.function, statistic.arguments:
         case "count", (argument,) if statistic.distinct:
@@ -129,10 +124,23 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic:
             of = CountedValues.of(argument)
             total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
             return DistinctStatistic((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
-        case (("sum" | "var_samp" | "var_pop" | "stddev_samp" | "stddev_pop"), (argument,)):
-            of = CountedValues.of(argument)
-            return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
-        case (("bit_and" | "bit_or" | "bit_xor"), (argument,)):
+        case _:
+            return statistic_of_values(statistic)
+
+
+def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
+    """The statistic from all values in their order.
+
+    Raises:
+        ValueError: these do not give it; no SQL means such a statistic.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> statistic_of_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.value
+        StoredColumn(column='bank')
+    """
+    match statistic.function, statistic.arguments:
+        case (("sum" | "bit_and" | "bit_or" | "bit_xor"), (argument,)):
             of = CountedValues.of(argument)
             return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
         case ("min_by" | "max_by") as function, (value, key):

@@ -35,6 +35,8 @@ _LIMB = 27
 """Bits of a part of a mantissa: products of two of them, and sums of these, fit 64 bits."""
 _PART = np.int64((1 << _LIMB) - 1)
 _MANTISSA = 53
+_LEAST = -1085
+"""Exponents of 64 bits from which on they are no subnormal number."""
 _PLACE = 2
 """Characters that say the place of a digit."""
 
@@ -129,10 +131,47 @@ class ExactSums:
         return ExactSums({at: digits * weights for at, digits in self.columns.items()}, self.length)
 
     def rounded(self) -> Doubles:
-        """The nearest DOUBLE of each number."""
-        return self.with_special([rounded_quotient(number, 1, self.exponent) for number in self.integers])
+        """The nearest DOUBLE of each number.
 
-    def with_special(self, numbers: Sequence[float | None]) -> Doubles:
+        Of the digits from the highest one on 64 bits are enough, if the last of them says whether any bit follows.
+        """
+        places, digits, sign = self._absolute
+        if not len(places):
+            return self.with_special(np.zeros(self.length))
+        there = digits != 0
+        last = len(places) - 1
+        top, low = last - np.argmax(there[::-1], axis=0), np.argmax(there, axis=0)
+        rows = np.arange(self.length)
+        padded = np.concatenate([np.zeros((2, self.length), dtype=np.uint64), digits])
+        first, second, third = (padded[top + at, rows] for at in (2, 1, 0))
+        shift = (_BASE - np.frexp(first.astype(np.float64))[1]).astype(np.uint64)
+        base = np.uint64(_BASE)
+        bits = first << (base + shift) | second << shift | third >> (base - shift)
+        more = (low < top - 2) & (sign != 0) | ((third << shift & np.uint64(_LOW)) != 0)
+        exponent = _BASE * (places[top] - _FIRST - 1) - shift.astype(np.int64)
+        with np.errstate(over="ignore"):
+            numbers = np.ldexp((bits | more.astype(np.uint64)).astype(np.float64), exponent) * sign
+        for at in np.flatnonzero(exponent < _LEAST):  # these have fewer digits, and would be rounded twice
+            numbers[at] = rounded_quotient(int(self.integers[at]), 1, self.exponent)
+        return self.with_special(numbers)
+
+    @property
+    def _absolute(self) -> tuple[Whole, npt.NDArray[np.uint64], Whole]:
+        """Places in order, the digits of the absolute values at each of them, none below 0, and the signs."""
+        columns = {at: digits for at, digits in self._carried() if at not in SPECIAL}
+        places = np.array([*columns] and range(min(columns), max(columns) + 1), dtype=np.int64)
+        none = np.zeros(self.length, dtype=np.int64)
+        balanced = [columns.get(int(at), none) for at in places]
+        sign, carry, digits = none, none, []
+        for digit in balanced:
+            sign = np.where(digit != 0, np.sign(digit), sign)
+        for digit in balanced:
+            carry = carry + digit * sign
+            digits.append((carry & _LOW).astype(np.uint64))
+            carry = carry >> _BASE
+        return places, np.array(digits, dtype=np.uint64), sign
+
+    def with_special(self, numbers: Sequence[float | None] | Doubles) -> Doubles:
         """Numbers of these sums; NaN and infinities where the sums have some."""
         found = np.array(numbers, dtype=np.float64)
         nan, most, least = (self.columns.get(at, np.zeros(self.length, dtype=np.int64)) > 0 for at in SPECIAL)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cmp_to_key
 from random import Random
 from typing import Any
 
@@ -58,6 +60,7 @@ ENDS: dict[str, list[tuple[str, str]]] = {
     "m": [(by, "") for by in ("-0.05", "-0.015", "0", "0.015", "0.09")],
     "d": [(str(by), "DAY") for by in (-3, -1, 0, 2)],
     "t": [("-1", "DAY"), ("-1800", "SECOND"), ("0", "SECOND"), ("900", "SECOND")],
+    "w": [(by, "") for by in ("-20000000000000000000000000000000000", "-3.64", "0", "0.0005", "10000000000000000000")],
 }
 
 
@@ -77,7 +80,8 @@ def drawn_calls(random: Random, over: Over, key: str | None) -> list[AnalyticCal
         arguments = () if column is None else (Column(column, TYPES[column]),)
         constants = (Constant(value, INTEGER) for value in more)
         framed = None if name in ("lag", "lead", "ntile", "percent_rank", "cume_dist", "row_number") else frame
-        return AnalyticCall(name, (*arguments, *constants), type_, over, framed, nulls)
+        share = (Constant(Decimal("0.3"), decimal(2, 1)),) if name == "percentile_disc" else ()
+        return AnalyticCall(name, (*arguments, *share, *constants), type_, over, framed, nulls)
 
     sums = {"n": decimal(38, 0), "x": DOUBLE, "m": decimal(25, 2), "w": decimal(38, 3)}
     any_ = random.choice(list(DRAWS))
@@ -85,6 +89,9 @@ def drawn_calls(random: Random, over: Over, key: str | None) -> list[AnalyticCal
     ntile = AnalyticCall("ntile", (Constant(number + 1, INTEGER),), INTEGER, over)
     return [
         *(call("sum", name, type_) for name, type_ in sums.items()),
+        *(call(name, "x", DOUBLE) for name in ("var_samp", "stddev_pop")),
+        *(replace(call(name, any_, TYPES[any_]), frame=None) for name in ("mode", "percentile_disc")),
+        replace(call("median", "x", DOUBLE), frame=None),
         *(call(name, any_, TYPES[any_]) for name in ("min", "max")),
         *(call(name, any_, TYPES[any_], nulls=nulls) for name in ("first_value", "last_value")),
         call("nth_value", any_, TYPES[any_], number + 1, nulls=nulls),
@@ -107,7 +114,7 @@ def is_null(value: Any) -> bool:
 def distance(end: FrameEnd, kind: str) -> Any:
     if kind in ("d", "t"):
         return dt.timedelta(**{"days" if end.unit == "DAY" else "seconds": int(end.by)})
-    return float(end.by) if kind == "x" else Decimal(end.by)
+    return float(end.by) if kind == "x" else Fraction(end.by)
 
 
 def frame_of(rows: Sequence[dict[str, Any]], at: int, frame: Frame | None, key: str | None, down: bool) -> list[int]:
@@ -129,7 +136,7 @@ def frame_of(rows: Sequence[dict[str, Any]], at: int, frame: Frame | None, key: 
             return sign * (groups[at] + by - groups[place]) >= 0
         if odd[1]:
             return sign * (at - place) >= 0
-        number = Decimal if key in ("n", "m") else (lambda value: value)
+        number = Fraction if key in ("n", "m", "w") else (lambda value: value)
         away = number(other) - number(own) if key != "x" else None
         by = distance(end, str(key))
         if key == "x":
@@ -157,9 +164,22 @@ def least(values: Sequence[Any], is_less: Callable[[Any, Any], bool]) -> Any:
     return best
 
 
+def variance(values: Sequence[float], sample: bool) -> float | None:
+    """The variance of a sample, or the standard deviation of all values."""
+    if len(values) <= sample:
+        return None
+    if not all(map(math.isfinite, values)):
+        return NAN
+    mean = sum(map(Fraction, values)) / len(values)
+    squares = sum((Fraction(value) - mean) ** 2 for value in values)
+    spread = squares / (len(values) - 1 if sample else len(values))
+    found = float(spread) if spread < Fraction(2) ** 1023 else math.inf
+    return found if sample else math.sqrt(found)
+
+
 def by_definition(call: AnalyticCall, rows: Sequence[dict[str, Any]], at: int, key: str | None, down: bool) -> Any:
     column = call.arguments[0].name if call.arguments and isinstance(call.arguments[0], Column) else None
-    constants = [int(str(a.value)) for a in call.arguments if isinstance(a, Constant)]
+    constants = [int(a.value) for a in call.arguments if isinstance(a, Constant) and isinstance(a.value, int)]
     name = call.function
     if name in ("lag", "lead"):
         others = [p for p in range(len(rows)) if not call.ignore_nulls or rows[p][str(column)] is not None]
@@ -186,6 +206,19 @@ def by_definition(call: AnalyticCall, rows: Sequence[dict[str, Any]], at: int, k
             return len(known)
         case "sum" if column == "x":
             return math.fsum(known) if all(map(math.isfinite, known)) and known else sum(known) if known else None
+        case "var_samp" | "stddev_pop":
+            return variance(known, name == "var_samp")
+        case "mode":
+            order = sorted(known, key=cmp_to_key(lambda one, other: -1 if smaller(one, other) else 1))
+            return max(order, key=lambda value: sum(same(value, other) for other in known), default=None)
+        case "percentile_disc" | "median":
+            order = sorted(known, key=cmp_to_key(lambda one, other: -1 if smaller(one, other) else smaller(other, one)))
+            if not order:
+                return None
+            if name == "percentile_disc":
+                return order[max(1, math.ceil(Decimal("0.3") * len(order))) - 1]
+            low, high = order[(len(order) - 1) // 2], order[len(order) // 2]
+            return low if low == high else low * 0.5 + high * 0.5
         case "sum":
             total = sum(map(Fraction, known)) if known else None
             return total if total is None or abs(total) < Fraction(10) ** (38 - call.type.scale) else None
@@ -238,7 +271,6 @@ def test_values_are_those_of_the_rows_in_the_frame(seed: int) -> None:
     parts = {part: [row for row in rows if row["_part"] == part] for part in {row["_part"] for row in rows}}
     for call in drawn_calls(random, over, key):
         value = frame_value(call, ())
-        assert value is not None, call.text
         found = value.values(OrderedBatch.of(batch))
         assert found.type == to_arrow(call.type), call.text
         for row, given in zip((row for row in rows if row["_keep"]), found.to_pylist(), strict=True):

@@ -20,14 +20,14 @@ from long import some
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.frame_values import frame_value
-from workbench.engine.operators.analytic.functions import numbered_sql
+from workbench.engine.operators.analytic.frame_values import NUMBERS, frame_value
 from workbench.engine.operators.analytic.job import OrderStep, reading_of
 from workbench.engine.operators.analytic.numbered import evaluated_change
-from workbench.engine.operators.analytic.ordered_rows import OrderedRows
+from workbench.engine.operators.analytic.ordered_rows import OrderedRows, prefix_columns
 from workbench.engine.operators.analytic.partitions import PartitionLookup
 from workbench.engine.operators.analytic.ranges import From
-from workbench.engine.physical.analytic.reach import of_all, reach, sums_of
+from workbench.engine.physical.analytic.reach import of_all, reach, running, summed_expression, sums_of
+from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.comparable import Direction
 from workbench.engine.storage.indexes import order_index
 from workbench.engine.storage.indexes.order_index import RowOrder
@@ -145,6 +145,25 @@ def step_of(over: Over, calls: Sequence[AnalyticCall], first: FirstRows | None, 
     return OrderStep(lookup, None, order, of_all(list(map(reach, calls))), first)
 
 
+def in_duckdb(call: AnalyticCall, summed: Sequence[str]) -> str:
+    """A function over rows with their marks, and with the sums over the rows before, for DuckDB."""
+    name, frame = call.function, call.frame
+    if name in NUMBERS:
+        return NUMBERS[name]
+    arguments = [f'"{a.name}"' if isinstance(a, Column) else str(a.value) for a in call.arguments[:2]]  # type: ignore[attr-defined]
+    order = "_row" if frame is None or frame.unit == "rows" else "_group"
+    over = f"OVER (PARTITION BY _part ORDER BY {order} {frame.text if frame else ''})"
+    value = f"{name}({', '.join(arguments)}) {over}"
+    before = summed_expression(call) if running(call) else None
+    if name == "count" and not arguments:
+        value = f"max(_row) {over}"  # the rows before have numbers, too
+    elif before is not None and key_column(before) in summed:
+        count, total = prefix_columns(summed.index(key_column(before)))
+        counted = f"({count} + count({arguments[0]}) {over})"
+        value = counted if name == "count" else f"if({counted} = 0, NULL, {total} + coalesce({value}, 0))"
+    return f"cast({value} AS {call.type.stored})"
+
+
 def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) -> Counter[tuple[Any, ...]]:
     """The change of the operator's rows."""
     batches = list(step.change(TaskInput(1, (parent, InputRows()))))
@@ -152,7 +171,7 @@ def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) ->
         return Counter()
     ordered = pa.Table.from_batches([batch for batch in batches if batch.num_rows])
     names = ", ".join(f'"{name}"' for name in SCHEMA.names)
-    values = "".join(f", {numbered_sql(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls)).replace("`", '"')
+    values = "".join(f", {in_duckdb(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls))
     DUCK.register("ordered", ordered)
     found = DUCK.execute(f"SELECT {names}{values}, _sign, _keep FROM ordered").fetchall()
     total: Counter[tuple[Any, ...]] = Counter()
@@ -168,7 +187,7 @@ def evaluated(ordered: pa.Table, calls: Sequence[AnalyticCall], summed: tuple[st
     values = {f"v{at}": frame_value(call, summed) for at, call in enumerate(calls)}
     types = [pa.field(f"v{at}", to_arrow(call.type)) for at, call in enumerate(calls)]
     schema = pa.schema([*SCHEMA, *types, pa.field("_weight", pa.int64())])
-    change_of = evaluated_change(ordered.to_batches(), dict.fromkeys(SCHEMA.names) | values, schema)
+    change_of = evaluated_change(ordered.to_batches(), dict.fromkeys(SCHEMA.names) | values, schema, {})
     rows = zip(*(column.to_pylist() for column in change_of.columns), strict=True)
     return Counter({tuple("NaN" if value != value else value for value in row): weight for *row, weight in rows})
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.moments import moment_values
-from workbench.engine.physical.moments import POWERS, Moments
+from workbench.engine.physical.moments import POWERS
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
 
 INF, NAN = math.inf, math.nan
@@ -45,11 +46,9 @@ def values(function: str, groups: Sequence[Sequence[Point]]) -> list[float | Non
     """The statistic out of sums of each group."""
     two = len(POWERS[function][0]) == 2
     known = [[p for p in group if p[0] is not None and (p[1] is not None or not two)] for group in groups]
-    columns = {"n": pa.array([len(group) for group in known])}
-    for powers in POWERS[function]:
-        columns[str(powers)] = pa.concat_arrays([total(group, powers) for group in known])
-    moments = Moments(function, "n", {powers: str(powers) for powers in POWERS[function]})
-    return moment_values(moments, pa.RecordBatch.from_pydict(columns)).to_pylist()
+    counts = np.array([len(group) for group in known])
+    texts = {powers: pa.concat_arrays([total(group, powers) for group in known]) for powers in POWERS[function]}
+    return moment_values(function, counts, {p: ExactSums.of_texts(t) for p, t in texts.items()}).to_pylist()
 
 
 def total(points: Sequence[Point], powers: Sequence[int]) -> pa.Array:

@@ -93,17 +93,15 @@ def test_percentiles_are_between_the_two_nearest(fraction: float) -> None:
         assert value == expected
 
 
-def test_sums_and_variances_take_a_value_as_often_as_it_is_there() -> None:
+def test_sums_take_a_value_as_often_as_it_is_there_and_are_rounded_once() -> None:
     made, left = changes(lambda r: r.uniform(-5, 5), seed=5)
     values = sorted_values(made, pa.float64())
     sums = values.statistic(of("sum", DOUBLE)).to_pylist()
-    variances = values.statistic(of("var_samp", DOUBLE)).to_pylist()
     once = values.statistic(of("sum", DOUBLE, distinct=True)).to_pylist()
     for at, counter in enumerate(left):
         bag = list(counter.elements())
-        assert sums[at] == pytest.approx(math.fsum(bag)) if bag else sums[at] is None
-        assert variances[at] == pytest.approx(statistics.variance(bag)) if len(bag) > 1 else variances[at] is None
-        assert once[at] == pytest.approx(math.fsum(counter)) if bag else once[at] is None
+        assert sums[at] == (math.fsum(bag) if bag else None)
+        assert once[at] == (math.fsum(counter) if bag else None)
 
 
 def test_nan_is_the_largest_number_and_zero_has_no_sign() -> None:

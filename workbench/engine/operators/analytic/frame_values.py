@@ -1,9 +1,10 @@
 """Values of analytic functions out of places: what stands at a place, how much, and what is the least and greatest.
 
-Counts and exact sums are differences of running ones, limb by limb (``storage.reduction``). Sums of DOUBLE are added
-up in the order of the rows, as Spark adds them. The least and the greatest of a frame are found by rank, so for every
-type: along the order where frames begin at the first row or end at the last, and else in a sparse table, of which only
-the level is kept that a frame asks.
+Counts and exact sums are differences of running ones, limb by limb (``storage.reduction``), and those of DOUBLE digit
+by digit (``storage.exact_sums``), so that nothing depends on the order in which they are added up. The least and the
+greatest of a frame are found by rank, so for every type: along the order where frames begin at the first row or end at
+the last, and else in a sparse table, of which only the level is kept that a frame asks. What needs all values in order,
+such as a median, is of a whole partition, and is counted through as in a group.
 
 Source: Bender, Farach-Colton, The LCA problem revisited (LATIN 2000), for sparse tables.
 """
@@ -20,18 +21,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
-from workbench.engine.operators.analytic.frames import FrameRange, OrderedBatch, has_frames
+from workbench.engine.operators.analytic.frames import FrameRange, OrderedBatch
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
+from workbench.engine.operators.grouped.moments import moment_values
+from workbench.engine.operators.grouped.value_counts import SortedValues
 from workbench.engine.physical.analytic.reach import running, summed_expression
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.stored.values import Computed, computed_value
+from workbench.engine.physical.moments import POWERS
+from workbench.engine.physical.row_inputs import ProductInput, SingleInput, row_input, single_inputs
+from workbench.engine.physical.value_statistics import ValueStatistic, statistic_of_values
+from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
 from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall
-from workbench.sql.algebra.expressions import Constant
-
-_SHORT = 64
-"""The longest frames whose sums of DOUBLE are added up for all rows at once, a row of each at a time."""
+from workbench.sql.algebra.expressions import AggregateCall, Constant
+from workbench.sql.algebra.types import Kind
 
 MarkValue = Callable[[OrderedBatch], npt.NDArray[Any]]
 
@@ -41,17 +45,24 @@ NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
 
 @dataclass(frozen=True)
 class FrameValue:
-    """A function as it is evaluated over ordered rows, without Spark.
+    """A function as it is evaluated over ordered rows.
 
     Attributes:
         function: which one.
         arguments: over the rows' columns; what is a constant of the function itself is not among them.
         prefix: the position, among the summed columns, of the one whose sums before the rows it begins with.
+        of_values: the statistic of all values of a partition that it is.
     """
 
     function: AnalyticCall
-    arguments: tuple[Computed, ...]
-    prefix: int | None
+    arguments: tuple[SingleInput, ...]
+    prefix: int | None = None
+    of_values: ValueStatistic | None = None
+
+    @property
+    def inputs(self) -> tuple[SingleInput, ...]:
+        """What it is computed of."""
+        return self.arguments if self.of_values is None else single_inputs(self.of_values.of.value)
 
     def values(self, batch: OrderedBatch) -> pa.Array:
         """The value of each wanted row, in the function's stored type."""
@@ -62,11 +73,15 @@ class FrameValue:
             return pa.array(_SHARES[name](batch))
         if name == "ntile":
             return pa.array(_ntile(batch, _whole_number(self.function, 0)))
+        if self.of_values is not None:
+            return _of_partition(batch, self.of_values).cast(to_arrow(self.function.type))
+        frames = batch.part if name in NEIGHBOURS else batch.frames(self.function)
+        if name in POWERS and self.function.type.kind is Kind.DOUBLE:
+            return self._of_products(batch, frames)
         arguments = [argument.values(batch.rows) for argument in self.arguments]
         if name in NEIGHBOURS:
             return self._neighbour(batch, arguments)
-        with np.errstate(invalid="ignore", over="ignore"):  # infinities give NaN, and large numbers infinities
-            return self._of_frame(batch, batch.frames(self.function), arguments)
+        return self._of_frame(batch, frames, arguments)
 
     def _of_frame(self, batch: OrderedBatch, frames: FrameRange, arguments: list[pa.Array]) -> pa.Array:
         name = self.function.function
@@ -78,6 +93,18 @@ class FrameValue:
         if name == "sum":
             return self._sum(batch, frames, arguments[0]).cast(to_arrow(self.function.type))
         return _extreme(batch, frames, self.function, arguments[0])
+
+    def _of_products(self, batch: OrderedBatch, frames: FrameRange) -> pa.Array:
+        """A statistic of exact sums, once for each of the different frames."""
+        both, which = np.unique(np.stack([frames.low, frames.high]), axis=1, return_inverse=True)
+        different, ones = FrameRange(*both), np.ones(batch.rows.num_rows, dtype=np.int64)
+        sums, counts = {}, np.zeros(len(different.low), dtype=np.int64)
+        for powers in POWERS[self.function.function]:
+            product = ProductInput(self.arguments, powers)
+            counts = _differences(np.asarray(product.values(batch.rows).is_valid()).astype(np.int64), different)
+            digits = product.products(batch.rows, ones).columns
+            sums[powers] = ExactSums({at: _differences(d, different) for at, d in digits.items()}, len(counts))
+        return moment_values(self.function.function, counts, sums).take(pa.array(which.reshape(-1)))
 
     def _neighbour(self, batch: OrderedBatch, arguments: list[pa.Array]) -> pa.Array:
         value, default = arguments[0], arguments[1] if len(arguments) > 1 else None
@@ -123,8 +150,6 @@ class FrameValue:
 
     def _sum(self, batch: OrderedBatch, frames: FrameRange, value: pa.Array) -> pa.Array:
         none = self._counts(batch, frames, [value]) == 0
-        if pa.types.is_floating(value.type):
-            return pa.array(_in_order(batch, frames, value.fill_null(0.0).to_numpy(), self.function), mask=none)
         scale = value.type.scale if pa.types.is_decimal(value.type) else 0
         sums = [_differences(limb, frames) for limb in limbs_of(value)]
         if self.prefix is not None:
@@ -133,25 +158,20 @@ class FrameValue:
         return decimals_of(sums, scale, none)
 
 
-def frame_value(function: AnalyticCall, summed: tuple[str, ...]) -> FrameValue | None:
-    """A function over ordered rows; ``None`` where Spark must evaluate it.
+def frame_value(function: AnalyticCall, summed: tuple[str, ...]) -> FrameValue:
+    """A function over ordered rows.
 
     Args:
         function: which one.
         summed: the columns that rows come with the sums of that stand before their partition's rows.
     """
-    name = function.function
-    known = name in (*NUMBERS, *_SHARES, "ntile", *NEIGHBOURS, *POSITIONS, "count", "sum", "min", "max")
-    if not known or not has_frames(function):
-        return None
-    given = function.arguments
+    name, given = function.function, function.arguments
     own = () if name == "ntile" else (*given[:1], *given[2:]) if name in (*NEIGHBOURS, "nth_value") else given
-    arguments = tuple(value for argument in own if (value := computed_value(argument)) is not None)
-    if len(arguments) < len(own) or (name in ("min", "max") and not own[0].type.ordered):
-        return None
+    if name not in (*NUMBERS, *_SHARES, "ntile", *NEIGHBOURS, *POSITIONS, "count", "min", "max", *POWERS):
+        return FrameValue(function, (), of_values=statistic_of_values(AggregateCall(name, given, function.type)))
     argument = summed_expression(function) if running(function) else None
     column = None if argument is None else key_column(argument)
-    return FrameValue(function, arguments, summed.index(column) if column in summed else None)
+    return FrameValue(function, tuple(map(row_input, own)), summed.index(column) if column in summed else None)
 
 
 @dataclass(frozen=True)
@@ -219,37 +239,14 @@ def _added(one: Limbs, other: Limbs) -> Limbs:
     return [limb + shorter[at] if at < len(shorter) else limb for at, limb in enumerate(longer)]
 
 
-def _in_order(
-    batch: OrderedBatch, frames: FrameRange, numbers: npt.NDArray[np.float64], function: AnalyticCall
-) -> npt.NDArray[np.float64]:
-    """Sums of DOUBLE: what is added first changes the last digit."""
-    frame = function.frame
-    if frame is None or frame.start is None:
-        return _last(_along(numbers, batch.starts), frames)
-    if frame.end is None:
-        backwards = _along(numbers[::-1], len(numbers) - np.unique(batch.parts.high)[::-1])[::-1]
-        return np.where(frames.lengths > 0, backwards[np.minimum(frames.low, len(numbers) - 1)], 0.0)
-    if frames.lengths.max(initial=0) > _SHORT:
-        both, which = np.unique(np.stack([frames.low, frames.high]), axis=1, return_inverse=True)
-        sums = [np.cumsum(numbers[low:high])[-1] if high > low else 0.0 for low, high in both.T]
-        return np.array(sums)[which.reshape(-1)]
-    sums_of = np.zeros(len(frames.low))
-    for at in range(int(frames.lengths.max(initial=0))):
-        there = np.flatnonzero(at < frames.lengths)
-        sums_of[there] += numbers[frames.low[there] + at]
-    return sums_of
-
-
-def _along(numbers: npt.NDArray[np.float64], starts: Positions) -> npt.NDArray[np.float64]:
-    """Running sums of each partition."""
-    sums = np.empty(len(numbers))
-    for begin, end in zip(starts, np.append(starts[1:], len(numbers)), strict=True):
-        np.cumsum(numbers[begin:end], out=sums[begin:end])
-    return sums
-
-
-def _last(running_: npt.NDArray[Any], frames: FrameRange) -> npt.NDArray[Any]:
-    return np.where(frames.lengths > 0, running_[np.maximum(frames.high - 1, 0)], 0)
+def _of_partition(batch: OrderedBatch, statistic: ValueStatistic) -> pa.Array:
+    """A statistic of all values of each wanted row's partition."""
+    values = statistic.of.value.values(batch.rows)
+    group = np.searchsorted(batch.starts, batch.parts.low)
+    known = np.asarray(values.is_valid())
+    pieces = [(values.filter(pa.array(known)), group[known], np.ones(int(known.sum()), dtype=np.int64))]
+    found = SortedValues.of(pieces, len(batch.starts)).statistic(statistic)
+    return found.take(pa.array(group[batch.wanted]))
 
 
 def _extreme(batch: OrderedBatch, frames: FrameRange, function: AnalyticCall, values: pa.Array) -> pa.Array:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.stored.unscaled import large_integers
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.order_index import DIGITS
@@ -89,7 +90,7 @@ class OrderedBatch:
         return _runs(self._new_peers)
 
     def frames(self, function: AnalyticCall) -> FrameRange:
-        """The frame of each wanted row; ``has_frames`` tells whether it is known."""
+        """The frame of each wanted row."""
         frame = function.frame
         if frame is None:
             return self.part
@@ -117,14 +118,6 @@ class OrderedBatch:
         return starts[np.clip(group, 0, len(starts) - 1)]
 
 
-def has_frames(function: AnalyticCall) -> bool:
-    """Whether frames are found here: not at distances of decimals that 64 bits do not hold."""
-    if not function.is_range:
-        return True
-    (key,) = function.over.order
-    return key.expression.type.kind is not Kind.DECIMAL or key.expression.type.precision <= DIGITS
-
-
 @dataclass(frozen=True)
 class _OrderedValues:
     """What rows are ordered by, as ascending numbers, and which rows have some that have distances.
@@ -146,10 +139,12 @@ class _OrderedValues:
         known = np.asarray(values.is_valid())
         if pa.types.is_floating(values.type):
             known = known & ~np.asarray(pc.is_nan(values).fill_null(False))
-        numbers: npt.NDArray[Any] = comparable(values)
+        # Ends of decimals of more digits are exact as integers of Python.
+        wide = pa.types.is_decimal(values.type) and values.type.precision > DIGITS
+        numbers: npt.NDArray[Any] = large_integers(values) if wide else comparable(values)
         if descending:
             # The negative of the least whole number would not fit.
-            numbers = -numbers if numbers.dtype.kind == "f" else ~numbers
+            numbers = ~numbers if numbers.dtype.kind == "i" else -numbers
         counts = np.concatenate([[0], np.cumsum(known)])
         first = np.flatnonzero(known)
         low, high = counts[batch.part.low], counts[batch.part.high]
@@ -193,7 +188,7 @@ def _at_distance(keys: npt.NDArray[Any], by: float | int, after: bool) -> tuple[
     Where 64 bits do not hold a number, all that they hold stand on one side of it.
     """
     before = np.full(len(keys), after)
-    if keys.dtype.kind == "f":
+    if keys.dtype.kind != "i":
         return keys + by, before
     by = max(-3 * _MOST, min(int(by), 3 * _MOST))  # no two numbers are farther apart
     while by:

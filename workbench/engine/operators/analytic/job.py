@@ -4,9 +4,9 @@
 
 In: change of the parent (a Z-set), and rows of the partitions that change: of small ones all, looked up by key, and of
 large ones those that the batch touches (``partitions``). Out: change of the operator's rows; equal rows cancel. Rows
-are put in order there, with the neighbours that values are computed of, and evaluated (``numbered``); Spark gets them
-where it must evaluate a function. Where only the first rows are kept, they take the place of the partition
-(``first_rows``).
+are put in order there, with the neighbours that values are computed of, and functions are evaluated (``numbered``); in
+between Spark sets beside them the arguments that have no kernel. Where only the first rows are kept, they take the
+place of the partition (``first_rows``).
 
 Source: the rule for partitions is that of aggregates (Gupta, Mumick, Subrahmanian); the touched range of a partition is
 what RisingWave keeps a cache of.
@@ -23,8 +23,7 @@ import pyarrow as pa
 from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
-from workbench.engine.operators.analytic.functions import numbered_sql
-from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns
+from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns, inputs_of
 from workbench.engine.operators.analytic.ordered_rows import (
     ORDER_COLUMNS,
     SUM_DIGITS,
@@ -40,6 +39,8 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import Reach, in_range, of_all, reach, running, sums_of
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
+from workbench.engine.physical.row_inputs import Evaluated
+from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import group_rows
@@ -61,35 +62,22 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
     def make() -> Job:
-        if (values := evaluated_columns(plan, step.rows.summed)) is not None:
-            names, layout = [*values, WEIGHT], Layout(plan.produced)
-            schema = only(layout.arrow, names)
+        values = evaluated_columns(plan, step.rows.summed)
+        inputs = inputs_of(values)
+        called = {each.function: runner.functions[each.function] for each in inputs if isinstance(each, StoredCall)}
+        operands = [f"{each.sql} AS `{each.column}`" for each in inputs if isinstance(each, Evaluated)]
+        names, layout = [*values, WEIGHT], Layout(plan.produced)
+        schema = only(layout.arrow, names)
 
-            def rows(task: int) -> ArrowBatches:
-                yield evaluated_change(step.change(job_input.read(task)), values, schema)
+        def change(ordered: Iterable[pa.RecordBatch]) -> ArrowBatches:
+            yield evaluated_change(ordered, values, schema, called)
 
-            return runner.task_job(rows, 1, layout.ddl(names), plan)
-        view = runner.bind(plan, "ordered", job_input.run(runner.spark, 1, step.change, step.ddl))
-        return runner.sql_job(_sql(plan, step, view), plan, tasks=1)
+        if not operands:
+            return runner.task_job(lambda task: change(step.change(job_input.read(task))), 1, layout.ddl(names), plan)
+        ordered = job_input.run(runner.spark, 1, step.change, step.ddl).selectExpr("*", *operands)
+        return runner.frame_job(ordered, change, layout.ddl(names), plan)
 
     return runner.cached(plan, "rows", step, make)
-
-
-def _sql(plan: AnalyticPlan, step: OrderStep, view: str) -> str:
-    """The change of the node's rows out of ordered rows."""
-    functions = plan.node.by_name
-    values = [
-        f"{numbered_sql(functions[name], step.rows.summed)} AS `{name}`" if name in functions else f"`{name}`"
-        for name in plan.produced
-    ]
-    names = ", ".join(f"`{name}`" for name in plan.produced)
-    valued = f"SELECT {', '.join([*values, '_sign', '_keep'])} FROM {view}"
-    grouped = f"GROUP BY {names}" if names else ""
-    shown = f"{names}, " if names else ""
-    return (
-        f"SELECT {shown}cast(sum(_sign) AS bigint) AS {WEIGHT} FROM ({valued}) WHERE _keep = 1 {grouped}"
-        " HAVING sum(_sign) <> 0"
-    )
 
 
 def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:

@@ -1,4 +1,4 @@
-"""The change of rows whose analytic functions are evaluated where the rows are put in order, and not by Spark."""
+"""The change of rows that analytic functions are evaluated of where the rows are put in order."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pyarrow as pa
 from workbench.engine.operators.analytic.frame_values import FrameValue, frame_value
 from workbench.engine.operators.analytic.frames import OrderedBatch
 from workbench.engine.physical.plans import AnalyticPlan
+from workbench.engine.physical.row_inputs import SingleInput
+from workbench.engine.physical.stored.calls import Functions, StoredCall
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import WEIGHT, conform
 
@@ -17,30 +19,36 @@ ColumnValues = Mapping[str, FrameValue | None]
 """For each column of a node's rows the function that it has the values of; ``None``: it is one of the parent's."""
 
 
-def evaluated_columns(plan: AnalyticPlan, summed: tuple[str, ...]) -> ColumnValues | None:
-    """The columns of the node's rows; ``None`` where Spark must evaluate a function.
-
-    Args:
-        plan: of the node.
-        summed: see ``frame_value``.
-    """
+def evaluated_columns(plan: AnalyticPlan, summed: tuple[str, ...]) -> ColumnValues:
+    """The columns of the node's rows; ``summed``: see ``frame_value``."""
     functions = plan.node.by_name
-    values = {name: frame_value(functions[name], summed) for name in plan.produced if name in functions}
-    return None if None in values.values() else {name: values.get(name) for name in plan.produced}
+    return {name: frame_value(functions[name], summed) if name in functions else None for name in plan.produced}
 
 
-def evaluated_change(ordered: Iterable[pa.RecordBatch], values: ColumnValues, schema: pa.Schema) -> pa.RecordBatch:
+def inputs_of(values: ColumnValues) -> tuple[SingleInput, ...]:
+    """What the functions are computed of, each once."""
+    return tuple(dict.fromkeys(each for value in values.values() if value is not None for each in value.inputs))
+
+
+def evaluated_change(
+    ordered: Iterable[pa.RecordBatch], values: ColumnValues, schema: pa.Schema, functions: Functions
+) -> pa.RecordBatch:
     """The change of the node's rows; equal ones cancel.
 
     Args:
         ordered: rows before and after the batch, with their marks.
         values: of ``evaluated_columns``.
         schema: of the rows, with their weights.
+        functions: those of the analyst that are called.
     """
     batches = [batch for batch in ordered if batch.num_rows]
     if not batches:
         return conform(pa.RecordBatch.from_pydict({}), schema)
-    rows = OrderedBatch.of(pa.concat_batches(batches))
+    together = pa.concat_batches(batches)
+    for call in inputs_of(values):
+        if isinstance(call, StoredCall):
+            together = together.append_column(call.name, call.evaluate(together, functions))
+    rows = OrderedBatch.of(together)
     wanted = pa.array(rows.wanted)
     columns = [
         rows.rows.column(name).take(wanted) if value is None else value.values(rows) for name, value in values.items()

@@ -15,21 +15,27 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.physical.moments import FOUR, ONE, THREE, TWO, XX, XY, YY, Moments, Powers, X, Y
+from workbench.engine.physical.moments import FOUR, ONE, THREE, TWO, VARIANCES, XX, XY, YY, Powers, X, Y
 from workbench.engine.storage.exact_sums import ExactSums, rounded_quotient
 
 
-def moment_values(statistic: Moments, parts: pa.RecordBatch) -> pa.Array:
-    """The statistic of each group."""
-    n = parts.column(statistic.count).fill_null(0).to_numpy()
-    sums = {powers: ExactSums.of_texts(parts.column(name)) for powers, name in statistic.sums.items()}
+def moment_values(function: str, n: npt.NDArray[np.int64], sums: Mapping[Powers, ExactSums]) -> pa.Array:
+    """The statistic of each group.
+
+    Args:
+        function: which one; a key of ``POWERS``.
+        n: how many rows of each group have all values.
+        sums: over these rows.
+    """
+    if function == "sum":
+        return pa.array(sums[ONE].rounded(), mask=n == 0)
     groups = _Groups(n, sums)
-    if statistic.function in ("regr_avgx", "regr_avgy"):
+    if function in ("regr_avgx", "regr_avgy"):
         (only,) = sums
         values = sums[only].with_special(groups.quotients(groups.sum(only), groups.n_to(1)))
         return pa.array(values, mask=n == 0)
-    least = 2 if statistic.function in ("corr", "covar_samp") else 1
-    return pa.array(groups.values(statistic.function), pa.float64(), mask=n < least)
+    least = 2 if function == "corr" or function.endswith("_samp") else 1
+    return pa.array(groups.values(function), pa.float64(), mask=n < least)
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,11 @@ class _Groups:
         """n * n times a covariance, or a variance."""
         return self.n_to(1) * self.sum(product) - self.sum(one) * self.sum(other)
 
+    @property
+    def _pairs(self) -> _Exact:
+        """The number of rows times one less."""
+        return _Exact(self.n_to(2).numbers - self.n, 0)
+
     def special(self, *powers: Powers) -> Mask:
         """Which groups have NaN or an infinity in one of the sums."""
         return np.logical_or.reduce([self.sums[each].special for each in powers])
@@ -89,8 +100,7 @@ class _Groups:
         """A statistic of each group, also of those that have too few rows for it."""
         match function:
             case "covar_samp":
-                pairs = _Exact(self.n_to(2).numbers - self.n, 0)
-                return self._or_nan(self.quotients(self.central(XY, X, Y), pairs), X, Y)
+                return self._or_nan(self.quotients(self.central(XY, X, Y), self._pairs), X, Y)
             case "covar_pop":
                 return self._or_nan(self.quotients(self.central(XY, X, Y), self.n_to(2)), X, Y)
             case "regr_sxy":
@@ -99,6 +109,11 @@ class _Groups:
                 return self._or_nan(self.quotients(self.central(XX, X, X), self.n_to(1)), X)
             case "regr_syy":
                 return self._or_nan(self.quotients(self.central(YY, Y, Y), self.n_to(1)), Y)
+            case _ if function in VARIANCES:
+                divisor = self._pairs if function.endswith("samp") else self.n_to(2)
+                found = self._or_nan(self.quotients(self.central(TWO, ONE, ONE), divisor), ONE)
+                root = function.startswith("stddev")
+                return [sqrt(value) if root and value is not None else value for value in found]
             case "skewness" | "kurtosis":
                 return self._or_nan(self._shape(function), ONE)
             case "regr_slope" | "regr_intercept":

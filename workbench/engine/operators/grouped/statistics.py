@@ -14,6 +14,7 @@ from workbench.engine.physical.accumulators import LOW_DIGITS, Final
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.moments import Moments
 from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.sort_keys import last_values
 from workbench.network.nodes import SetOperator
@@ -25,7 +26,9 @@ _HIGH_DIGITS = 32
 def statistic_value(final: Final | Moments, parts: pa.RecordBatch) -> pa.Array:
     """The statistic of each group."""
     if isinstance(final, Moments):
-        return moment_values(final, parts)
+        n = parts.column(final.count).fill_null(0).to_numpy()
+        sums = {powers: ExactSums.of_texts(parts.column(name)) for powers, name in final.sums.items()}
+        return moment_values(final.function, n, sums)
     merged = parts.column(final.part)
     if final.last_of:
         return last_values(merged, [to_arrow(type_) for type_ in final.last_of])

@@ -20,6 +20,7 @@ from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
+from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, with_equal_bits
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.sort_keys import last_values
@@ -141,13 +142,11 @@ class SortedValues:
             case "sum" if pa.types.is_decimal(own.values.type):
                 result = own._sum_of_each()
             case "sum":
-                result = own._numbers(own._sums(own._floats))
+                result = own._exact_sums()
             case "listagg" | "listagg_desc" | "array_agg" | "array_agg_desc":
                 return own._lists(statistic)
-            case "bit_and" | "bit_or" | "bit_xor":
-                result = own._bits(statistic.function)
             case _:
-                result = own._variance(statistic.function)
+                result = own._bits(statistic.function)
         if statistic.last_of:
             return last_values(result, [to_arrow(type_) for type_ in statistic.last_of])
         return cast_or_null(result, to_arrow(statistic.type))
@@ -167,10 +166,6 @@ class SortedValues:
     @property
     def _floats(self) -> npt.NDArray[np.float64]:
         return np.asarray(self.values.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-    def _sums(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The sum of each group, a number for each value being taken as often as the value is there."""
-        return np.bincount(self.group, numbers * self.counts, self.groups).astype(np.float64)
 
     def _taken(self, at: Positions) -> pa.Array:
         """For each group the value at a position; there is one for each group that has values."""
@@ -196,6 +191,14 @@ class SortedValues:
         """Of equally frequent values the smallest, so that the answer does not depend on the order of rows."""
         order = np.lexsort((np.arange(len(self.group)), -self.counts, self.group))
         return order[self._first]
+
+    def _exact_sums(self) -> pa.Array:
+        """The sum of each group's DOUBLEs, rounded once."""
+        sums = {}
+        for at, digits in exact_products([self._floats]).items():
+            sums[at] = np.zeros(self.groups, dtype=np.int64)
+            np.add.at(sums[at], self.group, digits * self.counts)
+        return self._numbers(ExactSums(sums, self.groups).rounded())
 
     def _sum_of_each(self) -> pa.Array:
         """The sum of each group's decimals, each taken once; NULL where it has more than 38 digits."""
@@ -242,16 +245,6 @@ class SortedValues:
             return self._floats[np.minimum(np.searchsorted(through, before + rank, side="right"), last)]
 
         return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
-
-    def _variance(self, function: str) -> pa.Array:
-        """Of two passes over the values, since a difference of sums of squares loses its digits."""
-        totals = self._totals.astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            mean = self._sums(self._floats) / totals
-            divisor = totals - 1 if function.endswith("samp") else totals
-            variance = self._sums((self._floats - mean[self.group]) ** 2) / divisor
-            result = np.sqrt(variance) if function.startswith("stddev") else variance
-        return pa.array(result, mask=divisor <= 0)
 
 
 def place_of(statistic: ValueStatistic, total: int) -> int:
