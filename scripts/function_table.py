@@ -32,7 +32,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE
 from workbench.sql.functions import DECLARED
 from workbench.sql.functions.aggregate_calls import aggregate_name
-from workbench.sql.functions.reading import NAMED, OF_SYNTAX
+from workbench.sql.functions.reading import NAMED
 from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "functions.md"
@@ -198,7 +198,7 @@ def names_in(dialect: str, spark_names: Iterable[str]) -> list[str]:
         own = set()
     if dialect == "duckdb":
         own |= {name for (name,) in duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()}
-    names = {*spark_names, *own, *NAMED, *OF_SYNTAX} - {*WORDS}
+    names = {*spark_names, *own, *NAMED} - {*WORDS}
     return sorted(name for name in names if name.isidentifier())
 
 

@@ -8,7 +8,7 @@ evaluated where it means the same there as in Spark, as far as is known, and ref
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 
@@ -130,6 +130,33 @@ class Dialect:
         date_plus_interval_is_time: whether a DATE plus an interval is a TIMESTAMP whatever the interval.
         clock_in_intervals: whether the text of an interval may have a time of the day, and ``x::interval`` is one.
         interval_texts: whether intervals of one text were compared.
+        differs: whether what is evaluated may mean something else there, which is refused by ``binder.differences``.
+        greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
+        has_lambdas: whether ``x -> …`` is a lambda, also in arguments of functions; else the arrow reads JSON.
+        isnull_is_operator: whether ISNULL and NOTNULL stand behind a value.
+        texts_as_in_spark: whether RIGHT and SPLIT_PART are read of all arguments; else of constant numbers.
+        literals_have_signs: whether a minus sign is part of the number behind it, which so has fewer bits.
+        has_binary: whether there is the type BINARY.
+        fields_have_names: whether every field of a struct is given a name.
+        places_from_one: whether places of arrays, which are constants, begin with 1; = ANY and <> ALL take arrays.
+        arrays_have_dimensions: whether arrays of arrays are of several dimensions, each with a length; no length is 0.
+        joined_nulls_are_null: whether ARRAY_TO_STRING of an array of NULLs is NULL.
+        finds_beside_nulls: whether ARRAY_CONTAINS is false, and not NULL, of a value that is not among NULLs.
+        explodes: whether EXPLODE and SEQUENCE are as in spark, with places, maps, and steps that follow from the ends.
+        generates_series: whether there is GENERATE_SERIES, and texts are steps of times.
+        pivots: whether PIVOT and UNPIVOT were compared.
+        pivots_on: whether PIVOT … ON is read; names are kept as they are spelled, and a count of no rows is 0.
+        lists_any_values: whether LISTAGG takes values that databases write differently.
+        json_arrows: the function that ``j->>'a'`` is; "": it is refused.
+        json_keys_as_they_are: whether a key is all that stands behind an arrow, unless it begins with $.
+        at_time_zone: whether AT TIME ZONE is read.
+        keeps_offset: whether an instant that is moved keeps the offset of the zone.
+        iso_weeks: whether weeks are those of ISO 8601, and days of the week count from 0 on Sunday.
+        date_diff: what DATEDIFF of a unit counts, "whole units" or "borders" of units; "": days alone.
+        bucket_of_date_is_time: whether a DATE in DATE_BIN is a TIMESTAMP.
+        difference_of_dates_is_interval: whether EXTRACT(DAY FROM d - e) is read.
+        rounds_intervals: whether intervals are multiplied and divided as in spark.
+        intervals: functions that make intervals, each with the units of its arguments.
     """
 
     name: str
@@ -200,8 +227,36 @@ class Dialect:
     date_plus_interval_is_time: bool = False
     clock_in_intervals: bool = False
     interval_texts: bool = False
+    differs: bool = True
+    greatest_differs: bool = False
+    has_lambdas: bool = True
+    isnull_is_operator: bool = False
+    texts_as_in_spark: bool = False
+    literals_have_signs: bool = False
+    has_binary: bool = False
+    fields_have_names: bool = False
+    places_from_one: bool = False
+    arrays_have_dimensions: bool = False
+    joined_nulls_are_null: bool = False
+    finds_beside_nulls: bool = False
+    explodes: bool = False
+    generates_series: bool = False
+    pivots: bool = False
+    pivots_on: bool = False
+    lists_any_values: bool = False
+    json_arrows: str = ""
+    json_keys_as_they_are: bool = False
+    at_time_zone: bool = False
+    keeps_offset: bool = False
+    iso_weeks: bool = False
+    date_diff: str = ""
+    bucket_of_date_is_time: bool = False
+    difference_of_dates_is_interval: bool = False
+    rounds_intervals: bool = False
+    intervals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 _SPARK = Dialect(
     name="spark",
     exact=True,
@@ -221,6 +276,17 @@ _SPARK = Dialect(
     several_groupings_of_nothing=False,
     arrays_keep_nulls=False,
     interval_texts=True,
+    differs=False,
+    texts_as_in_spark=True,
+    literals_have_signs=True,
+    has_binary=True,
+    explodes=True,
+    pivots=True,
+    lists_any_values=True,
+    date_diff="whole units",
+    difference_of_dates_is_interval=True,
+    rounds_intervals=True,
+    intervals={"make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"), "make_ym_interval": ("YEAR", "MONTH")},
 )
 DUCKDB = Dialect(
     name="duckdb",
@@ -259,6 +325,21 @@ DUCKDB = Dialect(
     date_plus_interval_is_time=True,
     clock_in_intervals=True,
     interval_texts=True,
+    isnull_is_operator=True,
+    fields_have_names=True,
+    places_from_one=True,
+    joined_nulls_are_null=True,
+    finds_beside_nulls=True,
+    generates_series=True,
+    pivots=True,
+    pivots_on=True,
+    json_arrows="json_text_in_duckdb",
+    json_keys_as_they_are=True,
+    at_time_zone=True,
+    keeps_offset=True,
+    iso_weeks=True,
+    date_diff="borders",
+    intervals={f"to_{unit.lower()}s": (unit,) for unit in _UNITS},
 )
 _POSTGRES = Dialect(
     name="postgres",
@@ -294,6 +375,15 @@ _POSTGRES = Dialect(
     date_plus_interval_is_time=True,
     clock_in_intervals=True,
     interval_texts=True,
+    has_lambdas=False,
+    isnull_is_operator=True,
+    places_from_one=True,
+    arrays_have_dimensions=True,
+    generates_series=True,
+    json_arrows="json_text",
+    at_time_zone=True,
+    iso_weeks=True,
+    bucket_of_date_is_time=True,
 )
 ORACLE = Dialect(
     name="oracle",
@@ -314,6 +404,9 @@ ORACLE = Dialect(
     integer_widths=False,
     compares_rows=True,
     variance_of_one_is_zero=True,
+    differs=False,
+    lists_any_values=True,
+    rounds_intervals=True,
 )
 BIGQUERY = Dialect(
     name="bigquery",
@@ -336,7 +429,9 @@ DIALECTS: Mapping[str, Dialect] = {
     record.name: record
     for record in (
         _SPARK,
-        *(replace(_SPARK, name=name) for name in ("spark2", "databricks", "hive")),
+        replace(_SPARK, name="spark2"),
+        replace(_SPARK, name="databricks"),
+        replace(_SPARK, name="hive", greatest_differs=True),
         DUCKDB,
         _POSTGRES,
         ORACLE,

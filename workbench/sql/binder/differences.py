@@ -13,7 +13,7 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, Kind
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -112,7 +112,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
                        lambda bound: not _is_call(bound, "ln") and not _is_call(bound, "ln_ieee")),
     **dict.fromkeys(
         (exp.Greatest, exp.Least),
-        _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END", but=DATABASES),
+        _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END", but=tuple(DATABASES)),
     ),
     exp.Concat: _Difference("CONCAT of such values", "databases write numbers and times differently", _has_same_text),
     exp.DPipe: _Difference("|| of such values", "databases write numbers and times differently", _has_same_text),
@@ -155,19 +155,18 @@ def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> N
         UnsupportedError: by name, with a hint.
     """
     dialect = source.dialect
-    if dialect in SPARK_FAMILY:
-        # Hive gives NULL as soon as one argument is.
-        if dialect == "hive" and isinstance(node, (exp.Greatest, exp.Least)):
+    if not source.rules.differs:
+        if source.rules.greatest_differs and isinstance(node, (exp.Greatest, exp.Least)):
             _refuse(source, node, _DIFFERENT[exp.Greatest])
         return
-    if dialect == "oracle" or _is_text_as_it_is(node, bound):
+    if _is_text_as_it_is(node, bound):
         return
     difference = _DIFFERENT.get(type(node))
     differs_here = difference is not None and difference.only in (None, dialect) and dialect not in difference.but
     if difference is not None and differs_here and not difference.same(bound):
         _refuse(source, node, difference)
     unit = node.name if isinstance(node, exp.Extract) else node.args["unit"].name if node.args.get("unit") else ""
-    weeks = _OF_WEEKS - _OF_ISO_WEEKS if dialect in DATABASES else _OF_WEEKS
+    weeks = _OF_WEEKS - _OF_ISO_WEEKS if source.rules.iso_weeks else _OF_WEEKS
     if isinstance(node, (exp.Extract, exp.DateTrunc, exp.TimestampTrunc)) and unit.upper() in weeks:
         source.refuse(f"{unit.upper()} here", node, "databases begin and number weeks differently")
 

@@ -27,7 +27,7 @@ from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
-from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, OF_SYNTAX, QUERIES
+from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, QUERIES
 from workbench.sql.functions.structs import column_before_field, field
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import interval_parts
@@ -238,7 +238,7 @@ class ScalarBinder:
             if subqueries is not None:
                 return subqueries.value(node, self)
         if (is_now(node) or type(node) in _UNSTEADY) and not isinstance(node, exp.Column):
-            self._refuse_column(self._called(node), node)
+            self._refuse_column(self.called(node), node)
         if is_now(node) and not self._is_column(node):
             return self._now(node)
         if isinstance(node, exp.Window) and self._analytics is not None:
@@ -251,24 +251,24 @@ class ScalarBinder:
             # What the node is called is looked up in the text, which is worth it only for a message.
             if any(value and part not in handler.parts for part, value in node.args.items()):
                 flags = {part for part in IGNORED_PARTS if not isinstance(node.args.get(part), exp.Expr)}
-                self.source.refuse_others(node, {*handler.parts, *flags}, self._called(node))
+                self.source.refuse_others(node, {*handler.parts, *flags}, self.called(node))
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
-            raise self.source.error(f"{self._called(node)} is an aggregate, which cannot stand here", node,
+            raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node,
                                     "a condition on an aggregate goes into HAVING")  # fmt: skip
         if isinstance(node, exp.Filter):
             filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
             raise self.source.error("FILTER behind what is no aggregate", node, filtered)
         hint = _HINTS.get(type(node))
         if hint is None and isinstance(node, (exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile)):
-            hint = f"it needs OVER, as in {self._called(node)}(…) OVER (ORDER BY amount DESC)"
+            hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"
         elif hint is None and isinstance(node, exp.AggFunc):
             hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"
         elif hint is None and isinstance(node, exp.Func):
             hint = "add_function adds a function of your own"
-        self.source.refuse(self._called(node), node, hint)
+        self.source.refuse(self.called(node), node, hint)
 
-    def _called(self, node: exp.Expr) -> str:
+    def called(self, node: exp.Expr) -> str:
         """What to call a syntax node in a message: as the text does, where it is a function."""
         if node.args.get("sysdate"):
             return "SYSDATE"
@@ -291,12 +291,12 @@ class ScalarBinder:
             self.source.refuse("OVER there", node, "it stands in the select list, QUALIFY and ORDER BY")
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
         if type(node) in _UNSTEADY or (named and not self._is_column(node)):
-            name = node.name.upper() if named else self._called(node)
+            name = node.name.upper() if named else self.called(node)
             self.source.refuse(name, node, "answers must be the same on every replay; use a constant or a column")
 
     def _now(self, node: exp.Expr) -> Expression:
         """The query's time; CURRENT_DATE is its day."""
-        name = node.name.upper() if node.name else self._called(node)
+        name = node.name.upper() if node.name else self.called(node)
         if self._now_at is None or (self.aggregation is not None and self.aggregation.inside):
             place = self.source.of(node)
             place = place if place["position"] is not None else self.source.keyword(name)
@@ -357,10 +357,8 @@ class ScalarBinder:
             return Call(user.id, tuple(given), user.returns)
         if interval_parts(self, node) is not None:
             return interval_arithmetic.literal(self, node)
-        if name in OF_SYNTAX:
-            return OF_SYNTAX[name](self, node)
         if name in NAMED:
-            return NAMED[name](self, self.parts(node, "expressions"))
+            return NAMED[name](self, node)
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
         known = [

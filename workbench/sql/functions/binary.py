@@ -9,12 +9,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BINARY, STRING
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, function
-from workbench.sql.functions.reading import ExpressionBinder, named, reads, reads_name, refuse_elsewhere
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
@@ -26,11 +25,9 @@ OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
 """Syntax node -> the function of a text, and that of bytes."""
 
 
-@reads(exp.HexString, parts="this is_integer")
+@reads(exp.HexString, parts="this is_integer", dialects=SPARK_FAMILY, what="a constant of bytes")
 def constant(b: ExpressionBinder, node: exp.HexString) -> Expression:
     """X'0AFF'; in postgres it is a text of bits."""
-    if b.dialect not in SPARK_FAMILY:
-        b.source.refuse(f"a constant of bytes in {b.dialect}", node, "write it in spark")
     digits = node.name.upper()
     if not re.fullmatch("[0-9A-F]*", digits):
         raise b.source.error(f"X'{node.name}' is no constant of bytes", node, "two hexadecimal digits a byte: X'0AFF'")
@@ -41,17 +38,15 @@ def of_bytes(of_text: str, of_bytes_: str) -> Callable[[ExpressionBinder, Any], 
     """A function of a text or of bytes."""
 
     def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
-        refuse_elsewhere(b, of_text, node)
         value, *rest = b.parts(node, "this", "length")
         return call(of_bytes_ if value.type == BINARY else of_text, value, *rest)
 
     return bind
 
 
-@reads(exp.Hex)
+@reads(exp.Hex, dialects=SPARK_FAMILY)
 def hex_(b: ExpressionBinder, node: exp.Hex) -> Expression:
     """HEX of a whole number, or of the bytes of a text."""
-    refuse_elsewhere(b, "hex", node)
     value = b.bind(node.this)
     return call({STRING: "hex_of_text", BINARY: "hex_of_bytes"}.get(value.type, "hex"), value)
 
@@ -60,7 +55,6 @@ def in_utf8(function: str) -> Callable[[ExpressionBinder, Any], Expression]:
     """ENCODE and DECODE, whose character set is UTF-8."""
 
     def bind(b: ExpressionBinder, node: exp.Encode | exp.Decode) -> Expression:
-        refuse_elsewhere(b, function, node)
         charset = node.args.get("charset")
         if charset is not None and charset.name.upper() not in ("UTF-8", "UTF8"):
             b.source.refuse("this character set", charset, "bytes and texts are converted in 'UTF-8'")
@@ -71,19 +65,15 @@ def in_utf8(function: str) -> Callable[[ExpressionBinder, Any], Expression]:
 
 def of_text_or_bytes(of_text: str, of_bytes_: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """The same of functions that the parser leaves as plain names."""
-    if len(arguments) == 1 and arguments[0].type == BINARY:
-        if b.dialect not in SPARK_FAMILY:
-            raise TypeClash(f"{of_text.upper()} of bytes is read in spark only")
-        return call(of_bytes_, *arguments)
-    return named(of_text, b, arguments)
+    return call(of_bytes_ if [a.type for a in arguments] == [BINARY] else of_text, *arguments)
 
 
 for _node, _names in OF_TEXT_OR_BYTES.items():
-    reads(_node, parts="this length")(of_bytes(*_names))
-reads(exp.Encode, parts="this charset")(in_utf8("encode"))
-reads(exp.Decode, parts="this charset")(in_utf8("decode_bytes"))
-reads_name("octet_length")(partial(of_text_or_bytes, "octet_length", "length_of_bytes"))
-reads_name("crc32")(partial(of_text_or_bytes, "crc32", "crc32_of_bytes"))
+    reads(_node, parts="this length", dialects=COMPARED if _node is exp.MD5 else SPARK_FAMILY)(of_bytes(*_names))
+reads(exp.Encode, parts="this charset", dialects=SPARK_FAMILY)(in_utf8("encode"))
+reads(exp.Decode, parts="this charset", dialects=SPARK_FAMILY)(in_utf8("decode_bytes"))
+for _name, _of_bytes in (("octet_length", "length_of_bytes"), ("crc32", "crc32_of_bytes")):
+    reads_name(_name, dialects=SPARK_FAMILY)(partial(of_text_or_bytes, _name, _of_bytes))
 DECLARED = [
     function("unhex(string): binary", nodes=[exp.Unhex], parts="this expression",
              help="unhex(expr) Converts hexadecimal `expr` to binary.",
@@ -100,7 +90,7 @@ DECLARED = [
     function("hex_of_bytes(binary): string", "hex({0})"),
     function("base64(string): string", "base64(cast({0} as binary))"),
     function("base64_of_bytes(binary): string", "base64({0})"),
-    function("md5(string): string", "md5(cast({0} as binary))", dialects=COMPARED, costly=True),
+    function("md5(string): string", "md5(cast({0} as binary))", costly=True),
     function("md5_of_bytes(binary): string", "md5({0})"),
     function("sha1(string): string", "sha1(cast({0} as binary))", costly=True),
     function("sha1_of_bytes(binary): string", "sha1({0})"),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.coercion import TypeClash, is_integer_of, is_null
+from workbench.sql.algebra.coercion import is_integer_of, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import (
     BINARY,
@@ -127,7 +126,7 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
     elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
         b.source.refuse(f"the type {node.sql()}", node.parent or node)
     if name in ("binary", "varbinary") and not node.expressions:
-        if b.dialect not in SPARK_FAMILY:
+        if not b.rules.has_binary:
             b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")
         return BINARY
     if name in _BITS and b.rules.integer_widths:
@@ -138,15 +137,10 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         b.source.refuse(f"the type {node.sql()}", node.parent or node)
 
 
-def cast_named(type_: DataType, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """BIGINT(x) and its kin."""
-    if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
-        raise TypeClash("a cast takes one argument, in spark", hint=f"write CAST(x AS {type_.kind})")
-    return cast(arguments[0], type_)
-
-
 for _name, _type_ in CASTS.items():
-    reads_name(_name)(partial(cast_named, _type_))
+    reads_name(_name, takes=1, dialects=SPARK_FAMILY, hint=f"write CAST(x AS {_type_.kind})")(
+        lambda b, arguments, to=_type_: cast(arguments[0], to)
+    )
 
 
 DECLARED = [

@@ -37,9 +37,7 @@ TypeRule = Callable[[Arguments], tuple[Arguments, DataType]]
 Render = Callable[[Call, Sequence[str]], str]
 """Gives the Spark SQL of a call from the call and the texts of its arguments."""
 
-_SPARK = SPARK_FAMILY
-"""Dialects of a function that was compared with no database."""
-COMPARED = SPARK_FAMILY.union(DATABASES)
+COMPARED = SPARK_FAMILY | DATABASES
 """Dialects of a function that is the same in postgres and duckdb."""
 EVERYWHERE = frozenset(EXAMINED)
 
@@ -96,7 +94,7 @@ def function(
     nodes: Iterable[type[exp.Expr]] = (),
     parts: str = "",
     names: str = "",
-    dialects: frozenset[str] = _SPARK,
+    dialects: frozenset[str] = SPARK_FAMILY,
     inner: bool = False,
     costly: bool = False,
     help: str = "",
@@ -160,7 +158,9 @@ def each(names: str, signature: str, **declared: object) -> list[Function]:
     return [function(name + signature, **declared) for name in names.split()]  # type: ignore[arg-type]
 
 
-def of_nodes(nodes: Iterable[type[exp.Expr]], signature: str, dialects: frozenset[str] = _SPARK) -> list[Function]:
+def of_nodes(
+    nodes: Iterable[type[exp.Expr]], signature: str, dialects: frozenset[str] = SPARK_FAMILY
+) -> list[Function]:
     """Functions that are called as their syntax nodes are, and declared alike.
 
     Example:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from sqlglot import exp
@@ -27,9 +27,10 @@ from sqlglot.tokenizer_core import TokenType
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.json_values import FIRST, JSON_AT
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, refuse_elsewhere
-from workbench.sql.syntax.dialects import DATABASES
+from workbench.sql.syntax.dialects import DATABASES, ONLY_POSTGRES
 
 _Step = str | int
 ELEMENTS = ("jsonb_array_elements", "jsonb_array_elements_text")
@@ -37,6 +38,9 @@ ELEMENTS = ("jsonb_array_elements", "jsonb_array_elements_text")
 _MOST_PATHS = 8
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
 _ELEMENT = re.compile(r'"[^"\\]+"|[^\s",{}\\]+')
+_ELSEWHERE = "write GET_JSON_OBJECT(s, '$.a') in spark, and j->>'a' in duckdb"
+_reads = partial(reads, dialects=ONLY_POSTGRES, hint=_ELSEWHERE)
+_reads_call = partial(reads_call, dialects=ONLY_POSTGRES, hint=_ELSEWHERE)
 _HINT = "write a constant key or place: j->'a', j->0, j#>'{a,0}'"
 
 
@@ -81,13 +85,12 @@ class _Place:
         return call("||", self.before, Constant(_path_text(path), STRING)) if path else self.before
 
 
-@reads(exp.JSONExtractScalar, parts="this expression only_json_types json_type")
-@reads(exp.JSONBExtractScalar, parts="this expression")
-@reads_call("jsonb_extract_path_text")
+@reads(exp.JSONExtractScalar, parts="this expression only_json_types json_type", dialects=COMPARED)
+@_reads(exp.JSONBExtractScalar, parts="this expression", dialects=DATABASES)
+@_reads_call("jsonb_extract_path_text")
 def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
-    if b.dialect not in DATABASES and isinstance(node, exp.JSONExtractScalar):
-        refuse_elsewhere(b, "get_json_object", node)
+    if not b.rules.json_arrows and isinstance(node, exp.JSONExtractScalar):
         if (called := b.source.called(node) or "->>").upper() != "GET_JSON_OBJECT":
             b.source.refuse(f"{called.upper()} in {b.dialect}", node, "write GET_JSON_OBJECT(s, '$.a')")
         if not isinstance(node.expression, exp.JSONPath):
@@ -97,14 +100,13 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
         except ValueError:  # the parser reads more of JSONPath than Spark
             b.source.refuse("this JSON path", node, "Spark reads keys, places and *, as in '$.a[0].b'")
         return call("get_json_object", b.bind(node.this), Constant(path, STRING))
-    return _below(b, node).call("json_text_in_duckdb" if b.dialect == "duckdb" else "json_text")
+    return _below(b, node).call(b.rules.json_arrows)
 
 
-@reads(exp.JSONExtract, exp.JSONBExtract, parts="this expression only_json_types")
-@reads_call("jsonb_extract_path")
+@_reads(exp.JSONExtract, exp.JSONBExtract, parts="this expression only_json_types", dialects=DATABASES)
+@_reads_call("jsonb_extract_path", dialects=DATABASES)
 def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j->'a'`` as a value of its own: such values are equal by other rules than texts."""
-    _refuse_elsewhere(b, node, read=DATABASES)
     b.source.refuse("a value of JSON", node, "write ->> for its text, and cast that: (j->>'a')::int")
 
 
@@ -112,7 +114,6 @@ def call_of_json(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], E
     """A function of one value of JSON."""
 
     def bind(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
-        _refuse_elsewhere(b, node)
         if len(node.expressions) != 1:
             raise b.source.error(f"{node.name.upper()} takes 1 argument, not {len(node.expressions)}", node)
         return _place(b, node.expressions[0]).call(function)
@@ -120,10 +121,9 @@ def call_of_json(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], E
     return bind
 
 
-@reads(exp.JSONBContainsTopKey, parts="this expression")
+@_reads(exp.JSONBContainsTopKey, parts="this expression")
 def has_key(b: ExpressionBinder, node: exp.JSONBContainsTopKey) -> Expression:
     """``j ? 'a'``: a key of an object, a text in an array, or the text itself."""
-    _refuse_elsewhere(b, node)
     if not node.expression.is_string:
         b.source.refuse("a key of JSON that is not constant", node.expression, "as in j ? 'a'")
     place = _jsonb_place(b, node.this)
@@ -134,7 +134,6 @@ def has_keys(function: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
     """``j ?| ARRAY['a', 'b']`` and ``j ?& ARRAY['a', 'b']``: one of the keys, or all of them."""
 
     def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
-        _refuse_elsewhere(b, node)
         keys = node.expression
         if (
             not isinstance(keys, exp.Array)
@@ -157,10 +156,9 @@ def _has(b: ExpressionBinder, place: _Place, key: str, node: exp.Expr) -> Expres
     return call("or", *found)
 
 
-@reads(exp.ArrayContainsAll, exp.ArrayContainedBy, parts="this expression")
+@_reads(exp.ArrayContainsAll, exp.ArrayContainedBy, parts="this expression")
 def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j @> '{"a": 1}'``, of a constant, and ``'{"a": 1}' <@ j``."""
-    _refuse_elsewhere(b, node)
     whole, part = node.this, node.expression
     if isinstance(node, exp.ArrayContainedBy):
         whole, part = part, whole
@@ -216,7 +214,7 @@ def is_elements(node: exp.Expr) -> bool:
 
 def elements(b: ExpressionBinder, node: exp.Anonymous) -> tuple[Expression, Callable[[Expression], Expression]]:
     """An array with as many elements, and what gives the element of a place from 1 on."""
-    _refuse_elsewhere(b, node)
+    refuse_elsewhere(b, ONLY_POSTGRES, node, hint=_ELSEWHERE)
     if len(node.expressions) != 1:
         raise b.source.error(f"{node.name.upper()} takes 1 argument, not {len(node.expressions)}", node)
     whole = _place(b, node.expressions[0])
@@ -232,7 +230,7 @@ def elements(b: ExpressionBinder, node: exp.Anonymous) -> tuple[Expression, Call
     return whole.call("json_elements"), element
 
 
-@reads_call(*ELEMENTS)
+@_reads_call(*ELEMENTS)
 def refuse_elements(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     """JSONB_ARRAY_ELEMENTS outside of FROM."""
     b.source.refuse(f"{node.name.upper()} there", node, "write FROM t, jsonb_array_elements(j->'a') AS x(v)")
@@ -271,8 +269,8 @@ def _is_arrow(node: exp.Expr) -> bool:
 
 def _below(b: ExpressionBinder, node: exp.Expr) -> _Place:
     """What an arrow, or a function with a path, points to in the value before it."""
-    _refuse_elsewhere(b, node, read=("postgres",) if isinstance(node, exp.Anonymous) else DATABASES)
     if isinstance(node, exp.Anonymous):
+        refuse_elsewhere(b, ONLY_POSTGRES, node, hint=_ELSEWHERE)
         if not all(each.is_string for each in node.expressions[1:]) or len(node.expressions) < 2:
             b.source.refuse("a path of JSON that is not constant", node, _HINT)
         steps = [_either(b, each.name, node) for each in node.expressions[1:]]
@@ -289,17 +287,17 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[_Step]]:
     path = node.expression
     if isinstance(node, (exp.JSONBExtract, exp.JSONBExtractScalar)):
         return [_either(b, each, path) for each in _in_braces(b, path)]
-    if b.dialect == "duckdb":
+    if b.rules.json_keys_as_they_are:
         path = _of_duckdb(b, node)
     if not isinstance(path, exp.JSONPath):
         b.source.refuse("this path of JSON", path, _HINT)
-    ambiguous = not node.args.get("only_json_types") and b.dialect == "postgres"  # JSON_EXTRACT_PATH(j, '0')
+    ambiguous = not node.args.get("only_json_types") and not b.rules.json_keys_as_they_are  # JSON_EXTRACT_PATH(j, '0')
     steps: list[list[_Step]] = []
     for part in path.expressions[1:]:
         if not isinstance(part, (exp.JSONPathKey, exp.JSONPathSubscript)) or not isinstance(part.this, (str, int)):
             b.source.refuse("this path of JSON", node, _HINT)
         if isinstance(part, exp.JSONPathSubscript):
-            is_first = b.dialect == "postgres" and not ambiguous and part.this == 0
+            is_first = not b.rules.json_keys_as_they_are and not ambiguous and part.this == 0
             steps.append([part.this, str(part.this)] if ambiguous else [FIRST if is_first else part.this])
         else:
             steps.append([_checked(b, str(part.this), node)])
@@ -364,13 +362,7 @@ def _is_jsonb(node: exp.Expr) -> bool:
     return isinstance(node, exp.Cast) and node.args["to"].this in (exp.DType.JSONB, exp.DType.JSON)
 
 
-def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr, *, read: Sequence[str] = ("postgres",)) -> None:
-    if b.dialect not in read:
-        hint = "write j->>'a' in duckdb" if b.dialect == "duckdb" else "write GET_JSON_OBJECT(s, '$.a') in spark"
-        b.source.refuse(f"this function of JSON in {b.dialect}", node, hint)
-
-
-reads(exp.JSONBContainsAnyTopKeys, parts="this expression")(has_keys("or"))
-reads(exp.JSONBContainsAllTopKeys, parts="this expression")(has_keys("and"))
-reads_call("json_typeof", "jsonb_typeof")(call_of_json("json_type"))
-reads_call("jsonb_array_length")(call_of_json("json_length"))
+_reads(exp.JSONBContainsAnyTopKeys, parts="this expression")(has_keys("or"))
+_reads(exp.JSONBContainsAllTopKeys, parts="this expression")(has_keys("and"))
+_reads_call("json_typeof", "jsonb_typeof")(call_of_json("json_type"))
+_reads_call("jsonb_array_length")(call_of_json("json_length"))

@@ -269,22 +269,15 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
     return in_doubles(b, "/", in_doubles(b, "ln", value), in_doubles(b, "ln", base))
 
 
-@reads_name("positive")
+@reads_name("positive", takes=1)
 def positive(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """POSITIVE(x), a number as it is."""
-    if len(arguments) != 1 or not arguments[0].type.numeric:
+    if not arguments[0].type.numeric:
         raise TypeClash("POSITIVE takes a number")
     return arguments[0]
 
 
-@reads_name("e")
-def euler(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """E(), the base of the natural logarithm."""
-    if arguments:
-        raise TypeClash("E takes no arguments")
-    return Constant(math.e, DOUBLE)
-
-
+reads_name("e", takes=0)(lambda b, arguments: Constant(math.e, DOUBLE))
 reads(exp.Pi, parts="")(lambda b, node: Constant(math.pi, DOUBLE))
 reads_name("nullifzero")(lambda b, arguments: call("nullif", *arguments, Constant(0, INTEGER)))
 reads_name("zeroifnull")(lambda b, arguments: call("coalesce", *arguments, Constant(0, INTEGER)))

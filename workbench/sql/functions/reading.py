@@ -2,7 +2,8 @@
 
 A function that is one for one with a node or a name says so in its declaration. What else text means is a handler,
 beside the declaration: ``@reads(exp.Round, parts="this decimals")`` stands above what binds a call of ROUND, and
-``@reads_name`` and ``@reads_call`` above what binds names that the parser knows no node for.
+``@reads_name`` and ``@reads_call`` above what binds names that the parser knows no node for. It says in which dialects
+it is read; in others it is refused.
 """
 
 from __future__ import annotations
@@ -17,14 +18,11 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
 from workbench.sql.algebra.types import DataType
 from workbench.sql.dialects import Dialect
-from workbench.sql.functions.calls import FUNCTIONS, call
-from workbench.sql.functions.declaration import Function
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import EVERYWHERE, Function
 from workbench.sql.syntax.source_text import SourceText
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
-_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MONDAY", "TUESDAY",
-         "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")  # fmt: skip
 
 
 class ExpressionBinder(Protocol):
@@ -46,6 +44,9 @@ class ExpressionBinder(Protocol):
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression of a syntax node; ``None`` is an argument that a call lacks, which is an error."""
+
+    def called(self, node: exp.Expr) -> str:
+        """What to call a syntax node in a message."""
 
     def condition(self, node: exp.Expr) -> Expression:
         """The same, which must be BOOLEAN."""
@@ -82,10 +83,10 @@ class Handler:
 
 HANDLERS: dict[type[exp.Expr], Handler] = {}
 """Syntax node -> what binds it. A node that is not there is refused by name."""
-NAMED: dict[str, BindNamed] = {}
-"""Functions that the parser leaves as plain names, in lower case -> what binds a call on bound arguments."""
-OF_SYNTAX: dict[str, Bind] = {}
-"""Functions that the parser leaves as plain names, of lambdas, maps, JSON or times -> what binds a call."""
+NAMED: dict[str, Bind] = {}
+"""Functions that the parser leaves as plain names, in lower case -> what binds a call."""
+ELSEWHERE = "what it means there was not compared with Spark: write it in spark"
+"""The hint where a text calls a function in another dialect."""
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
     "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
@@ -96,31 +97,55 @@ IGNORED_PARTS = frozenset({
 Where an expression stands in their place the call has too many arguments."""
 
 
-def reads(*nodes: type[exp.Expr], parts: str = "this") -> Callable[[B], B]:
-    """Declare what binds some syntax nodes, and the parts of them that it deals with."""
+def reads(
+    *nodes: type[exp.Expr],
+    parts: str = "this",
+    dialects: frozenset[str] = EVERYWHERE,
+    what: str = "",
+    hint: str = ELSEWHERE,
+) -> Callable[[B], B]:
+    """Declare what binds some syntax nodes.
+
+    Args:
+        nodes: the classes of the nodes.
+        parts: of a node that it deals with.
+        dialects: in which it is read; it is refused in others.
+        what: it is called there; as the text calls it, unless it is given.
+        hint: what to do there.
+    """
 
     def declare(bind: B) -> B:
-        HANDLERS.update(dict.fromkeys(nodes, Handler(tuple(parts.split()), bind)))
+        handler = Handler(tuple(parts.split()), _only_in(dialects, bind, what, hint))
+        HANDLERS.update(dict.fromkeys(nodes, handler))
         return bind
 
     return declare
 
 
-def reads_name(*names: str) -> Callable[[N], N]:
-    """Declare what binds calls of some names, given their arguments."""
-
-    def declare(bind: N) -> N:
-        NAMED.update(dict.fromkeys(names, bind))
-        return bind
-
-    return declare
-
-
-def reads_call(*names: str) -> Callable[[B], B]:
+def reads_call(*names: str, dialects: frozenset[str] = EVERYWHERE, hint: str = ELSEWHERE) -> Callable[[B], B]:
     """Declare what binds calls of some names, given the syntax node."""
 
     def declare(bind: B) -> B:
-        OF_SYNTAX.update(dict.fromkeys(names, bind))
+        NAMED.update(dict.fromkeys(names, _only_in(dialects, bind, "", hint)))
+        return bind
+
+    return declare
+
+
+def reads_name(
+    *names: str, takes: int | None = None, dialects: frozenset[str] = EVERYWHERE, hint: str = ELSEWHERE
+) -> Callable[[N], N]:
+    """Declare what binds calls of some names, given their arguments, of which it ``takes`` as many."""
+
+    def declare(bind: N) -> N:
+        def bind_call(b: ExpressionBinder, node: exp.Expr) -> Expression:
+            arguments = b.parts(node, "expressions")
+            if takes is not None and len(arguments) != takes:
+                needed = f"{takes} argument{'s' * (takes > 1)}, not {len(arguments)}" if takes else "no arguments"
+                raise TypeClash(f"{node.name.upper()} takes {needed}")
+            return bind(b, arguments)
+
+        reads_call(*names, dialects=dialects, hint=hint)(bind_call)
         return bind
 
     return declare
@@ -129,50 +154,29 @@ def reads_call(*names: str) -> Callable[[B], B]:
 def read_as(function: Function) -> None:
     """Let a function be read as its declaration says."""
     for node, parts in function.syntax:
-        HANDLERS[node] = Handler(parts, _regular(function.name, parts))
-    for name in function.names:
-        NAMED[name] = _named(function.name)
-
-
-def _regular(function: str, parts: tuple[str, ...]) -> Bind:
-    """A function on the node's parts, in order; refused in dialects in which it may mean something else."""
-
-    def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
-        refuse_elsewhere(b, function, node)
-        return call(function, *b.parts(node, *parts))
-
-    return bind
-
-
-def _named(function: str) -> BindNamed:
-    return lambda b, arguments: named(function, b, arguments)
-
-
-def named(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """A function that the parser leaves as a plain name."""
-    if b.dialect not in FUNCTIONS[function].dialects:
-        raise TypeClash(f"{function.upper()} is read in spark only", hint="what it means elsewhere was not compared")
-    return call(function, *arguments)
-
-
-def refuse_elsewhere(b: ExpressionBinder, function: str, node: exp.Expr) -> None:
-    """Refuse a function of Spark in a dialect in which it may mean something else, or raises at what is NULL here."""
-    if b.dialect not in (FUNCTIONS[function].dialects if function in FUNCTIONS else SPARK_FAMILY):
-        called = (b.source.called(node) or function).upper()
-        b.source.refuse(
-            f"{called} in {b.dialect}", node, "what it means there was not compared with Spark: write it in spark"
+        reads(node, parts=" ".join(parts), dialects=function.dialects)(
+            lambda b, node, parts=parts: call(function.name, *b.parts(node, *parts))
         )
-    if b.dialect in DATABASES and function == "right" and not _is_number(node.expression, 0):
-        b.source.refuse("RIGHT of what is no constant number", node, "below 0 databases differ")
-    if b.dialect in DATABASES and function == "split_part":
-        separator = node.args.get("delimiter")
-        constant = isinstance(separator, exp.Literal) and separator.is_string and separator.name
-        if not (constant and _is_number(node.args.get("part_index"), 1)):
-            b.source.refuse("this SPLIT_PART", node, "write a constant separator, and a constant place from 1 on")
-    if function == "next_day":
-        day = node.args.get("expression")
-        if not isinstance(day, exp.Literal) or day.name.upper() not in _DAYS:
-            b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
+    reads_name(*function.names, dialects=function.dialects)(lambda b, arguments: call(function.name, *arguments))
+
+
+def _only_in(dialects: frozenset[str], bind: B, what: str, hint: str) -> Bind:
+    if dialects == EVERYWHERE:
+        return bind
+
+    def bind_here(b: ExpressionBinder, node: exp.Expr) -> Expression:
+        refuse_elsewhere(b, dialects, node, what, hint)
+        return bind(b, node)
+
+    return bind_here
+
+
+def refuse_elsewhere(
+    b: ExpressionBinder, dialects: frozenset[str], node: exp.Expr, what: str = "", hint: str = ELSEWHERE
+) -> None:
+    """Refuse what may mean something else, or raises where it is NULL here, in all but some dialects."""
+    if b.dialect not in dialects:
+        b.source.refuse(f"{what or b.called(node)} in {b.dialect}", node, hint)
 
 
 def unwrapped(node: exp.Expr) -> exp.Expr:
@@ -181,7 +185,3 @@ def unwrapped(node: exp.Expr) -> exp.Expr:
     while isinstance(node, wrappers) and not node.args.get("format"):
         node = node.this
     return node
-
-
-def _is_number(node: exp.Expr | None, least: int) -> bool:
-    return isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least

@@ -15,7 +15,7 @@ from workbench.sql.algebra.arithmetic import fits
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, NARROW, Kind, decimal, integer
 from workbench.sql.functions.calls import call, cast, within
-from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
+from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]
@@ -122,7 +122,7 @@ def _bits(b: ExpressionBinder, *operands: Operand) -> int:
     literals = [value for node, value in operands if _is_literal(node) and isinstance(value, Constant)]
     others = [value.type.bits for node, value in operands if not (_is_literal(node) and isinstance(value, Constant))]
     least = NARROW[0] if b.rules.narrow_literals and others else 32
-    return max([*others, *(_least_bits(value, least, b.dialect in SPARK_FAMILY) for value in literals)])
+    return max([*others, *(_least_bits(value, least, b.rules.literals_have_signs) for value in literals)])
 
 
 def _is_literal(node: exp.Expr) -> bool:
@@ -140,7 +140,6 @@ def _least_bits(literal: Constant, least: int, has_sign: bool) -> int:
 
 def _shift(function: str) -> Bind:
     def bind(b: ExpressionBinder, node: exp.Binary | exp.Anonymous) -> Expression:
-        refuse_elsewhere(b, function, node)
         parts = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
         return shifted(b, function, parts[0], [b.bind(part) for part in parts])
 
@@ -149,6 +148,6 @@ def _shift(function: str) -> Bind:
 
 reads(exp.Floor)(whole_number("floor"))
 reads(exp.Ceil)(whole_number("ceil"))
-reads(exp.BitwiseLeftShift, parts="this expression")(_shift("shiftleft"))
-reads(exp.BitwiseRightShift, parts="this expression")(_shift("shiftright"))
-reads_call("shiftrightunsigned")(_shift("shiftrightunsigned"))
+reads(exp.BitwiseLeftShift, parts="this expression", dialects=SPARK_FAMILY)(_shift("shiftleft"))
+reads(exp.BitwiseRightShift, parts="this expression", dialects=SPARK_FAMILY)(_shift("shiftright"))
+reads_call("shiftrightunsigned", dialects=SPARK_FAMILY)(_shift("shiftrightunsigned"))

@@ -14,19 +14,23 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import Arguments, function
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.stored_values import with_names
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 
-@reads(exp.Struct, parts="expressions")
+@reads(
+    exp.Struct,
+    parts="expressions",
+    dialects=SPARK_FAMILY | ONLY_DUCKDB,
+    what="a struct",
+    hint="write it in spark: STRUCT(a AS x, b AS y)",
+)
 def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
     """A struct of named values; the parser gives names to those that have none."""
-    if b.dialect not in (*SPARK_FAMILY, "duckdb"):
-        b.source.refuse(f"a struct in {b.dialect}", node, "write it in spark: STRUCT(a AS x, b AS y)")
     named: list[tuple[str, Expression]] = []
     for place, part in enumerate(node.expressions, start=1):
         if isinstance(part, exp.PropertyEQ):
             named.append((part.this.name, b.bind(part.expression)))
-        elif b.dialect == "duckdb":
+        elif b.rules.fields_have_names:
             raise b.source.error("a field of a struct has a name", part, "write {'x': a}")
         else:
             named.append((f"col{place}", b.bind(part)))
@@ -35,14 +39,6 @@ def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
     except SqlError as error:
         raise b.source.error(error.message, node, error.hint) from None
     return Call("struct", tuple(value for _, value in named), type_)
-
-
-@reads(exp.JSONFormat)
-def to_json(b: ExpressionBinder, node: exp.JSONFormat) -> Expression:
-    """TO_JSON(s) of a struct, an array or a map, as Spark writes it."""
-    if b.dialect not in SPARK_FAMILY:
-        b.source.refuse(f"TO_JSON in {b.dialect}", node, "write it in spark")
-    return call("to_json", b.bind(node.this))
 
 
 def fields(value: Expression) -> list[tuple[str, Expression]]:
@@ -107,6 +103,6 @@ DECLARED = [
     function("struct(field...)", _struct, rule=_struct_type, of_null=True),
     function("field(struct, place)", lambda call, arguments: f"({arguments[0]}).f{arguments[1].removesuffix('L')}",
              rule=_field_type),
-    function("to_json(value)",
-             lambda call, arguments: f"to_json({with_names(arguments[0], call.arguments[0].type)})", rule=_json_type),
+    function("to_json(value)", rule=_json_type, nodes=[exp.JSONFormat],
+             spark=lambda call, arguments: f"to_json({with_names(arguments[0], call.arguments[0].type)})"),
 ]  # fmt: skip

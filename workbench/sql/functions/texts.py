@@ -13,7 +13,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, refuse_elsewhere
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
@@ -90,6 +90,28 @@ def left(b: ExpressionBinder, node: exp.Left) -> Expression:
     return call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
 
 
+@reads(exp.Right, parts="this expression", dialects=COMPARED)
+def right(b: ExpressionBinder, node: exp.Right) -> Expression:
+    """RIGHT(text, n)."""
+    if not (b.rules.texts_as_in_spark or _is_number(node.expression, 0)):
+        b.source.refuse("RIGHT of what is no constant number", node, "below 0 databases differ")
+    return call("right", *b.parts(node, "this", "expression"))
+
+
+@reads(exp.SplitPart, parts="this delimiter part_index", dialects=COMPARED)
+def split_part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
+    """SPLIT_PART(text, separator, n), counted from 1."""
+    separator = node.args.get("delimiter")
+    is_constant = isinstance(separator, exp.Literal) and separator.is_string and separator.name
+    if not (b.rules.texts_as_in_spark or (is_constant and _is_number(node.args.get("part_index"), 1))):
+        b.source.refuse("this SPLIT_PART", node, "write a constant separator, and a constant place from 1 on")
+    return call("split_part", *b.parts(node, "this", "delimiter", "part_index"))
+
+
+def _is_number(node: exp.Expr | None, least: int) -> bool:
+    return isinstance(node, exp.Literal) and node.name.isdigit() and int(node.name) >= least
+
+
 @reads(exp.StrPosition, parts="this substr position occurrence")
 def position(b: ExpressionBinder, node: exp.StrPosition) -> Expression:
     """INSTR, POSITION and their like: the first occurrence, counted from 1."""
@@ -132,33 +154,23 @@ def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
     return _null_if_empty(b, result) if replacement == empty else result
 
 
-@reads_name("try_parse_url")
-def parse_url(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """PARSE_URL(url, part[, key]), which is NULL for what is no URL."""
-    if b.dialect not in SPARK_FAMILY or len(arguments) not in (2, 3):
-        raise TypeClash("PARSE_URL takes a URL, a part and a key, in spark", hint="PARSE_URL(s, 'QUERY', 'page')")
-    return call("try_parse_url", *arguments)
-
-
-@reads(exp.Overlay, parts="this expression from_ for_")
+@reads(exp.Overlay, parts="this expression from_ for_", dialects=SPARK_FAMILY)
 def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
     """OVERLAY(text PLACING other FROM place [FOR length]); without a length that of the other."""
-    refuse_elsewhere(b, "overlay", node)
     parts = b.parts(node, "this", "expression", "from_", "for_")
     return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
 
 
-@reads_name("split_index")
+@reads_name("split_index", takes=3)
 def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """Flink's SPLIT_INDEX(text, separator, n): the part between separators, the first one for 0; NULL beyond the last.
 
     Example:
         >>> # SPLIT_INDEX('a/b', '/', 1) is 'b', and SPLIT_INDEX('a/b', '/', 2) is NULL
     """
-    text, separator, place = arguments if len(arguments) == 3 else (None, None, None)
+    text, separator, place = arguments
     if not isinstance(separator, Constant) or not isinstance(separator.value, str) or not separator.value:
         raise TypeClash("SPLIT_INDEX takes a text, a constant separator and a number")
-    assert text is not None and place is not None
     found = call("-", call("length", text), call("length", call("replace", text, separator, Constant("", STRING))))
     parts = call("div", found, Constant(len(separator.value), INTEGER))
     within = call("and", call(">=", place, Constant(0, INTEGER)), call("<=", place, parts))
@@ -169,7 +181,6 @@ def split_index(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """REGEXP_EXTRACT, REGEXP_REPLACE and their like, with constant patterns of Java."""
     name = _REGULAR[type(node)]
-    refuse_elsewhere(b, name, node)
     pattern = b.bind(node.expression)
     if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
         b.source.refuse("a pattern that is not a constant string", node.expression)
@@ -195,23 +206,18 @@ def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
     return call(name, *arguments)
 
 
-@reads(exp.Initcap, parts="this expression")
+@reads(exp.Initcap, parts="this expression", dialects=SPARK_FAMILY)
 def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
     """INITCAP, whose words are what blanks separate."""
-    refuse_elsewhere(b, "initcap", node)
     if node.expression is not None and node.expression.name != " ":
         b.source.refuse("INITCAP with delimiters", node)
     return call("initcap", b.bind(node.this))
 
 
-reads(exp.ParseUrl, parts="this part_to_extract key")(
-    lambda b, node: parse_url(b, b.parts(node, "this", "part_to_extract", "key"))
-)
 reads_name("btrim")(lambda b, arguments: call("trim", *arguments))
 for _node in _REGULAR:
-    if _node is not exp.RegexpExtractAll:
-        reads(_node, parts="this expression group replacement null_if_pos_overflow")(regular_expression)
-reads(exp.RegexpExtractAll, parts="this expression group")(regular_expression)
+    _more = "" if _node is exp.RegexpExtractAll else "replacement null_if_pos_overflow"
+    reads(_node, parts=f"this expression group {_more}", dialects=SPARK_FAMILY)(regular_expression)
 
 
 DECLARED = [
@@ -238,7 +244,7 @@ DECLARED = [
     function("bit_length(string): integer", nodes=[exp.BitLength],
              help="bit_length(expr) Returns the bit length of string data or number of bits of binary data.",
              example="SELECT bit_length('Spark SQL') → 72"),
-    function("right(string, integer): string", "right({0}, {int1})", nodes=[exp.Right], dialects=COMPARED),
+    function("right(string, integer): string", "right({0}, {int1})"),
     function("startswith(string, string): boolean", nodes=[exp.StartsWith], dialects=COMPARED),
     function("endswith(string, string): boolean", nodes=[exp.EndsWith]),
     function("contains(string, string): boolean", nodes=[exp.Contains],
@@ -262,7 +268,7 @@ DECLARED = [
                   "the delimiter `delim`.",
              example="SELECT substring_index('www.apache.org', '.', 2) → www.apache"),
     function("split_part(string, string, integer): string",
-             "(case when {2} <> 0 then split_part({0}, {1}, {int2}) end)", nodes=[exp.SplitPart], dialects=COMPARED),
+             "(case when {2} <> 0 then split_part({0}, {1}, {int2}) end)"),
     function("repeat(string, integer): string",
              f"(case when try_multiply({{1}}, length({{0}})) <= {_MOST} then repeat({{0}}, {{int1}}) end)",
              nodes=[exp.Repeat], dialects=COMPARED,
@@ -300,7 +306,8 @@ DECLARED = [
              help="try_url_decode(str) This is a special version of `url_decode` that performs the same operation, "
                   "but returns a NULL value instead of raising an error if the decoding cannot be performed.",
              example="SELECT try_url_decode('https%3A%2F%2Fspark.apache.org') → https://spark.apache.org"),
-    function("try_parse_url(string, string...): string", costly=True),
+    function("try_parse_url(string, string[, string]): string", nodes=[exp.ParseUrl],
+             parts="this part_to_extract key", names="try_parse_url", costly=True),
     function("is_valid_utf8(string): boolean", names="is_valid_utf8",
              help="is_valid_utf8(str) Returns true if `str` is a valid UTF-8 string, otherwise returns false.",
              example="SELECT is_valid_utf8('Spark') → true"),

@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.dialects import DIALECTS
 
 Builder = Callable[..., exp.Expr]
 FunctionParser = Callable[[Any], exp.Expr | None]
@@ -70,9 +70,9 @@ def _parser_class(dialect: str) -> type[Parser]:
         "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
         "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
     }
-    if dialect in SPARK_FAMILY:
+    if DIALECTS[dialect].explodes:
         functions["INLINE_OUTER"] = partial(_build, "INLINE_OUTER", InlineOuter.from_arg_list)
-    if dialect == "postgres":  # an arrow reads JSON there, also in arguments of functions
+    if not DIALECTS[dialect].has_lambdas:  # an arrow reads JSON there, also in arguments of functions
         changes["LAMBDAS"] = {sign: parse for sign, parse in base.LAMBDAS.items() if sign is not TokenType.ARROW}
     make = cast(Callable[..., type[Parser]], type(base))
     return make("_Parser", (_Refusing, base), changes)

@@ -20,7 +20,9 @@ from workbench.sql.syntax.interval_texts import with_whole_intervals
 from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
-DATABASES = ("postgres", "duckdb")
+"""Dialects of a function that was compared with no database."""
+ONLY_DUCKDB, ONLY_POSTGRES = frozenset({"duckdb"}), frozenset({"postgres"})
+DATABASES = ONLY_DUCKDB | ONLY_POSTGRES
 """Dialects of which more functions than usual were compared."""
 EXAMINED = frozenset(DIALECTS)
 """The dialects that are read."""

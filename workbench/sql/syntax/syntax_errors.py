@@ -14,8 +14,8 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError
-from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.foreign_syntax import usual_form
 from workbench.sql.syntax.source_text import SourceText
 
@@ -161,7 +161,7 @@ def _is_passed_over(before: Token | None, word: Token, after: Token | None, dial
         case TokenType.VALUES:
             return last is TokenType.COMMA or (last in _SIGNS and first is TokenType.L_PAREN)
         case TokenType.ISNULL | TokenType.NOTNULL:  # of few databases, to which it says IS NULL
-            return dialect not in DATABASES and first in _OPERANDS and last is not TokenType.L_PAREN
+            return not DIALECTS[dialect].isnull_is_operator and first in _OPERANDS and last is not TokenType.L_PAREN
     return False
 
 

@@ -18,7 +18,6 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.collation import note_key
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.results import as_text
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 IN_ORDER = ("listagg", "array_agg")
@@ -116,7 +115,7 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
     if len(arguments) > 2:
         raise b.source.error(f"LISTAGG takes a text and a separator, not {len(arguments)} arguments", node)
     value, separator = (*arguments, Constant("", STRING))[:2]
-    if b.dialect not in (*SPARK_FAMILY, "oracle") and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
+    if not b.rules.lists_any_values and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
         b.source.refuse("LISTAGG of such values", node, "databases write numbers and times differently")
     if not isinstance(separator, Constant) or separator.type != STRING:
         b.source.refuse("a separator that is not a constant text", node)

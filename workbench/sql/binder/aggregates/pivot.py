@@ -16,11 +16,8 @@ from sqlglot import exp
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.functions.aggregate_calls import aggregate_name
 from workbench.sql.logical import output_columns
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
-_READ = SPARK_FAMILY | {"duckdb"}
-"""The dialects whose names of columns and cells of no rows were compared."""
 _COUNTS = ("count", "count_if", "approx_count_distinct", "regr_count")
 _NUMERIC = ("sum", "avg", "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "median")
 _STRICT = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Round, exp.Cast, exp.DataType, exp.Literal)
@@ -38,7 +35,7 @@ def without_pivots(select: exp.Select, context: QueryContext) -> exp.Select:
     places = [from_, *(select.args.get("joins") or ())] if from_ is not None else []
     for place in places:
         pivots = place.this.args.get("pivots") or ()
-        if pivots and context.source.dialect in _READ:
+        if pivots and context.source.rules.pivots:
             item = place.this.copy()
             item.set("pivots", None)
             for pivot in pivots:
@@ -51,7 +48,7 @@ def without_pivots(select: exp.Select, context: QueryContext) -> exp.Select:
 def simplified(pivot: exp.Pivot, context: QueryContext) -> exp.Query:
     """DuckDB's ``PIVOT t ON k IN ('a', 'b') USING SUM(x) GROUP BY g``, or ``UNPIVOT t ON a, b INTO NAME k VALUE v``."""
     source, on, into = context.source, pivot.expressions, pivot.args.get("into")
-    if source.dialect != "duckdb":
+    if not source.rules.pivots_on:
         source.refuse("PIVOT … ON", pivot, "it is DuckDB's: write t PIVOT (SUM(x) FOR k IN ('a', 'b')) in FROM")
     source.refuse_others(pivot, {"this", "expressions", "using", "group", "unpivot", "into", "with_"}, "PIVOT")
     if pivot.args.get("unpivot"):
@@ -86,7 +83,7 @@ def _rewritten(pivot: exp.Pivot, item: exp.Expr, context: QueryContext) -> exp.Q
     else:
         query = context.query(exp.select("*").from_(inner))
     names = [name for name, _ in output_columns(query)]
-    if context.source.dialect == "duckdb":  # which keeps the names as the source spells them
+    if context.source.rules.pivots_on:  # which keeps the names as the source spells them
         streams = (context.schema.stream(table.name) for table in item.find_all(exp.Table))
         spelled = ChainMap(*(dict(context.schema.spelled.get(stream[0], {})) for stream in streams if stream))
         names = [spelled.get(name.lower(), name) for name in names]
@@ -107,7 +104,7 @@ def _pivoted(pivot: exp.Pivot, field: exp.In, item: exp.Expr, names: Sequence[st
     cells: list[exp.Expr] = []
     for value in field.expressions:
         test = _test(field.this, value.this if isinstance(value, exp.PivotAlias) else value, pivot, source)
-        cells += [_cell(node, test, source.dialect in SPARK_FAMILY) for node in aggregates]
+        cells += [_cell(node, test, not source.rules.pivots_on) for node in aggregates]
     titled = [exp.alias_(cell, name, copy=False) for cell, name in zip(cells, pivot.args["columns"], strict=True)]
     select = exp.select(*(g.copy() for g in groups), *titled, copy=False).from_(item.copy())
     return select.group_by(*(g.copy() for g in groups)) if groups else select
@@ -126,7 +123,7 @@ def _unpivoted(pivot: exp.Pivot, field: exp.In, item: exp.Expr, names: Sequence[
     for entry, column in zip(field.expressions, listed, strict=True):
         # DuckDB gives the name that the column has, Spark the one that is written.
         own = next((n for n in names if n.lower() == column.name.lower()), column.name)
-        called = own if source.dialect == "duckdb" else column.name
+        called = own if source.rules.pivots_on else column.name
         if isinstance(entry, exp.PivotAlias):
             called = entry.args["alias"].name
         name = exp.alias_(exp.Literal.string(called), field.this.copy())
@@ -150,7 +147,7 @@ def _check(node: exp.Expr, aggregates: Sequence[exp.Expr], pivot: exp.Pivot, sou
         _refuse("PIVOT of that expression", pivot, source)
     known = [aggregate_name(part) for other in aggregates for part in _calls(other)]
     counts = any(name in _COUNTS for name in known)
-    if source.dialect in SPARK_FAMILY and counts and not all(name in (*_COUNTS, *_NUMERIC) for name in known):
+    if not source.rules.pivots_on and counts and not all(name in (*_COUNTS, *_NUMERIC) for name in known):
         _refuse("PIVOT of COUNT beside that aggregate", pivot, source)
     if "array_agg" in known or "listagg" in known:
         _refuse("PIVOT of arrays and lists", pivot, source)

@@ -34,7 +34,7 @@ from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.dialects import Dialect
 from workbench.sql.functions.arrays.arrays import HAS_PLACE, element_of
-from workbench.sql.functions.arrays.databases import entries_of, parts
+from workbench.sql.functions.arrays.databases import entries_of
 from workbench.sql.functions.arrays.lengths import ended, longest
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.json_paths import elements, is_elements
@@ -43,7 +43,6 @@ from workbench.sql.logical import output_columns
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.query_limits import MOST_ROWS
 from workbench.sql.syntax.arguments import InlineOuter
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 _ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
@@ -117,10 +116,10 @@ def add_elements(
         array, of_json = elements(b, function)
     else:
         array = _array(arrays[0], context, scope)
-    if source.dialect not in SPARK_FAMILY and isinstance(function, (exp.Posexplode, exp.ExplodeOuter)):
+    if not source.rules.explodes and isinstance(function, (exp.Posexplode, exp.ExplodeOuter)):
         source.refuse(f"{function.key.upper()} in {source.dialect}", function, "UNNEST(x) WITH ORDINALITY has places")
     is_map = array.type.kind is Kind.MAP
-    if is_map and (isinstance(function, exp.Inline) or source.dialect not in SPARK_FAMILY):
+    if is_map and (isinstance(function, exp.Inline) or not source.rules.explodes):
         hint = "EXPLODE(m) has the entries of a map in spark, and UNNEST(MAP_ENTRIES(m)) elsewhere"
         raise source.error("rows of a map by this function", function, hint)
     array = entries_of(array)
@@ -191,9 +190,7 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
         if isinstance(node, exp.Array):
             context.source.refuse_others(node, {"expressions", "bracket_notation"}, "an array")
             array = call("array", *map(b.bind, node.expressions))
-        elif isinstance(node, (exp.Split, exp.StringToArray)):
-            array = parts(b, node)
-        elif isinstance(node, exp.GenerateSeries) and context.source.dialect not in SPARK_FAMILY:
+        elif isinstance(node, exp.GenerateSeries) and not context.source.rules.explodes:
             array = _series(node, b, context.source)
         else:
             array = b.bind(node)

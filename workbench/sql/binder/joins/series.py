@@ -23,7 +23,6 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.query_limits import MOST_ROWS
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _MOST = MOST_ROWS * MOST_ROWS
 """Values of a series: the places that two VALUES give."""
@@ -73,7 +72,7 @@ def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | Non
         step = _integer(b.bind(node.args["step"])) if node.args.get("step") is not None else 1
         if first is None or last is None or not step:
             return None
-        if node.args.get("step") is None and b.dialect in SPARK_FAMILY and first > last:
+        if node.args.get("step") is None and b.rules.explodes and first > last:
             step = -1  # SEQUENCE goes down by itself
         series = ConstantSeries(Constant(first, INTEGER), step, _count(first, last, step, node), node)
     if series.count > _MOST:
@@ -89,7 +88,7 @@ def name_of_series(node: exp.GenerateSeries) -> str:
 def _is_called_here(node: exp.GenerateSeries, b: ExpressionBinder) -> bool:
     """Whether the text's database has the function by this name."""
     is_sequence = (b.source.called(node) or "").upper() == "SEQUENCE"
-    return b.dialect in (SPARK_FAMILY if is_sequence else DATABASES)
+    return b.rules.explodes if is_sequence else b.rules.generates_series
 
 
 def _integer(value: Expression) -> int | None:
@@ -114,7 +113,7 @@ def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: E
             hint = "databases go on differently after a shorter month: take the first of the month"
             b.source.refuse("a series of months from a day after the 28th", node, hint)
         return ConstantSeries(start, part, _count(0, _months(first, last), many, node), node)
-    if part.counts == "seconds" and start.type == DATE and b.dialect in SPARK_FAMILY:
+    if part.counts == "seconds" and start.type == DATE and b.rules.explodes:
         b.source.refuse("a series of dates by hours", node, "CAST both ends AS TIMESTAMP")
     step = many * (_MICROS_OF_DAY if part.counts == "days" else 1_000_000)
     return ConstantSeries(start, part, _count(0, (last - first) // dt.timedelta(microseconds=1), step, node), node)
@@ -123,10 +122,10 @@ def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: E
 def _step(node: exp.GenerateSeries, is_of_dates: bool, b: ExpressionBinder) -> tuple[IntervalPart, int]:
     """The interval between times, and how many months, days or seconds it is."""
     step = node.args.get("step")
-    if isinstance(step, exp.Literal) and step.is_string and b.dialect in DATABASES:
+    if isinstance(step, exp.Literal) and step.is_string and b.rules.generates_series:
         step = exp.Interval(this=step)
     parts = (interval_parts(b, step) or []) if step is not None else []
-    if step is None and is_of_dates and b.dialect in SPARK_FAMILY:
+    if step is None and is_of_dates and b.rules.explodes:
         parts = [IntervalPart("days", Constant(1, INTEGER))]
     many = parts[0].many.value if len(parts) == 1 and isinstance(parts[0].many, Constant) else None
     if not isinstance(many, int) or many == 0:

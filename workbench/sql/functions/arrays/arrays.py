@@ -19,8 +19,8 @@ from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expressi
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Arguments, TypeRule, each, function
-from workbench.sql.functions.reading import ExpressionBinder, reads, refuse_elsewhere
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _MOST = 100_000
 """Elements of an array that ``sequence`` or ``array_repeat`` makes."""
@@ -210,52 +210,39 @@ def _variable(call: Call, arguments: Sequence[str]) -> str:
     return "`" + str(name.value).replace("`", "``") + "`"
 
 
-@reads(exp.Bracket, parts="this expressions offset returns_list_for_maps")
+@reads(
+    exp.Bracket, parts="this expressions offset returns_list_for_maps", dialects=COMPARED, what="an element of an array"
+)
 def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
     """``array[0]``, ELEMENT_AT(array, 1), and ``map['k']``."""
-    if b.dialect not in DATABASES:
-        refuse_elsewhere(b, "an element of an array", node)
     array, *place = b.parts(node, "this", "expressions")
     if len(place) != 1:
         b.source.refuse("a part of an array, [...]", node, "SLICE(x, 1, 2) are the first two elements")
     if array.type.kind is Kind.MAP:
-        if b.dialect == "duckdb" and array.type.key_and_value[0].kind is not Kind.STRING:  # the parser has taken 1 away
+        if (
+            b.rules.places_from_one and array.type.key_and_value[0].kind is not Kind.STRING
+        ):  # the parser has taken 1 away
             b.source.refuse("m[k] of keys that are no texts", node, "write MAP_EXTRACT_VALUE(m, k)")
         return call("map_value", array, place[0])
-    if b.dialect in DATABASES:
-        return _from_one(b, array, place[0], node)
-    return call("element_at" if node.args.get("offset") else "get", array, place[0])
-
-
-def _from_one(b: ExpressionBinder, array: Expression, place: Expression, node: exp.Bracket) -> Expression:
-    """``n[1]``, whose place is a constant from 1 on; the parser has taken 1 from it."""
-    if not isinstance(place, Constant) or not isinstance(place.value, int) or place.value < 0:
+    number = place[0].value if isinstance(place[0], Constant) else None
+    if b.rules.places_from_one and (not isinstance(number, int) or number < 0):  # the parser has taken 1 from it
         b.source.refuse(f"this place of an array in {b.dialect}", node, "write a constant, 1 or more")
-    return call("get", array, place)
+    return call("element_at" if node.args.get("offset") and not b.rules.places_from_one else "get", array, place[0])
 
 
-@reads(exp.GenerateSeries, parts="start end step is_end_exclusive")
+@reads(exp.GenerateSeries, parts="start end step is_end_exclusive", dialects=SPARK_FAMILY)
 def sequence(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
     """SEQUENCE(a, b[, step]); GENERATE_SERIES has no such name in Spark."""
-    if (b.source.called(node) or "").upper() == "GENERATE_SERIES" and b.dialect in SPARK_FAMILY:
+    if (b.source.called(node) or "").upper() == "GENERATE_SERIES":
         b.source.refuse(
             "GENERATE_SERIES in spark", node, "SEQUENCE(a, b) is an array, and EXPLODE(SEQUENCE(a, b)) its rows"
         )
-    refuse_elsewhere(b, "sequence", node)
     return call("sequence", *b.parts(node, "start", "end", "step"))
 
 
-@reads(exp.ArrayInsert, parts="this position expression")
-def inserted(b: ExpressionBinder, node: exp.ArrayInsert) -> Expression:
-    """ARRAY_INSERT(array, place, value), whose places count from 1, or from the end below 0."""
-    refuse_elsewhere(b, "array_insert", node)
-    return call("array_insert", *b.parts(node, "this", "position", "expression"))
-
-
-@reads(exp.RegexpSplit, parts="this expression limit")
+@reads(exp.RegexpSplit, parts="this expression limit", dialects=SPARK_FAMILY)
 def split(b: ExpressionBinder, node: exp.RegexpSplit) -> Expression:
     """SPLIT(text, pattern), whose pattern is a constant of Java."""
-    refuse_elsewhere(b, "split", node)
     subject, pattern, *limit = b.parts(node, "this", "expression", "limit")
     if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
         b.source.refuse("a pattern that is not a constant string", node.expression)
@@ -266,11 +253,9 @@ def split(b: ExpressionBinder, node: exp.RegexpSplit) -> Expression:
     return call("split", subject, pattern, *limit)
 
 
-@reads(exp.ArraySort, parts="this expression asc nulls_first")
+@reads(exp.ArraySort, parts="this expression asc nulls_first", dialects=SPARK_FAMILY | ONLY_DUCKDB)
 def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
     """SORT_ARRAY(array, ascending), NULLs first when ascending; ARRAY_SORT(array), NULLs last; LIST_SORT in duckdb."""
-    if b.dialect != "duckdb":
-        refuse_elsewhere(b, "sort_array", node)
     if node.expression is not None:
         b.source.refuse("ARRAY_SORT with a lambda", node.expression, "SORT_ARRAY(x, false) sorts down")
     array = b.bind(node.this)
@@ -285,10 +270,9 @@ def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
     return call("sort_array", array, up)
 
 
-@reads(exp.Reverse)
+@reads(exp.Reverse, dialects=SPARK_FAMILY)
 def reverse(b: ExpressionBinder, node: exp.Reverse) -> Expression:
     """REVERSE of a text or an array."""
-    refuse_elsewhere(b, "reverse", node)
     value = b.bind(node.this)
     return call("array_reverse" if value.type.kind is Kind.ARRAY else "reverse", value)
 
@@ -324,7 +308,7 @@ DECLARED = [
     function("array_remove(array, element)", rule=_looked_up(None), nodes=[exp.ArrayRemove]),
     function("array_insert(array, place, element)",
              f"(case when {{1}} <> 0 and abs({{1}}) <= {_MOST} then array_insert({{0}}, {{int1}}, {{2}}) end)",
-             rule=_inserted, of_null=True),
+             rule=_inserted, of_null=True, nodes=[exp.ArrayInsert]),
     function("array_union(array, array)", rule=_both_arrays(_same), names="array_union"),
     function("array_intersect(array, array)", rule=_both_arrays(_same), nodes=[exp.ArrayIntersect],
              parts="expressions"),

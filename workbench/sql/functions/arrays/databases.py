@@ -16,26 +16,25 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.operators import comparison
-from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name, refuse_elsewhere
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 
 _NULL = Constant(None, STRING)
 _ZERO = Constant(0, INTEGER)
 BindBinary = Callable[[ExpressionBinder, exp.Binary], Expression]
 
 
-@reads(exp.ArraySize, parts="this expression")
+@reads(exp.ArraySize, parts="this expression", dialects=COMPARED)
 def size(b: ExpressionBinder, node: exp.ArraySize) -> Expression:
     """The number of elements; ARRAY_LENGTH(n, 1) of none is NULL in postgres."""
-    if b.dialect not in DATABASES:
-        refuse_elsewhere(b, "array_size", node)
-    elif b.dialect == "postgres" and node.expression is None:
+    if b.rules.arrays_have_dimensions and node.expression is None:
         raise b.source.error("ARRAY_LENGTH takes an array and 1", node, "CARDINALITY(n) counts the elements")
-    if node.expression is not None and (b.dialect in SPARK_FAMILY or node.expression != exp.Literal.number(1)):
+    if node.expression is not None and (not b.rules.places_from_one or node.expression != exp.Literal.number(1)):
         b.source.refuse("the length of an inner array", node.expression, "ARRAY_LENGTH(n, 1) is that of the array")
     count = call("array_size", entries_of(b.bind(node.this)))
-    return call("nullif", count, _ZERO) if b.dialect == "postgres" else count
+    return call("nullif", count, _ZERO) if b.rules.arrays_have_dimensions else count
 
 
 def entries_of(value: Expression) -> Expression:
@@ -43,37 +42,32 @@ def entries_of(value: Expression) -> Expression:
     return call("map_entries", value) if value.type.kind is Kind.MAP else value
 
 
-@reads_name("cardinality")
+@reads_name("cardinality", dialects=COMPARED)
 def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """CARDINALITY(n): in postgres the elements of all arrays inside, so of plain elements only."""
-    if b.dialect not in (*SPARK_FAMILY, *DATABASES):
-        raise TypeClash("CARDINALITY is read in spark, postgres and duckdb")
     count = call("array_size", *map(entries_of, arguments))
-    if b.dialect == "postgres" and element_of(arguments[0]).kind is Kind.ARRAY:
+    if b.rules.arrays_have_dimensions and element_of(arguments[0]).kind is Kind.ARRAY:
         raise TypeClash("CARDINALITY of arrays of arrays", arguments[0], "ARRAY_LENGTH(n, 1) counts the outer ones")
     return count
 
 
-@reads(exp.ArrayToString, parts="this expression null")
+@reads(exp.ArrayToString, parts="this expression null", dialects=COMPARED)
 def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     """ARRAY_TO_STRING(s, ','): NULLs are left out; where all are NULL it is NULL in duckdb."""
-    if b.dialect not in DATABASES:
-        refuse_elsewhere(b, "array_join", node)
     arguments = b.parts(node, "this", "expression", "null")
     text = call("array_join", *arguments)
-    if b.dialect == "duckdb":
-        array = arguments[0]
-        known = call("array_compact", array)
-        only_nulls = call("and", _is(call("array_size", array), ">"), _is(call("array_size", known), "="))
-        return call("case", only_nulls, _NULL, text)
-    return text
+    if not b.rules.joined_nulls_are_null:
+        return text
+    array = arguments[0]
+    known = call("array_compact", array)
+    only_nulls = call("and", _is(call("array_size", array), ">"), _is(call("array_size", known), "="))
+    return call("case", only_nulls, _NULL, text)
 
 
-@reads(exp.Split, exp.StringToArray, parts="this expression")
+@reads(exp.Split, parts="this expression", dialects=SPARK_FAMILY | ONLY_DUCKDB)
+@reads(exp.StringToArray, parts="this expression", dialects=SPARK_FAMILY | ONLY_POSTGRES)
 def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
     """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
-    if b.dialect != ("duckdb" if isinstance(node, exp.Split) else "postgres"):
-        refuse_elsewhere(b, "split", node)
     b.source.refuse_others(node, {"this", "expression"}, "an array")
     separator = node.expression
     if not separator.is_string or not separator.name:
@@ -86,14 +80,12 @@ def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expressio
     return call("case", is_other, split, is_empty, empty_array(split.type), Constant(None, split.type))
 
 
-@reads(exp.ArrayContains, parts="this expression")
+@reads(exp.ArrayContains, parts="this expression", dialects=SPARK_FAMILY | ONLY_DUCKDB)
 def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
     """ARRAY_CONTAINS(n, v); in duckdb NULLs among the elements do not make the answer NULL."""
-    if b.dialect != "duckdb":
-        refuse_elsewhere(b, "array_contains", node)
     array, value = b.parts(node, "this", "expression")
     found = call("array_contains", array, value)
-    if b.dialect != "duckdb":
+    if not b.rules.finds_beside_nulls:
         return found
     known = call("not", call("or", call("is_null", array), call("is_null", value)))
     return call("case", known, call("coalesce", found, Constant(False, BOOLEAN)), _NULL)
@@ -104,7 +96,7 @@ def any_of(symbol: str, otherwise: BindBinary) -> BindBinary:
 
     def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
         array = _quantified(node.expression, "any" if symbol == "=" else "all")
-        if array is None or b.dialect not in DATABASES:
+        if array is None or not b.rules.places_from_one:
             return otherwise(b, node)
         value, elements = b.bind(node.this), b.bind(array)
         if is_null(value):

@@ -12,20 +12,15 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind, common_type, decimal
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, refuse_elsewhere
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _FIRST = Constant(1, INTEGER)
 
 
 def over_elements(function: str) -> Callable[[ExpressionBinder, Any], Expression]:
     """A function of an array and a lambda over its elements."""
-
-    def bind(b: ExpressionBinder, node: exp.Transform | exp.ArrayFilter | exp.Exists) -> Expression:
-        if b.dialect != "duckdb" or function == "exists":
-            refuse_elsewhere(b, function, node)
-        return _over_elements(function, b, node, [node.this, node.expression])
-
-    return bind
+    return lambda b, node: _over_elements(function, b, node, [node.this, node.expression])
 
 
 def of_elements(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
@@ -43,10 +38,9 @@ def _over_elements(function: str, b: ExpressionBinder, node: exp.Expr, parts: li
     return call(function, *arrays, b.function_body(parts[-1], *types))
 
 
-@reads(exp.Reduce, parts="this initial merge finish")
+@reads(exp.Reduce, parts="this initial merge finish", dialects=SPARK_FAMILY)
 def reduced(b: ExpressionBinder, node: exp.Reduce) -> Expression:
     """AGGREGATE(array, start, (sum, x) -> …[, sum -> …]); the sum takes the type that holds start and what is added."""
-    refuse_elsewhere(b, "aggregate", node)
     array, start = b.parts(node, "this", "initial")
     merge, element_type = node.args.get("merge"), element_of(array)
     body = b.function_body(merge, start.type, element_type)
@@ -70,7 +64,8 @@ def reduced(b: ExpressionBinder, node: exp.Reduce) -> Expression:
     return call("element_at", call("transform", call("array", total), b.function_body(finish, total.type)), _FIRST)
 
 
-for _node, _function in ((exp.Transform, "transform"), (exp.ArrayFilter, "filter"), (exp.Exists, "exists")):
-    reads(_node, parts="this expression")(over_elements(_function))
+reads(exp.Exists, parts="this expression", dialects=SPARK_FAMILY)(over_elements("exists"))
+for _node, _function in ((exp.Transform, "transform"), (exp.ArrayFilter, "filter")):
+    reads(_node, parts="this expression", dialects=SPARK_FAMILY | ONLY_DUCKDB)(over_elements(_function))
 for _function in ("forall", "zip_with"):
     reads_call(_function)(of_elements(_function))

@@ -25,8 +25,8 @@ from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import Arguments, TypeRule, function, variable_sql
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, refuse_elsewhere
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 MAP_FROM_ENTRIES, MAP_OF, NO_MAP = "map_from_entries", "map_of", "no_map"
@@ -74,8 +74,8 @@ def _entries(arguments: Arguments) -> tuple[Arguments, DataType]:
     return arguments, array_of(entry)
 
 
-NAMES = ("map_entries", "map_values")
-"""Functions of one map that the parser leaves as plain names, the same in duckdb."""
+_HAVE_MAPS = SPARK_FAMILY | ONLY_DUCKDB
+_reads = partial(reads, dialects=_HAVE_MAPS, what="a map", hint="it is read in spark and duckdb")
 _KEY, _VALUE = Constant(0, INTEGER), Constant(1, INTEGER)
 _ENTRIES = sqlglot.parse_one(
     "TRANSFORM(SPLIT(text, pair), `one pair` -> STRUCT(SPLIT(`one pair`, sign, 2)[0], SPLIT(`one pair`, sign, 2)[1]))",
@@ -83,10 +83,9 @@ _ENTRIES = sqlglot.parse_one(
 )
 
 
-@reads(exp.VarMap, exp.Map, exp.ToMap, parts="this keys values")
+@_reads(exp.VarMap, exp.Map, exp.ToMap, parts="this keys values")
 def map_constructor(b: ExpressionBinder, node: exp.VarMap | exp.Map | exp.ToMap) -> Expression:
     """MAP('a', x, 'b', y) in spark; MAP {'a': x} and MAP([k], [v]) in duckdb."""
-    _refuse_elsewhere(b, node)
     if isinstance(node, exp.ToMap) and isinstance(node.this, exp.Bracket):
         return b.bind(_map_before_brackets(node.this))
     if isinstance(node, exp.ToMap):
@@ -133,10 +132,9 @@ def from_entries(b: ExpressionBinder, entries: Expression, node: exp.Expr) -> Ex
     return call(MAP_FROM_ENTRIES, entries)
 
 
-@reads(exp.MapFromEntries)
+@_reads(exp.MapFromEntries)
 def of_entries(b: ExpressionBinder, node: exp.MapFromEntries) -> Expression:
     """MAP_FROM_ENTRIES(array of structs)."""
-    _refuse_elsewhere(b, node)
     return from_entries(b, b.bind(node.this), node)
 
 
@@ -167,10 +165,9 @@ def _of_arrays(b: ExpressionBinder, keys: Expression, values: Expression, node: 
     return from_entries(b, call("case", same, paired, other, none, Constant(None, paired.type)), node)
 
 
-@reads(exp.StrToMap, parts="this pair_delim key_value_delim")
+@reads(exp.StrToMap, parts="this pair_delim key_value_delim", dialects=SPARK_FAMILY)
 def of_text(b: ExpressionBinder, node: exp.StrToMap) -> Expression:
     """STR_TO_MAP(text, pair, sign), whose separators are constant patterns of Java."""
-    refuse_elsewhere(b, "str_to_map", node)
     parts = {"text": node.this, "pair": node.args["pair_delim"], "sign": node.args["key_value_delim"]}
     tree = _ENTRIES.copy()
     for column in list(tree.find_all(exp.Column)):
@@ -178,37 +175,25 @@ def of_text(b: ExpressionBinder, node: exp.StrToMap) -> Expression:
     return from_entries(b, b.bind(tree), node)
 
 
-@reads_call("map_concat")
+@reads_call("map_concat", dialects=SPARK_FAMILY)
 def concatenated(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     """MAP_CONCAT(m, n), which have no key in common; in duckdb that of the later one would stay."""
-    if b.dialect not in SPARK_FAMILY:
-        b.source.refuse(f"MAP_CONCAT in {b.dialect}", node, "it is read in spark")
     maps = unify(b.parts(node, "expressions"))[0] if node.expressions else ()
     if not maps:
         raise TypeClash("MAP_CONCAT takes maps")
     return from_entries(b, call("flatten", call("array", *(call("map_entries", each) for each in maps))), node)
 
 
-@reads(exp.MapKeys, exp.MapContainsKey, parts="this key")
+@_reads(exp.MapKeys, exp.MapContainsKey, parts="this key")
 def key_of(b: ExpressionBinder, node: exp.MapKeys | exp.MapContainsKey) -> Expression:
     """MAP_KEYS(m), and MAP_CONTAINS_KEY(m, key)."""
-    _refuse_elsewhere(b, node)
     if isinstance(node, exp.MapKeys):
         return call("map_keys", b.bind(node.this))
     return call("map_contains_key", *b.parts(node, "this", "key"))
 
 
-def read_of_map(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """MAP_ENTRIES and MAP_VALUES, in duckdb also MAP_CONTAINS and MAP_EXTRACT_VALUE."""
-    only_duckdb = function not in NAMES
-    if b.dialect != "duckdb" and (only_duckdb or b.dialect not in SPARK_FAMILY):
-        raise TypeClash(f"this function of maps in {b.dialect}", None, "m['k'] and MAP_CONTAINS_KEY are read in spark")
-    return call(function, *arguments)
-
-
 def over_entries(function: str, b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     """MAP_FILTER, TRANSFORM_VALUES and TRANSFORM_KEYS: a map and a lambda of a key and a value."""
-    refuse_elsewhere(b, function, node)
     if len(node.expressions) != 2:
         raise TypeClash(f"{function.upper()} takes a map and a lambda", None, "as in (k, v) -> …")
     entries = call("map_entries", b.bind(node.expressions[0]))
@@ -237,17 +222,11 @@ def _with(expression: Expression, others: Mapping[Expression, Expression]) -> Ex
     return replace(expression, arguments=tuple(_with(part, others) for part in expression.arguments))
 
 
-def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
-    if b.dialect not in (*SPARK_FAMILY, "duckdb"):
-        b.source.refuse(f"a map in {b.dialect}", node, "it is read in spark and duckdb")
-
-
-for _name in NAMES:
-    reads_name(_name)(partial(read_of_map, _name))
-reads_name("map_contains")(partial(read_of_map, "map_contains_key"))
-reads_name("map_extract_value")(partial(read_of_map, "map_value"))
+for _name, _function in (("map_contains", "map_contains_key"), ("map_extract_value", "map_value")):
+    _hint = "m['k'] and MAP_CONTAINS_KEY are read in spark"
+    reads_name(_name, dialects=ONLY_DUCKDB, hint=_hint)(lambda b, arguments, name=_function: call(name, *arguments))
 for _name in ("map_filter", "transform_keys", "transform_values"):
-    reads_call(_name)(partial(over_entries, _name))
+    reads_call(_name, dialects=SPARK_FAMILY)(partial(over_entries, _name))
 DECLARED = [
     function(f"{MAP_OF}(entries)", "{0}", rule=_of_entries, inner=True),
     # An entry that is NULL is invalid; of a NULL array the answer is NULL.
@@ -256,10 +235,11 @@ DECLARED = [
     function(f"{MAP_FROM_ENTRIES}(entries)",
              f"transform(array({{0}}), {_M} -> if(exists({_M}, {_E} -> {_E} is null) or "
              f"{_IS_NONE.format(_M)}, null, {_M}))[0]", rule=_of_entries),
-    function("map_entries(map)", "{0}", rule=_entries),
+    function("map_entries(map)", "{0}", rule=_entries, names="map_entries", dialects=_HAVE_MAPS),
     function("map_keys(map)", _KEYS, rule=_of_map(lambda key, value: array_of(key))),
     function("map_values(map)", f"transform({{0}}, {_K} -> {_K}.f1)",
-             rule=_of_map(lambda key, value: array_of(value))),
+             rule=_of_map(lambda key, value: array_of(value)), names="map_values",
+             dialects=_HAVE_MAPS),
     function("map_value(map, key)", f"(get(filter({{0}}, {_K} -> {_K}.f0 = {{1}}), 0)).f1",
              rule=_of_map(lambda key, value: value, with_key=True), inner=True),
     function("map_contains_key(map, key)", f"array_contains({_KEYS}, {{1}})",

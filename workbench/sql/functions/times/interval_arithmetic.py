@@ -21,7 +21,6 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.results import computed
 from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
@@ -195,5 +194,5 @@ def _whole(b: ExpressionBinder, number: Expression, node: exp.Expr) -> Expressio
 
 
 def _refuse_rounding(b: ExpressionBinder, what: str, hint: str, node: exp.Expr) -> None:
-    if b.dialect not in (*SPARK_FAMILY, "oracle"):
+    if not b.rules.rounds_intervals:
         b.source.refuse(what, node, f"databases round it differently: {hint}")

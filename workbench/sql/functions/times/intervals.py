@@ -20,7 +20,6 @@ from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times.zoned import at_clock
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
@@ -31,9 +30,6 @@ _SECONDS_OF_DAY = 86_400
 _OF_UNIT = re.compile(r"([+-]?[0-9]{1,10})\s*([a-z]+)(?:\s+|$)", re.IGNORECASE)
 _OF_CLOCK = re.compile(r"([+-]?)([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9]))?(?:\s+|$)")
 """Parts of the text of an interval: ``2 hours``, ``01:30:00``."""
-_OF_SPARK = {"make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"), "make_ym_interval": ("YEAR", "MONTH")}
-_OF_DUCKDB = {f"to_{unit.lower()}s": (unit,) for unit in _UNITS}
-"""Functions that make intervals -> the units of their arguments."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +71,9 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
                 return [part.times(factor) for part in interval_parts(b, interval) or ()]
     if isinstance(node, exp.MakeInterval):
         return [_part(b, unit, _value(node.args[unit.lower()])) for unit in _UNITS if node.args.get(unit.lower())]
-    if isinstance(node, exp.ToDays) and b.dialect == "duckdb":
+    if isinstance(node, exp.ToDays) and "to_days" in b.rules.intervals:
         return [_part(b, "DAY", node.this)]
-    named = _OF_DUCKDB if b.dialect == "duckdb" else _OF_SPARK if b.dialect in SPARK_FAMILY else {}
-    if isinstance(node, exp.Anonymous) and (units := named.get(node.name.lower())):
+    if isinstance(node, exp.Anonymous) and (units := b.rules.intervals.get(node.name.lower())):
         if len(node.expressions) > len(units):
             raise b.source.error(f"{node.name} takes {len(units)} values", node, ", ".join(units).lower())
         return [_part(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)]

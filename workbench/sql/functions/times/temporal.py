@@ -37,7 +37,7 @@ from workbench.sql.functions.times.intervals import IntervalPart, add_interval, 
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
 from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, of_utc, session_timestamp
 from workbench.sql.syntax import date_formats
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTER": "QUARTER", "Q": "QUARTER",
           "MONTH": "MONTH", "MON": "MONTH", "MM": "MONTH", "WEEK": "WEEK", "IW": "WEEK", "DD": "DAY", "DDD": "DAY",
@@ -159,11 +159,9 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
     return cast(value, type_)
 
 
-@reads_name("try_to_timestamp")
+@reads_name("try_to_timestamp", takes=1, dialects=SPARK_FAMILY, hint="write CAST(x AS TIMESTAMP)")
 def try_to_timestamp(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TRY_TO_TIMESTAMP(x)."""
-    if b.dialect not in SPARK_FAMILY or len(arguments) != 1:
-        raise TypeClash("TRY_TO_TIMESTAMP takes one argument, in spark", hint="write CAST(x AS TIMESTAMP)")
     return session_timestamp(cast(arguments[0], INSTANT))
 
 
@@ -291,10 +289,9 @@ def _passing(b: ExpressionBinder, length: exp.Interval) -> list[IntervalPart]:
     return [replace(part, passes=True) for part in interval_parts(b, length) or ()]
 
 
-@reads(exp.StrToUnix, parts="this format")
+@reads(exp.StrToUnix, parts="this format", dialects=SPARK_FAMILY)
 def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
     """UNIX_TIMESTAMP of a time, or of a text under a format: seconds since 1970 without their fraction."""
-    _refuse_elsewhere(b, node)
     value, format_ = b.bind(unwrapped(node.this)), node.args.get("format")
     if format_ is not None:
         _pattern(b, format_, date_formats.from_strftime)
@@ -305,10 +302,9 @@ def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
     return call("div", call("unix_micros", in_utc(b, coercion.as_time(value))), Constant(1_000_000, INTEGER))
 
 
-@reads(exp.UnixToStr, parts="this format")
+@reads(exp.UnixToStr, parts="this format", dialects=SPARK_FAMILY)
 def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     """FROM_UNIXTIME(seconds[, format]), a text."""
-    _refuse_elsewhere(b, node)
     format_ = node.args.get("format")
     if format_ is None:
         raise b.source.error("FROM_UNIXTIME takes seconds and a format", node)
@@ -316,35 +312,27 @@ def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     return call("date_format", of_utc(b, call("timestamp_seconds", b.bind(node.this))), pattern)
 
 
-@reads(exp.DateFromUnixDate)
+@reads(exp.DateFromUnixDate, dialects=SPARK_FAMILY)
 def date_from_days(b: ExpressionBinder, node: exp.DateFromUnixDate) -> Expression:
     """DATE_FROM_UNIX_DATE(days since 1970)."""
-    _refuse_elsewhere(b, node)
     return call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
 
 
-@reads(exp.MonthsBetween, parts="this expression roundoff")
+@reads(exp.MonthsBetween, parts="this expression roundoff", dialects=SPARK_FAMILY)
 def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     """MONTHS_BETWEEN(later, earlier[, rounded to 8 digits]), by months of 31 days."""
-    _refuse_elsewhere(b, node)
     times = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
     rounds = b.bind(node.args["roundoff"]) if node.args.get("roundoff") is not None else Constant(True, BOOLEAN)
     return call("months_between", *(coercion.coerce(time, TIMESTAMP) for time in times), rounds)
 
 
-def _refuse_elsewhere(b: ExpressionBinder, node: exp.Expr) -> None:
-    if b.dialect not in SPARK_FAMILY:
-        called = (b.source.called(node) or node.key).upper()
-        b.source.refuse(f"{called} in {b.dialect}", node, "what it means there was not compared with Spark")
-
-
-@reads_name("date_part", "datepart")
+@reads_name("date_part", "datepart", takes=2, dialects=SPARK_FAMILY)
 def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_PART('YEAR', x), as EXTRACT(YEAR FROM x)."""
-    unit = arguments[0].value if arguments and isinstance(arguments[0], Constant) else None
+    unit = arguments[0].value if isinstance(arguments[0], Constant) else None
     name = _PARTS.get(str(unit).upper())
-    if len(arguments) != 2 or name is None or name == "second" or b.dialect not in SPARK_FAMILY:
-        raise TypeClash("DATE_PART takes a part and a time, in spark", hint=f"there are {', '.join(_PARTS)}")
+    if name is None or name == "second":
+        raise TypeClash("DATE_PART takes a part and a time", hint=f"there are {', '.join(_PARTS)}")
     return call(name, arguments[1])
 
 
@@ -356,6 +344,14 @@ def add_months(b: ExpressionBinder, node: exp.AddMonths) -> Expression:
     if not b.rules.months_keep_last_day:
         return moved
     return call("case", call("=", value, call("last_day", value)), call("last_day", moved), moved)
+
+
+@reads(exp.NextDay, parts="this expression", dialects=SPARK_FAMILY)
+def next_day(b: ExpressionBinder, node: exp.NextDay) -> Expression:
+    """NEXT_DAY(d, 'MON'), the first such day after a date."""
+    if not isinstance(node.expression, exp.Literal) or node.expression.name.upper() not in _DAYS:
+        b.source.refuse("NEXT_DAY of what is no constant day", node, "as in NEXT_DAY(d, 'MON')")
+    return call("next_day", *b.parts(node, "this", "expression"))
 
 
 @reads(exp.LastDay)
@@ -377,6 +373,7 @@ _NAMES = {
               "November", "December"),
 }  # fmt: skip
 """The names that duckdb gives days and months, in whatever language."""
+_DAYS = {name.upper()[:length] for name in _NAMES["dayofweek"] for length in (2, 3, 9)}
 
 
 def name_of(function: str, part: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
@@ -384,7 +381,6 @@ def name_of(function: str, part: str) -> Callable[[ExpressionBinder, exp.Expr], 
 
     def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
         if not b.rules.full_names_of_days:
-            _refuse_elsewhere(b, node)
             return call(function, b.bind(node.this))
         return call("elt", call(part, b.bind(node.this)), *(Constant(name, STRING) for name in _NAMES[part]))
 
@@ -406,7 +402,7 @@ for _node, _part in _PARTS_OF_TIMES.items():
     reads(_node)(part(_part))
 for _node, _function in {exp.UnixSeconds: "unix_seconds", exp.UnixMillis: "unix_millis",
                          exp.UnixMicros: "unix_micros"}.items():  # fmt: skip
-    reads(_node)(partial(epoch_units, _function))
-reads(exp.Dayname)(name_of("dayname", "dayofweek"))
-reads(exp.Monthname)(name_of("monthname", "month"))
+    reads(_node, dialects=SPARK_FAMILY)(partial(epoch_units, _function))
+reads(exp.Dayname, dialects=SPARK_FAMILY | ONLY_DUCKDB)(name_of("dayname", "dayofweek"))
+reads(exp.Monthname, dialects=SPARK_FAMILY | ONLY_DUCKDB)(name_of("monthname", "month"))
 reads(exp.Trunc, parts="this decimals")(lambda b, node: trunc(b, b.parts(node, "this", "decimals")))

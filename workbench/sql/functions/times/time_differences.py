@@ -19,7 +19,7 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.times.interval_arithmetic import subtracted
 from workbench.sql.functions.times.intervals import interval_parts
-from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
 
 _MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
            "WEEK": 604_800_000_000}  # fmt: skip
@@ -29,25 +29,22 @@ _NEXT = {"HOUR": "DAY", "MINUTE": "HOUR"}
 _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 
 
-@reads(exp.TimestampDiff, parts="this expression unit")
+@reads(exp.TimestampDiff, parts="this expression unit", dialects=SPARK_FAMILY)
 def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
     unit = named_unit(node)
-    if unit not in _MICROS or b.dialect not in SPARK_FAMILY:
+    if unit not in _MICROS:
         called = (b.source.called(node) or "TIMESTAMPDIFF").upper()
-        b.source.refuse(f"{called} in {unit}", node, f"{_WHOLE}, in spark")
+        b.source.refuse(f"{called} in {unit}", node, _WHOLE)
     return _whole_units(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
 
 
-@reads(exp.DateBin, parts="this expression unit")
+@reads(exp.DateBin, parts="this expression unit", dialects=DATABASES, hint="GROUP BY window(t, '15 minutes') in spark")
 def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     """TIME_BUCKET(width, t[, origin]) of duckdb, DATE_BIN(width, t, origin) of postgres: where a stretch begins.
 
     Stretches of constant width begin at the origin, a constant: in duckdb Monday, 3 January 2000, if there is none.
     """
-    if b.dialect not in DATABASES:
-        called = (b.source.called(node) or "DATE_BIN").upper()
-        b.source.refuse(f"{called} in {b.dialect}", node, "GROUP BY window(t, '15 minutes') in spark")
     width_node, origin_node = node.this, node.args.get("unit")
     if isinstance(origin_node, exp.Var):
         b.source.refuse("an origin that is no constant", node, "as in TIMESTAMP '2000-01-03'")
@@ -58,7 +55,7 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     micros = micros_of(width) if width.type == INTERVAL else None
     if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
         b.source.refuse("a stretch of time of no constant width", node.this, "as in INTERVAL '15 minutes'")
-    if time.type == DATE and b.dialect == "postgres":
+    if time.type == DATE and b.rules.bucket_of_date_is_time:
         time = cast(time, TIMESTAMP)
     origin = cast(origin, TIMESTAMP)
     if time.type != TIMESTAMP or not isinstance(origin, Constant) or origin.value is None:
@@ -74,14 +71,14 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     later, earlier = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
     if unit == "DAY" and later.type == earlier.type == DATE:
         return call("-", later, earlier)  # the same in every dialect, and linear, so that it is shared
-    if node.args.get("unit") is not None and b.dialect in SPARK_FAMILY:
+    if node.args.get("unit") is not None and b.rules.date_diff == "whole units":
         return timestamp_diff(b, node)
     if unit == "DAY":
         return call("-", coercion.coerce(later, DATE), coercion.coerce(earlier, DATE))
-    if b.dialect == "duckdb" and unit == "WEEK":
+    if b.rules.date_diff == "borders" and unit == "WEEK":
         # What it counts has changed between versions.
         b.source.refuse("a date difference in weeks", node, "date_sub('week', a, b) counts whole weeks")
-    if b.dialect != "duckdb" or unit not in _MICROS | _IN_YEAR:
+    if b.rules.date_diff != "borders" or unit not in _MICROS | _IN_YEAR:
         b.source.refuse(f"a date difference in {unit}", node, "in days it is")
     if unit in _IN_YEAR:
         return call("-", _period(later, unit), _period(earlier, unit))
@@ -89,12 +86,12 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     return _whole_units(later, earlier, unit)
 
 
-@reads_name("date_sub", "datesub")
+@reads_name("date_sub", "datesub", takes=3, dialects=ONLY_DUCKDB)
 def date_sub(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_SUB('minute', from, to) of DuckDB: whole units, toward zero."""
-    unit = str(arguments[0].value).upper() if arguments and isinstance(arguments[0], Constant) else ""
-    if len(arguments) != 3 or unit not in _MICROS or b.dialect != "duckdb":
-        raise coercion.TypeClash("DATE_SUB takes a unit and two times, in duckdb", hint=f"{_WHOLE} units")
+    unit = str(arguments[0].value).upper() if isinstance(arguments[0], Constant) else ""
+    if unit not in _MICROS:
+        raise coercion.TypeClash("DATE_SUB takes a unit and two times", hint=f"{_WHOLE} units")
     return _whole_units(_time(arguments[2]), _time(arguments[1]), unit)
 
 
@@ -120,7 +117,7 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
     if sides is not None and any(side.type.kind is Kind.TIMESTAMP for side in sides):
         micros = call("-", *(call("unix_micros", side) for side in subtracted(*sides)))
     elif sides is not None:
-        if b.dialect not in SPARK_FAMILY or unit != "DAY":
+        if not b.rules.difference_of_dates_is_interval or unit != "DAY":
             b.source.refuse(
                 f"EXTRACT of {unit} of a difference of dates", node, "it is a number of days: leave EXTRACT out"
             )
@@ -134,18 +131,16 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
     return call("div", micros, Constant(_MICROS[unit], INTEGER))
 
 
-@reads(exp.TimeToUnix)
+@reads(exp.TimeToUnix, dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")
 def epoch(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
     """EPOCH(t) of DuckDB: seconds since 1970, a DOUBLE."""
-    _only_duckdb(b, node)
     micros = call("unix_micros", b.bind(node.this))
     return call("/", cast(micros, DOUBLE), Constant(1e6, DOUBLE))
 
 
-@reads(exp.UnixToTime, parts="this scale")
+@reads(exp.UnixToTime, parts="this scale", dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")
 def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     """EPOCH_MS(t) of DuckDB: milliseconds since 1970, rounded, or of an INTEGER, the time that is so long after."""
-    _only_duckdb(b, node)
     value = b.bind(node.this)
     if node.args.get("scale") is None or node.args["scale"].name != "3":
         b.source.refuse((b.source.called(node) or "this function").upper(), node)
@@ -154,14 +149,6 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     micros = call("unix_micros", value)
     half = call("case", call("<", micros, Constant(0, INTEGER)), Constant(-500, INTEGER), Constant(500, INTEGER))
     return call("div", call("+", micros, half), Constant(1_000, INTEGER))
-
-
-@reads_name("epoch_us")
-def epoch_us(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """EPOCH_US(t) of DuckDB: microseconds since 1970."""
-    if len(arguments) != 1 or b.dialect != "duckdb":
-        raise coercion.TypeClash("EPOCH_US takes a time, in duckdb")
-    return call("unix_micros", arguments[0])
 
 
 def named_unit(node: exp.Expr) -> str:
@@ -187,9 +174,7 @@ def _time(value: Expression) -> Expression:
     return coercion.coerce(coercion.as_time(value), TIMESTAMP)
 
 
-def _only_duckdb(b: ExpressionBinder, node: exp.Expr) -> None:
-    if b.dialect != "duckdb":
-        b.source.refuse((b.source.called(node) or node.key).upper(), node, "EXTRACT(EPOCH FROM t)")
+reads_name("epoch_us", dialects=ONLY_DUCKDB)(lambda b, arguments: call("unix_micros", *arguments))
 
 
 @reads_call("age")

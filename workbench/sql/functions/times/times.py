@@ -66,7 +66,7 @@ DECLARED = [
     function("trunc_date(date, string): date", "trunc({0}, {1})"),
     function("trunc_timestamp(timestamp, string): timestamp", "cast(date_trunc({1}, {0}) as timestamp_ntz)"),
     function("last_day(date): date"),
-    function("next_day(date, string): date", nodes=[exp.NextDay]),
+    function("next_day(date, string): date"),
     function("add_months(date, integer): date", f"(case when {_MANY_YEARS} then add_months({{0}}, {{int1}}) end)"),
     function("add_months_to_timestamp(timestamp, integer): timestamp",
              f"(case when {_MANY_YEARS} then {{0}} + make_ym_interval(0, {{int1}}) end)"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from sqlglot import exp
 
 from workbench.errors import SqlError
@@ -13,7 +11,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import INSTANT, STRING, TIMESTAMP
 from workbench.sql.algebra.zones import BY_OFFSET_OF, KEPT_INSTANT_OF, UTC, clock_of, instant_of, known_zone, zoning
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.reading import ExpressionBinder, named, reads, reads_name, refuse_elsewhere, unwrapped
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, unwrapped
 from workbench.sql.syntax.dialects import DATABASES, SPARK_FAMILY
 
 _TYPED = "CAST it AS TIMESTAMP, the time on a clock, or AS TIMESTAMP WITH TIME ZONE, an instant"
@@ -30,16 +28,14 @@ def at_time_zone(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -
         zones = [Constant(UTC, STRING), Constant(_zone(b, node.args["zone"]), STRING)]
         utc = coercion.coerce(in_utc(b, coercion.as_time(b.bind(unwrapped(node.this)))), TIMESTAMP)
         return of_utc(b, call("convert_timezone", *(zones if called.startswith("from") else reversed(zones)), utc))
-    if b.dialect not in DATABASES:
+    if not b.rules.at_time_zone:
         b.source.refuse("AT TIME ZONE", node, "in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t) converts")
     return _at(b.bind(node.this), _zone(b, node.args["zone"]))
 
 
-@reads_name("timezone")
+@reads_name("timezone", takes=2, dialects=DATABASES, hint="CONVERT_TIMEZONE in spark")
 def timezone(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TIMEZONE(zone, t) of postgres and duckdb, as t AT TIME ZONE zone."""
-    if b.dialect not in DATABASES or len(arguments) != 2:
-        raise TypeClash("TIMEZONE takes a zone and a time, in postgres and duckdb", hint="CONVERT_TIMEZONE in spark")
     zone = arguments[0].value if isinstance(arguments[0], Constant) else None
     try:
         return _at(arguments[1], known_zone(str(zone)))
@@ -53,11 +49,14 @@ def _at(time: Expression, zone: str) -> Expression:
     return clock_of(time, zone) if time.type == INSTANT else instant_of(time, zone, zoning().takes_last)
 
 
-@reads(exp.ConvertTimezone, parts="source_tz target_tz timestamp")
+@reads(
+    exp.ConvertTimezone,
+    parts="source_tz target_tz timestamp",
+    dialects=SPARK_FAMILY,
+    hint="t AT TIME ZONE 'Europe/Berlin' converts",
+)
 def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expression:
     """CONVERT_TIMEZONE([from,] to, timestamp), both zones constants; from that of the session if it is left out."""
-    if b.dialect not in SPARK_FAMILY:
-        b.source.refuse(f"CONVERT_TIMEZONE in {b.dialect}", node, "t AT TIME ZONE 'Europe/Berlin' converts")
     source, target = node.args.get("source_tz"), _zone(b, node.args["target_tz"])
     zones = (zoning().zone if source is None else _zone(b, source), target)
     time = coercion.coerce(b.bind(unwrapped(node.args["timestamp"])), TIMESTAMP)
@@ -91,18 +90,12 @@ def session_timestamp(instant: Expression) -> Expression:
     return instant if zoning().zone != UTC else clock_of(instant, UTC)
 
 
-def _of_epoch(function: str, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """TIMESTAMP_SECONDS(n) and its like."""
-    return of_utc(b, named(function, b, arguments))
-
-
-for _unit in ("seconds", "millis", "micros"):
-    reads_name(f"timestamp_{_unit}")(partial(_of_epoch, f"timestamp_{_unit}"))
+for _name in ("timestamp_seconds", "timestamp_millis", "timestamp_micros"):
+    reads_name(_name, dialects=SPARK_FAMILY)(lambda b, arguments, name=_name: of_utc(b, call(name, *arguments)))
 
 
 def epoch_units(function: str, b: ExpressionBinder, node: exp.Expr) -> Expression:
     """UNIX_SECONDS(t) and its like."""
-    refuse_elsewhere(b, function, node)
     return call(function, in_utc(b, coercion.as_time(b.bind(unwrapped(node.this)))))
 
 
@@ -112,9 +105,9 @@ def at_clock(b: ExpressionBinder, instant: Expression, clock: Expression, unit: 
     Of two instants Spark takes the one with the offset of before, and databases the last. But DuckDB keeps the offset
     where an interval is added, and both where the clock is truncated to a small ``unit``.
     """
-    here, last, is_duckdb = zoning(), zoning().takes_last, b.dialect == "duckdb"
-    by_offset = last and (unit in ("MINUTE", "SECOND") or (unit == "HOUR" and not is_duckdb))
-    if here.zone == UTC or (last and not by_offset and (unit or not is_duckdb)):
+    here, last, keeps = zoning(), zoning().takes_last, b.rules.keeps_offset
+    by_offset = last and (unit in ("MINUTE", "SECOND") or (unit == "HOUR" and not keeps))
+    if here.zone == UTC or (last and not by_offset and (unit or not keeps)):
         return instant_of(clock, here.zone, last)
     function = BY_OFFSET_OF if by_offset else KEPT_INSTANT_OF
     return call(function, clock, Constant(here.zone, STRING), instant)
