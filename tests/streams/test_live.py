@@ -26,7 +26,7 @@ from workbench.errors import StreamError
 from workbench.session.live.sources import fit_reader
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
 from workbench.streams.ingest import ingest
-from workbench.streams.live import socket_lines
+from workbench.streams.live import iterator, socket_lines
 from workbench.streams.live.polled_query import PolledQuery
 from workbench.streams.live.puller import Puller
 from workbench.streams.live.reader import Reader
@@ -84,7 +84,7 @@ def test_an_iterator_of_tables_with_records_that_do_not_fit(tmp_path: Path) -> N
 
 
 def test_an_iterator_of_tables_beside_records(tmp_path: Path) -> None:
-    """Tables pass as they are where they have the columns and types of the first one; otherwise row by row."""
+    """Columns have the type that all tables have that come at once, where there is one; members stay members."""
     first = pa.table({"id": pa.array([0], pa.int32()), "s": pa.array(["a"]).dictionary_encode(), "m": [Decimal("1.5")]})
     items = [
         first,
@@ -99,12 +99,11 @@ def test_an_iterator_of_tables_beside_records(tmp_path: Path) -> None:
     log, reader = live(tmp_path, iter(items))
     while not take_in(log, reader, 2):
         pass
-    assert ids(log) == [0, 1, 2**40, 3, None, 5, 6, 7]
-    assert [entry.line for entry in log.quarantined] == [6, 7]
-    reasons = [entry.reason for entry in log.quarantined]
-    assert reasons[:2] == ["m: Decimal('22.75') is no decimal(2,1)", "id: 'x' is no integer"]
-    assert [log.read(0, 9)[name].to_pylist()[:4] for name in ("s", "m")] == [
-        ["a", "a", "b", None], [Decimal("1.5"), Decimal("1.5"), Decimal("2.5"), None]
+    assert ids(log) == [0, 1, 2**40, 3, None, 4, 5, 6, 7]
+    (odd,) = log.quarantined
+    assert odd.line == 7 and odd.reason.startswith("id: 'x' is no integer")
+    assert [log.read(0, 9)[name].to_pylist()[:6] for name in ("s", "m")] == [
+        ["a", "a", "b", None, "c", "a"], [*map(Decimal, ("1.5", "1.5", "2.5")), None, None, Decimal("22.75")]
     ]  # fmt: skip
 
 
@@ -187,7 +186,7 @@ def test_a_file_of_json_lines_has_the_columns_of_those_before(tmp_path: Path) ->
     assert ids(log) == [1]
 
 
-def test_files_of_whole_numbers_where_others_have_fractions(tmp_path: Path) -> None:
+def test_files_of_whole_numbers_where_others_have_fractions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON does not say which it means; the other way round nothing would be left of the fraction."""
     for number, fee in enumerate((1.5, 2)):
         file = tmp_path / f"{number}.jsonl"
@@ -196,9 +195,12 @@ def test_files_of_whole_numbers_where_others_have_fractions(tmp_path: Path) -> N
     log, reader = live(tmp_path, str(tmp_path / "*.jsonl"))
     take_in(log, reader, 10)
     assert log.read(0, 9)["fee"].to_pylist() == [1.5, 2.0]
-    other, reader = live(tmp_path / "other", iter([{"id": 0, "fee": 2}, {"id": 1, "fee": 2.5}]))
-    take_in(other, reader, 10)
-    assert other.rows == 1 and "fee: 2.5 is no integer" in other.quarantined[0].reason
+    for sample, fees in (iterator.LOOKED_AT, [2.0, 2.5]), (1, [2]):
+        monkeypatch.setattr(iterator, "LOOKED_AT", sample)
+        other, reader = live(tmp_path / f"{sample}", iter([{"id": 0, "fee": 2}, {"id": 1, "fee": 2.5}]))
+        take_in(other, reader, 10)
+        assert other.read(0, 9)["fee"].to_pylist() == fees
+    assert "fee: 2.5 is no integer" in other.quarantined[0].reason
 
 
 def test_a_polled_query(tmp_path: Path) -> None:

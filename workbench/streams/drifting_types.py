@@ -7,6 +7,9 @@ says how to declare the column.
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +20,7 @@ from workbench.arrow.types import Mask, to_data_type
 from workbench.errors import StreamError, shown
 from workbench.streams.convert import cast_each
 from workbench.streams.drift import shown_type
-from workbench.streams.files.json_values import MORE, MORE_FIELD
+from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text, text_of
 from workbench.streams.guessing import Guess, read
 from workbench.streams.source import QuarantinedRow
 
@@ -44,7 +47,7 @@ def fitted(
             columns.append(pa.nulls(rows.num_rows, field.type))
             continue
         given = rows.column(field.name)
-        values, misfit = same_values(given, field.type)
+        values, misfit = same_values(given, field)
         columns.append(values)
         for place in np.flatnonzero(misfit).tolist() if misfit is not None else ():
             reasons.setdefault(place, _reason(field, given[place].as_py(), given.type))
@@ -63,16 +66,21 @@ def fitted(
     return fitting.filter(pa.array(good)), sorted(misfits, key=lambda entry: entry.line)
 
 
-def same_values(values: pa.Array, wanted: pa.DataType) -> tuple[pa.Array, Mask | None]:
-    """Values as another type, and a mask of those that are none of it (``None``: all are)."""
-    is_, found = pa.types, values.type
+def same_values(values: pa.Array, field: pa.Field) -> tuple[pa.Array, Mask | None]:
+    """Values as a column of another type, and a mask of those that are none of it (``None``: all are).
+
+    A column whose first values say no type has all values, as texts.
+    """
+    is_, found, wanted = pa.types, values.type, field.type
     if is_.is_dictionary(found):
-        return same_values(values.dictionary_decode(), wanted)
+        return same_values(values.dictionary_decode(), field)
     if is_compatible(found, wanted):
         try:
             return cast_compatible(values, wanted), None
         except pa.ArrowInvalid:  # an integer beyond a double, a decimal with more digits
             return cast_each(values, lambda part: cast_compatible(part, wanted))
+    if is_as_text(field):
+        return pa.array([_text(value) for value in values.to_pylist()], pa.string()), None
     if _is_number(found) and _is_number(wanted):
         fitting, misfit = read(values.cast(pa.string()), Guess("", to_data_type(wanted), ""))
         return fitting.cast(wanted), misfit
@@ -87,12 +95,23 @@ def same_values(values: pa.Array, wanted: pa.DataType) -> tuple[pa.Array, Mask |
     return pa.nulls(len(values), wanted), np.asarray(values.is_valid())
 
 
+def common_field(fields: Sequence[pa.Field]) -> pa.Field:
+    """The column of several files or tables, of the type that has all of their values, or else that of the first."""
+    some = [field.with_nullable(True).remove_metadata() for field in fields if not pa.types.is_null(field.type)]
+    if len({field.type for field in some}) < 2:
+        return next(iter(some), fields[0])
+    try:
+        return pa.unify_schemas([pa.schema([field]) for field in some], promote_options="permissive").field(0)
+    except pa.ArrowException:
+        return some[0]
+
+
 def _same_structs(values: pa.StructArray, wanted: pa.StructType) -> tuple[pa.Array, Mask | None]:
     """Structs by the names of their fields; one without a field has NULL there."""
     names, masks, fields = [field.name for field in values.type], list[Mask](), list[pa.Array]()
     for field in wanted:
         inner, misfit = (
-            same_values(pc.struct_field(values, field.name), field.type)
+            same_values(pc.struct_field(values, field.name), field)
             if field.name in names
             else (pa.nulls(len(values), field.type), None)
         )
@@ -104,11 +123,15 @@ def _same_structs(values: pa.StructArray, wanted: pa.StructType) -> tuple[pa.Arr
 
 def _same_lists(values: pa.ListArray, wanted: pa.ListType) -> tuple[pa.Array, Mask | None]:
     lengths = np.asarray(pc.list_value_length(values).fill_null(0))
-    elements, misfit = same_values(values.flatten(), wanted.value_type)
+    elements, misfit = same_values(values.flatten(), wanted.value_field)
     ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     fitting = pa.ListArray.from_arrays(ends, elements, mask=values.is_null()).cast(wanted)
     rows = np.repeat(np.arange(len(values)), lengths)
     return fitting, None if misfit is None else np.isin(np.arange(len(values)), rows[misfit])
+
+
+def _text(value: object) -> str | None:
+    return b64encode(value).decode() if isinstance(value, bytes) else text_of(value)
 
 
 def _is_number(type_: pa.DataType) -> bool:

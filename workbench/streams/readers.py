@@ -17,6 +17,7 @@ from pandas.api.types import infer_dtype
 from workbench.errors import StreamError, nearest, with_article
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
+from workbench.streams.drifting_types import common_field
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.delta_table import delta_table, is_delta_table
@@ -153,21 +154,10 @@ def _open_parquet(paths: Sequence[Path | UrlFile]) -> OpenedSource:
             message = f"{path} has none of the columns of {paths[0].name}: {', '.join(schema.names):.200}"
             raise StreamError(message, hint="add them as separate streams")
     names = dict.fromkeys(name for schema in schemas for name in schema.names)
-    common = pa.schema([_common_field([s.field(name) for s in schemas if name in s.names]) for name in names])
+    common = pa.schema([common_field([s.field(name) for s in schemas if name in s.names]) for name in names])
     some = {name: sum(name in schema.names for schema in schemas) for name in names}
     notes = (f"{n}: {count:,} of {len(paths):,} files have it" for n, count in some.items() if count < len(paths))
     return replace(_of_rows(common, _parquet_batches(paths, common.names), rows), notes=tuple(notes))
-
-
-def _common_field(fields: Sequence[pa.Field]) -> pa.Field:
-    """The column of several files, of the type that keeps all of their values, or else that of the first of them."""
-    some = [field.with_nullable(True).remove_metadata() for field in fields if not pa.types.is_null(field.type)]
-    if len({field.type for field in some}) < 2:
-        return next(iter(some), fields[0])
-    try:
-        return pa.unify_schemas([pa.schema([field]) for field in some], promote_options="permissive").field(0)
-    except pa.ArrowException:
-        return some[0]
 
 
 def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
+from workbench.arrow.compatible import widest_type
 from workbench.sql.algebra.types import MAX_PRECISION
 from workbench.streams.files.connect_schema import is_schema_part
 from workbench.streams.files.json_values import (
@@ -37,6 +38,27 @@ def schema_of(records: Sequence[JsonRecord]) -> pa.Schema:
     )
     said = [part for part in parts if isinstance(part, Mapping)]
     return with_schema_part(schema, said[-1]) if said else schema
+
+
+def first_columns(records: Sequence[JsonRecord]) -> pa.Schema:
+    """The columns, and the fields of structs, that the first of some records has, with the types that all have there.
+
+    Example:
+        >>> first_columns([{"a": None, "s": {"n": 1}}, {"a": 0.5, "s": {"n": 1.5, "k": 1}, "b": 1}])
+        a: double
+        s: struct<n: double>
+          child 0, n: double
+    """
+    schema, first = schema_of(records), schema_of(records[:1])
+    return pa.schema([_first_field(field, schema.field(field.name)) for field in first], metadata=schema.metadata)
+
+
+def _first_field(first: pa.Field, field: pa.Field) -> pa.Field:
+    if pa.types.is_struct(first.type) and pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([_first_field(inner, field.type.field(inner.name)) for inner in first.type]))
+    if pa.types.is_list(first.type) and pa.types.is_list(field.type):
+        return field.with_type(pa.list_(_first_field(first.type.value_field, field.type.value_field)))
+    return field
 
 
 def _envelope_type(name: str, values: Sequence[object]) -> pa.DataType:
@@ -122,7 +144,20 @@ def _inferred(values: Sequence[object]) -> pa.DataType:
 def _known(type_: pa.DataType) -> pa.DataType:
     """A type whose parts have one, also where no value says which."""
     if pa.types.is_list(type_):
-        return pa.list_(field_of("item", _known(type_.value_type)))
-    if pa.types.is_struct(type_):
-        return pa.struct([field_of(field.name, _known(field.type)) for field in type_])
-    return type_
+        return pa.list_(_known_field(type_.value_field.with_name("item")))
+    return pa.struct([*map(_known_field, type_)]) if pa.types.is_struct(type_) else type_
+
+
+def _known_field(field: pa.Field) -> pa.Field:
+    return field if field.metadata else field_of(field.name, _known(field.type))
+
+
+def widest_field(field: pa.Field) -> pa.Field:
+    """A column of a table as the widest of the types that are one; where its type says nothing, of texts.
+
+    Example:
+        >>> [widest_field(pa.field("f", type_)).type for type_ in (pa.null(), pa.int8(), pa.list_(pa.null()))]
+        [DataType(string), DataType(int64), ListType(list<item: string>)]
+    """
+    known = _known_field(field)
+    return known.with_type(widest_type(known.type))

@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.compatible import widest_type
 from workbench.errors import StreamError
 from workbench.streams.corrections.declared import Changes
 from workbench.streams.drift import Differences, folded, joined
 from workbench.streams.drifting_types import fitted
 from workbench.streams.files.delta_table import delta_table, is_delta_table
+from workbench.streams.files.json_schema import widest_field
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 from workbench.streams.source import QuarantinedRow
 
@@ -170,5 +170,4 @@ def _inserts(rows: pa.Table, version: int) -> pa.Table:
 def _feed_schema(table: Any) -> pa.Schema:
     """The columns of the feed: those of the table, the kind of a change, and its version."""
     own = pa.schema(table.schema().to_arrow())
-    fields = [pa.field(field.name, widest_type(field.type)) for field in own]
-    return pa.schema([*fields, pa.field(_CHANGE, pa.string()), pa.field(_VERSION, pa.int64())])
+    return pa.schema([*map(widest_field, own), pa.field(_CHANGE, pa.string()), pa.field(_VERSION, pa.int64())])

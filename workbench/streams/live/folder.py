@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.arrow.compatible import widest_type
 from workbench.arrow.types import to_arrow
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import stored_name
@@ -25,6 +24,7 @@ from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of, stored_options
 from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.json_schema import widest_field
 from workbench.streams.files.json_values import as_texts, lacking_columns
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import (
@@ -67,7 +67,7 @@ class FolderReader(BaseReader):
         if schema is None:
             first = self._first()
             schema, self.inferred, self.notes = first.schema, first.inferred, first.notes
-        self._schema = pa.schema([field_.with_type(widest_type(field_.type)) for field_ in schema], schema.metadata)
+        self._schema = pa.schema([*map(widest_field, schema)], schema.metadata)
 
     @property
     def schema(self) -> pa.Schema:

@@ -7,7 +7,7 @@ say, holds no other up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, groupby
@@ -16,16 +16,18 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError, with_article
-from workbench.streams.drift import Differences, joined
+from workbench.streams.drift import Differences, folded, joined
+from workbench.streams.drifting_types import common_field, fitted
 from workbench.streams.files.json_records import rows_of
-from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_schema import first_columns, widest_field
+from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.puller import Piece, Puller
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
 from workbench.streams.source import Chunk
 
 _WHOLE = ""
-_SAMPLE = 1_000
-"""First rows of which one must say what columns there are."""
+LOOKED_AT = 1_000
+"""Rows that may say of what types the columns are, of which the first one that has any says what columns there are."""
 
 
 class IteratorReader(TypedReader):
@@ -76,23 +78,36 @@ class IteratorReader(TypedReader):
         self._puller.close()
 
     def _first_schema(self) -> pa.Schema:
-        """The columns of the first of its rows that say any."""
+        """The columns of the first of its rows that say any, with the types that those have, too, that come at once.
+
+        What only later rows have is a member that is new (``drift``).
+        """
         message, hint = (
             "the iterator gives no row, and so says nothing of its columns",
             "add it when it has a first row",
         )
-        for wanted in range(1, _SAMPLE):
+        for wanted in range(1, LOOKED_AT + 1):
             self._puller.want(wanted, patience=None)
-            pieces = [*self._puller.pieces]
-            given = [one for piece in pieces if isinstance(piece, list) for one in piece]
-            if found := [record for _, record in given if not isinstance(record, str)]:
-                return schema_of(found)
-            if tables := [piece for piece in pieces if not isinstance(piece, list)]:
-                return _of_envelopes(tables[0].schema)
+            if self._records:
+                self._puller.look(LOOKED_AT)
+                return first_columns(self._records)
+            if self._tables:
+                self._puller.look(LOOKED_AT)
+                return _of_tables(self._tables)
+            given = [one for piece in self._puller.pieces for one in piece]
             if len(given) < wanted:
                 break
             message, hint = str(given[0][1]), "it must give dicts, or tables"
         raise StreamError(message, hint=hint)
+
+    @property
+    def _records(self) -> list[JsonRecord]:
+        given = (one for piece in self._puller.pieces if isinstance(piece, list) for one in piece)
+        return [record for _, record in given if not isinstance(record, str)]
+
+    @property
+    def _tables(self) -> list[pa.RecordBatch]:
+        return [piece for piece in self._puller.pieces if not isinstance(piece, list)]
 
 
 def _is_arrow(piece: Piece) -> bool:
@@ -101,31 +116,24 @@ def _is_arrow(piece: Piece) -> bool:
 
 def _rows(piece: Piece, first: int, schema: pa.Schema) -> Chunk:
     """Rows with the types of a schema, and those that do not fit; the number of the first is ``first``."""
-    tabular = not isinstance(piece, list)
-    if not isinstance(piece, list):
-        if (rows := _cast(piece, schema)) is not None:
-            return Chunk(rows, np.arange(first, first + len(rows)), found=Differences(tabular=True))
-        try:
-            piece = [(row, row) for row in piece.to_pylist()]
-        except Exception as problem:  # Python has not all that Arrow has
-            piece = [("", f"it cannot be read: {UnexpectedError.of(problem).message}")] * len(piece)
-    numbered = [(number, source, record) for number, (source, record) in enumerate(piece, first)]
-    chunk = rows_of(numbered, schema)
-    return replace(chunk, found=replace(chunk.found, tabular=tabular))
-
-
-def _cast(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch | None:
-    """Rows with the columns of a schema; ``None`` where they have others, or a decimal has more digits."""
-    if set(rows.schema.names) != set(schema.names):
-        return None
-    rows, is_decimal = rows.select(schema.names), pa.types.is_decimal
-    pairs = zip(rows.schema, schema, strict=True)
-    if any(f.type != w.type and not (is_decimal(f.type) and is_decimal(w.type)) for f, w in pairs):
-        return None
+    if isinstance(piece, list):
+        return rows_of([(number, source, record) for number, (source, record) in enumerate(piece, first)], schema)
+    lines = np.arange(first, first + len(piece))
     try:
-        return rows.cast(schema)
-    except pa.ArrowInvalid:
-        return None
+        some, found = folded(piece, schema)
+        rows, misfits = fitted(some, lines, schema)
+    except Exception as problem:  # Python has not all that Arrow has
+        why = f"it cannot be read: {UnexpectedError.of(problem).message}"
+        return rows_of([(number, "", why) for number in lines.tolist()], schema)
+    good = ~np.isin(lines, [entry.line for entry in misfits])
+    return Chunk(rows, lines[good], tuple(misfits), replace(found, tabular=True))
+
+
+def _of_tables(tables: Sequence[pa.RecordBatch]) -> pa.Schema:
+    """The columns of the first of some tables, of types that have the values of all of them, if there are such."""
+    names = tables[0].schema.names
+    fields = (common_field([t.schema.field(name) for t in tables if name in t.schema.names]) for name in names)
+    return _of_envelopes(pa.schema([*map(widest_field, fields)]))
 
 
 def _of_envelopes(schema: pa.Schema) -> pa.Schema:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import GeneratorType
 from typing import TypeAlias
 
@@ -31,6 +32,9 @@ Piece: TypeAlias = "pa.RecordBatch | list[Given]"
 IDLE = 0.2
 """Seconds for which an iterator gives nothing before it is waited for no longer: long for a computation between two
 rows, short for who waits for a batch."""
+
+_AT_ONCE = 0.02
+"""Seconds within which a row comes at once."""
 
 
 class Puller:
@@ -87,6 +91,14 @@ class Puller:
                 break
         if self.problem and self.waiting < rows:
             raise StreamError(self.problem)
+
+    def look(self, rows: int) -> None:
+        """Ask for more rows, up to a number of them, while they come at once; what it raises is said later."""
+        while (there := self.waiting) < rows and not self.ended and not self.problem:
+            with suppress(StreamError):
+                self.want(min(rows, 2 * there + 1), _AT_ONCE)
+            if self.waiting < min(rows, 2 * there + 1):
+                return
 
     @property
     def waiting(self) -> int:
@@ -177,7 +189,7 @@ def _widened(values: pa.Array) -> pa.Array:
         type_ = to_data_type(values.type)
     except StreamError:  # it is said where the columns are checked
         return values
-    if type_.is_text_when_stored or type_.kind is Kind.DECIMAL:
+    if type_.is_text_when_stored or type_.kind is Kind.DECIMAL or pa.types.is_null(values.type):
         return values
     fitting, misfit = convert(values, type_)
     if misfit is not None:
