@@ -177,9 +177,9 @@ select a from T union select s from U
        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
 select a fro T where a = 1 x;
-syntax error: unexpected T
+syntax error: unexpected fro
 select a fro T where a = 1 x
-             ^;
+         ^^^;
 
 select a from T where s = 'x;
 syntax error: a quote or comment is not closed

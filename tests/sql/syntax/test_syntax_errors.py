@@ -14,7 +14,7 @@ from workbench.sql.syntax.source_text import SourceText
 @pytest.mark.parametrize(
     ("sql", "message", "marked", "hint"),
     [
-        ("select a\nform T\nwhere a > 1", "unexpected T", "T", "did you mean FROM?"),
+        ("select a\nform T\nwhere a > 1", "unexpected form", "form", "did you mean FROM?"),
         ("selec a from T", "unexpected selec", "selec", "did you mean SELECT?"),
         ("select a b c from T", "unexpected c", "c", "is a comma missing before c?"),
         (
@@ -24,7 +24,7 @@ from workbench.sql.syntax.source_text import SourceText
             "something may be missing in the parentheses, or be one too many",
         ),
         ("select a from T x were a > 1", "unexpected were", "were", "did you mean WHERE?"),
-        ("select a from T group a", "unexpected a", "a", "did you mean GROUP BY?"),
+        ("select a from T group a", "unexpected group", "group", "did you mean GROUP BY?"),
         ("select a from T where", "the text ends after where", "where", "go on after where, or leave it out"),
         ("select a from T where a > 1 and ;", "the text ends after and", "and", "go on after and, or leave it out"),
         ("select a from T where a = = 1", "unexpected =", "=", None),
@@ -53,7 +53,7 @@ from workbench.sql.syntax.source_text import SourceText
             "a",
             "a pattern is a text, in which % stands for anything: LIKE '%a%'",
         ),
-        ("select a from T order a", "unexpected a", "a", "did you mean ORDER BY?"),
+        ("select a from T order a", "unexpected order", "order", "did you mean ORDER BY?"),
         ("select sum(a b) from T", "expected )", "b", None),
         ("select cast(a int) from T", "expected AS after CAST", "int", None),
         (

@@ -27,6 +27,7 @@ from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
+from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, QUERIES
 from workbench.sql.functions.structs import column_before_field, field
 from workbench.sql.functions.times import interval_arithmetic
@@ -262,7 +263,9 @@ class ScalarBinder:
         hint = _HINTS.get(type(node))
         if hint is None and isinstance(node, (exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile)):
             hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"
-        elif hint is None and isinstance(node, exp.AggFunc):
+        elif hint is None and isinstance(node, exp.Func):
+            hint = usual_call(self.called(node), self.dialect)
+        if hint is None and isinstance(node, exp.AggFunc):
             hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"
         elif hint is None and isinstance(node, exp.Func):
             hint = "add_function adds a function of your own"
@@ -367,7 +370,8 @@ class ScalarBinder:
             *(name for name, function in FUNCTIONS.items() if not function.is_inner),
             *NAMED,
         ]
-        hint = nearest(name, [k for k in known if k[0].isalpha()]) or "the Tab key lists functions as you type"
+        close = usual_call(name, self.dialect) or nearest(name, [k for k in known if k[0].isalpha()])
+        hint = close or "the Tab key lists functions as you type"
         raise self.source.error(f"unknown function {node.name}", node, hint)
 
 

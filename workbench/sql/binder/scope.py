@@ -13,6 +13,7 @@ from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.algebra.types import STRING
 from workbench.sql.dialects import Preferred
+from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
 
@@ -126,8 +127,11 @@ class Scope:
             return self.outer.resolve(column)
         known = [*dict(self.columns), *self.aliases]
         if self._compared_with_text(column):
-            raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{column.name}'")
+            text = column.name.strip("‘’“”´`")
+            raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
         listed = f"there are {_listed(known)}" if known else "FROM says which stream has it"
+        if meant := similar_key_words(name):
+            listed = f"did you mean {meant[0]}? {listed}"
         hint = _of_alias(column) or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
 

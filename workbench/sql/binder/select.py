@@ -22,6 +22,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_grouping
+from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
@@ -122,6 +123,7 @@ class SelectBinder:
             self._select, self._context, self._subqueries_of, None if windows is None else windows.on
         )
         self._scope = self._from.scope
+        warn_of_slips(self._select, self._scope, self._source)
         self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
         self._aggregation.order, self._aggregation.mixed = self._from.order, self._from.mixed
         self._analytics.order = () if self._from.mixed or self.is_grouped else self._from.order

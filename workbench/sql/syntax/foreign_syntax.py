@@ -9,6 +9,12 @@ from collections.abc import Callable, Sequence
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+_SIGNS = (
+    ("&&", "write AND"), ("–", "this is a dash: minus is -"), ("—", "this is a dash: minus is -"),
+    ("−", "this is another minus: write -"), ("≤", "write <="), ("≥", "write >="), ("≠", "write <>"),
+    ("‘", "a text stands in straight quotes: 'a'"), ("’", "a text stands in straight quotes: 'a'"),
+    ("“", "a text stands in straight quotes: 'a'"), ("”", "a text stands in straight quotes: 'a'"),
+)  # fmt: skip
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 
 
@@ -72,6 +78,13 @@ def _arrow(statement: Sequence[Token], at: int) -> str | None:
     return "write >= for at least" if statement[at].text == "=>" else None
 
 
+def _sign(statement: Sequence[Token], at: int) -> str | None:
+    """Signs of programming languages, and those that word processors put in the place of others."""
+    return next(
+        (hint for sign, hint in _SIGNS if any(sign in t.text for t in statement[max(0, at - 1) : at + 1])), None
+    )
+
+
 def _between(statement: Sequence[Token], at: int) -> str | None:
     """``BETWEEN 1, 2``."""
     if _word(statement, at) == "," and at > 1 and statement[at - 2].token_type is TokenType.BETWEEN:
@@ -92,5 +105,5 @@ def _word(statement: Sequence[Token], at: int) -> str | None:
 
 
 _FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (
-    _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _between, _bare_pattern,
+    _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
 )  # fmt: skip

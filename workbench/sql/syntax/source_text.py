@@ -204,9 +204,10 @@ class SourceText:
         place = self._around(node) if node is not None else self.span(None)
         return SqlError(message, **place, hint=hint)
 
-    def warn(self, message: str, node: exp.Expr, hint: str) -> None:
-        """Warn of what is valid, and hardly meant."""
-        warnings.warn(str(self.error(message, node, hint)), SqlWarning, stacklevel=2)
+    def warn(self, message: str, at: exp.Expr | Token, hint: str) -> None:
+        """Warn of what is valid, and hardly meant; of a text at its token, since the parser notes no place of it."""
+        place = self.span(at.start, at.end + 1) if isinstance(at, Token) else self._around(at)
+        warnings.warn(str(SqlError(message, **place, hint=hint)), SqlWarning, stacklevel=2)
 
     def note(self, message: str, node: exp.Expr, hint: str) -> None:
         """Warn where ``node`` is the first of the text to which ``message`` applies."""

@@ -17,25 +17,13 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError
 from workbench.sql.syntax.foreign_syntax import usual_form
+from workbench.sql.syntax.misspelled import meant_key_word
 from workbench.sql.syntax.source_text import SourceText
 
-_KEY_WORDS = (
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "GROUP BY",
-    "ORDER BY",
-    "HAVING",
-    "JOIN",
-    "UNION",
-    "INTERSECT",
-    "DISTINCT",
-    "BETWEEN",
-)
 _TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """Types as every dialect calls them."""
-_SIMILARITY = 0.75
-"""How alike a word must be to a key word to be taken for a misspelling of it: FORM and FROM just are."""
+_SIMILARITY = 0.65
+"""How alike a word must be to the name of a type to be taken for a misspelling of it."""
 _ENDING = {
     TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.UNION, TokenType.INTERSECT,
     TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
@@ -69,10 +57,15 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return SqlError("syntax error: unexpected end", sql=source.sql, position=len(source.sql.rstrip()))
     description, token = str(details.get("description") or ""), statement[at]
     unclosed = _unclosed_parenthesis(statement)
-    if re.match(r"Expect\w* \)", description) and unclosed is not None:
-        return _error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
     if description == "Expected TYPE after CAST":
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
+    hint = usual_form(statement, at)
+    is_type = "AS after CAST" in description
+    if hint is None and not is_type and (misspelled := meant_key_word(source, statement, at)) is not None:
+        word, meant = misspelled
+        return _error_at(word, f"unexpected {word.text}", source, f"did you mean {meant}?")
+    if re.match(r"Expect\w* \)", description) and unclosed is not None:
+        return _error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
     if expected:
         message = f"expected {expected[1]}"
@@ -84,10 +77,6 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return _error_at(token, "something is missing before )", source, what)
     else:
         message = f"unexpected {source.sql[token.start : token.end + 1]}"
-        if at and _misspelled(statement[:1]) and not any(t.token_type is TokenType.SELECT for t in statement[:at]):
-            # The parser takes the misspelled word for a name, and stumbles over a later one.
-            token, message = statement[0], f"unexpected {statement[0].text}"
-    hint = usual_form(statement, at) or _misspelled([*statement[max(0, at - 1) : at + 1], statement[0]])
     if hint is None and message.startswith("unexpected") and _lacks_comma(statement, at):
         hint = f"is a comma missing before {token.text}?"
     return _error_at(token, message, source, hint)
@@ -210,13 +199,3 @@ def _lacks_comma(statement: Sequence[Token], at: int) -> bool:
     clauses = [t.token_type for t in statement[:at] if t.token_type in (TokenType.SELECT, TokenType.FROM)]
     in_list = bool(clauses) and clauses[-1] is TokenType.SELECT
     return in_list and statement[at].token_type in words and statement[at - 1].token_type in words
-
-
-def _misspelled(tokens: Sequence[Token]) -> str | None:
-    """A hint for the first of the words that is nearly a key word."""
-    for token in tokens:
-        word = token.text.upper()
-        close = difflib.get_close_matches(word, _KEY_WORDS, n=1, cutoff=_SIMILARITY)
-        if close and close[0] != word:
-            return f"did you mean {close[0]}?"
-    return None

@@ -30,7 +30,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import as_moment
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, unwrapped
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.results import as_text, to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
@@ -326,14 +326,16 @@ def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     return call("months_between", *(coercion.coerce(time, TIMESTAMP) for time in times), rounds)
 
 
-@reads_name("date_part", "datepart", takes=2, dialects=SPARK_FAMILY)
-def date_part(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+@reads_call("date_part", "datepart", dialects=SPARK_FAMILY | {"duckdb"})
+def date_part(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """DATE_PART('YEAR', x), as EXTRACT(YEAR FROM x)."""
-    unit = arguments[0].value if isinstance(arguments[0], Constant) else None
-    name = _PARTS.get(str(unit).upper())
-    if name is None or name == "second":
-        raise TypeClash("DATE_PART takes a part and a time", hint=f"there are {', '.join(_PARTS)}")
-    return call(name, arguments[1])
+    unit, *values = node.expressions or [exp.null()]
+    if len(values) != 1 or not isinstance(unit, exp.Literal):
+        raise b.source.error("DATE_PART takes a constant part and a time", node, "as in DATE_PART('YEAR', t)")
+    part_of_time = exp.Extract(this=exp.var(unit.name), expression=values[0].copy())
+    part_of_time.parent = node.parent
+    part_of_time.meta.update(node.meta)
+    return extract(b, part_of_time)
 
 
 @reads(exp.AddMonths, parts="this expression")

@@ -1,0 +1,64 @@
+"""Warnings of what is valid in a SELECT, and hardly meant: one sign less, and it says something else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from workbench.sql.binder.scope import Scope
+from workbench.sql.syntax.misspelled import similar_key_words
+from workbench.sql.syntax.source_text import SourceText
+
+_OF_JOINS = {"LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS"}
+
+
+def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
+    """Warn of a column in the quotes of a text, a comma that may be missing, and a misspelled kind of join.
+
+    Args:
+        select: bound with this scope.
+        scope: its FROM.
+        source: the text.
+    """
+    columns = dict(scope.columns)
+    _warn_of_quotes(select, columns, source)
+    for item in select.expressions:
+        if isinstance(item, exp.Alias):
+            _warn_of_comma(item, columns, source)
+    for joined in (select.args.get("from_"), *(select.args.get("joins") or ())):
+        if joined is not None:
+            _warn_of_join(joined.this, source)
+
+
+def _warn_of_quotes(select: exp.Select, columns: Collection[str], source: SourceText) -> None:
+    """``"name"`` is a text in some dialects, and a column in others."""
+    texts = {node.name for node in select.find_all(exp.Literal) if node.is_string and node.name.lower() in columns}
+    for token in source.tokens if texts else ():
+        if token.token_type is TokenType.STRING and source.sql[token.start] == '"' and token.text in texts:
+            meant = f"write `{token.text}` for the column and '{token.text}' for the text"
+            source.warn(f'"{token.text}" is a text here, and no column', token, f"{meant}; in duckdb it is the column")
+
+
+def _warn_of_comma(item: exp.Alias, columns: Collection[str], source: SourceText) -> None:
+    """``SELECT name amount`` shows one column, which is called amount."""
+    alias, column = item.args["alias"], item.this
+    if not isinstance(column, exp.Column) or alias.name.lower() not in {*columns} - {column.name.lower()}:
+        return
+    if "start" in alias.meta and source.sql[: alias.meta["start"]].split()[-1].upper() != "AS":
+        message = f"{column.name} is shown under the name {alias.name}, which is a column, too"
+        source.warn(message, alias, f"is a comma missing? else write {column.name} AS {alias.name}")
+
+
+def _warn_of_join(relation: exp.Expr, source: SourceText) -> None:
+    """``FROM a LEFTT JOIN b`` calls a so, and keeps no row that has no partner."""
+    named = relation.args.get("alias")
+    alias = named.this if isinstance(named, exp.TableAlias) else None
+    meant = [word for word in similar_key_words(alias.name) if word in _OF_JOINS] if alias is not None else []
+    if alias is None or not meant or "start" not in alias.meta:
+        return
+    after = next((token for token in source.tokens if token.start > alias.meta["end"]), None)
+    if after is not None and after.token_type is TokenType.JOIN:
+        message = f"{alias.name} is taken for another name of the table before it, and the join for an inner one"
+        source.warn(message, alias, f"did you mean {meant[0]} JOIN?")

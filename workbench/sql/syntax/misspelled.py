@@ -1,0 +1,82 @@
+"""Key words that are misspelled: the one is meant with which the statement can be read, or can be read farther.
+
+The parser takes a misspelled key word for a name, and stumbles over a word after it, or before it. So each word nearby
+is replaced by the key words that are like it, and the parser is asked again.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import Token
+
+from workbench.sql.syntax.arguments import parser_of
+from workbench.sql.syntax.dialects import tokenize
+from workbench.sql.syntax.source_text import SourceText
+
+KEY_WORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "PARTITION BY", "GROUP", "ORDER", "PARTITION", "BY", "HAVING",
+    "QUALIFY", "FILTER", "JOIN", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "ON", "USING", "UNION",
+    "INTERSECT", "EXCEPT", "ALL", "DISTINCT", "BETWEEN", "AND", "OR", "NOT", "IN", "LIKE", "IS", "IS NOT", "NULL",
+    "NULLS", "CASE", "WHEN", "THEN", "ELSE", "END", "AS", "WITH", "LIMIT", "OFFSET", "FETCH", "FIRST", "LAST", "ASC",
+    "DESC", "OVER", "ROWS", "RANGE", "PRECEDING", "FOLLOWING", "UNBOUNDED", "CURRENT", "INTERVAL", "EXISTS",
+    "LATERAL",
+)  # fmt: skip
+_SIMILARITY, _OF_SHORT = 0.65, 0.5
+"""How alike a word must be to a key word; of two letters one is right."""
+_TRIED = 3
+"""Key words that are tried for a word."""
+
+
+def meant_key_word(source: SourceText, statement: Sequence[Token], at: int) -> tuple[Token, str] | None:
+    """The misspelled word near the one over which the parser stumbled, and the key word that is meant.
+
+    Example:
+        >>> source = SourceText("SELECT a FROM t LIMT 3")
+        >>> word, meant = meant_key_word(source, source.tokens, 5)
+        >>> word.text, meant
+        ('LIMT', 'LIMIT')
+    """
+    nearby = dict.fromkeys(place for place in (at - 1, at, at + 1, at - 2, 0) if 0 <= place < len(statement))
+    tried = [(place, meant) for place in nearby for meant in similar_key_words(statement[place].text)]
+    reached = [_reached(source, statement, place, meant) for place, meant in tried]
+    best = max(reached, default=0)
+    if best <= statement[at].start:
+        return None
+    place, meant = tried[reached.index(best)]
+    return statement[place], meant
+
+
+def similar_key_words(word: str) -> list[str]:
+    """The key words that a word is like, the closest first; of one itself, those that begin with it.
+
+    Example:
+        >>> similar_key_words("lfet")
+        ['LEFT']
+    """
+    if word.upper() in KEY_WORDS:
+        return [phrase for phrase in KEY_WORDS if phrase.startswith(f"{word.upper()} ")]
+    if len(word) < 2:
+        return []
+    cutoff = _OF_SHORT if len(word) == 2 else _SIMILARITY
+    return difflib.get_close_matches(word.upper(), KEY_WORDS, n=_TRIED, cutoff=cutoff)
+
+
+def _reached(source: SourceText, statement: Sequence[Token], place: int, meant: str) -> int:
+    """How far the parser comes in the text with a word replaced; as a place in the text as it is."""
+    word, begin = statement[place], statement[0].start
+    text = f"{source.sql[begin : word.start]}{meant}{source.sql[word.end + 1 : statement[-1].end + 1]}"
+    try:
+        tokens = tokenize(text, source.dialect)
+        parser_of(source.dialect).parse(tokens, text)
+    except ParseError as error:
+        details = error.errors[0] if error.errors else {}
+        at = (details.get("line"), details.get("col"))
+        reached = next((token.start for token in tokens if (token.line, token.col) == at), 0) + begin
+        longer = len(meant) - len(word.text)
+        return reached - longer if reached - longer > word.end else 0
+    except Exception:  # the parser stumbles over some calls, as in ``_parse_statement``
+        return 0
+    return len(source.sql)
