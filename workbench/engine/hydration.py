@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from workbench.engine.operators.evaluate import evaluate, run_prepared
-from workbench.engine.operators.operator_input import EmittedRows, OperatorInput
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
@@ -133,7 +133,7 @@ class Hydration:
         if old is not None and retracts:
             old = replace(old, log=(*old.log, taken_back(old.relation, self.batch)))
         log = () if old is None else _changelog_for(plan, old, empty)
-        delta, state_delta = self._from_nothing(plan, old)
+        delta, state_delta = self._from_nothing(plan)
         if retracts:
             log = with_difference(log, delta, empty.relation)
         state = empty.state.append(state_delta) if empty.state is not None else None
@@ -144,24 +144,20 @@ class Hydration:
     def _extended(self, plan: TreePlan, old: Tree, added: AggregatePlan) -> Tree:
         """A tree with the rows of the fused roots that are new; those of the others stay as they are."""
         empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
-        delta, state_delta = self._from_nothing(added, None)
+        delta, state_delta = self._from_nothing(added)
         relation = replace(empty.relation, runs=old.relation.runs)
         state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
         wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, self.batch))
         return wider.grown(delta, state_delta, self.batch)
 
-    def _from_nothing(self, plan: TreePlan, old: Tree | None) -> Deltas:
+    def _from_nothing(self, plan: TreePlan) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""
         if isinstance(plan, SourcePlan):
             arrived = self.state.arrived[plan.stream]
             change = source_change(self.runner, plan, arrived.layout, arrived.segments, self.batch)
             return run_prepared(self.runner, {plan.name: change})[plan.name]
         parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
-        # What was emitted of DOUBLE stays, as it will be retracted; of a suspended tree everything is retracted.
-        emitted = None
-        if old is not None and old.suspended_at is None and isinstance(old.plan, AggregatePlan):
-            emitted = EmittedRows(old.relation, frozenset(old.plan.grouped.members))
-        return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now, emitted=emitted))
+        return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now))
 
 
 def _changelog_for(plan: TreePlan, old: Tree, empty: Tree) -> Changelog:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engine.physical.accumulators import additive, holistic
+from workbench.engine.physical.accumulators import additive
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
 
@@ -48,12 +48,3 @@ def test_a_sum_keeps_the_number_of_its_values() -> None:
     assert len(found.parts) == 2
     assert found.parts[0].type == decimal(38, 2)
     assert found.final.count == found.parts[1].name
-
-
-def test_the_most_frequent_value_does_not_depend_on_the_order_of_rows() -> None:
-    assert holistic(call("mode", STRING)) == "cast(mode(`a`, true) AS string)"
-
-
-def test_a_sum_of_integers_does_not_wrap_around() -> None:
-    """Spark's sum of 64 bits does, before it is cast."""
-    assert holistic(call("sum", INTEGER)) == "cast(sum(cast(`a` AS decimal(38,0))) AS decimal(38,0))"

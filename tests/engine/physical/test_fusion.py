@@ -47,7 +47,7 @@ def test_no_statistic_makes_those_beside_it_read_rows() -> None:
         planning.register(f"q{at}", f"SELECT g, {call} AS s FROM F GROUP BY g")
         planning.register(f"retracted{at}", f"SELECT g, {call} AS s FROM {taken_back} GROUP BY g")
     plans = [plan for plan in plan_trees(planning.network, {}).values() if isinstance(plan, AggregatePlan)]
-    assert len(plans) == 3 and not any(plan.grouped.reads_rows for plan in plans)
+    assert len(plans) == 3 and all(plan.grouped.anew is None for plan in plans)
     assert max(len(plan.grouped.finals) + len(plan.grouped.from_values) for plan in plans) >= len(calls)
 
 

@@ -92,19 +92,6 @@ class ParentRows:
 
 
 @dataclass(frozen=True)
-class EmittedRows:
-    """The rows of a grouped operator's tree that is hydrated again.
-
-    Attributes:
-        relation: the rows. Operators that had left the tree may have rows there still, which are out of date.
-        members: the fused operators that ran in it.
-    """
-
-    relation: Relation
-    members: frozenset[int]
-
-
-@dataclass(frozen=True)
 class OperatorInput:
     """The input of a tree's operator in one batch.
 
@@ -116,7 +103,6 @@ class OperatorInput:
         time_before: those before it; ``None`` while the tree is hydrated, from all rows of its parents.
         relation: the tree's rows before the batch; ``None`` while it is hydrated.
         state: the state of its root before the batch, where it has one.
-        emitted: while the tree of a grouped operator is hydrated, the rows of the one it replaces, if there is one.
     """
 
     plan: TreePlan
@@ -126,7 +112,6 @@ class OperatorInput:
     time_before: EventTimeVector | None = None
     relation: Relation | None = None
     state: Relation | None = None
-    emitted: EmittedRows | None = None
 
     @property
     def changed_rows(self) -> int:

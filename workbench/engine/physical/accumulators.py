@@ -12,21 +12,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from workbench.engine.physical.moments import POWERS, Moments
-from workbench.engine.physical.row_inputs import ProductInput, RowInput, TupleInput, content_id, over_rows, row_input
+from workbench.engine.physical.row_inputs import ProductInput, RowInput, TupleInput, content_id, row_input
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
-from workbench.sql.functions.spark_aggregates import holistic_sql
 
 _WEIGHT_DIGITS = 12
 """Digits of how often rows count, all of a group together."""
 
 LOW_DIGITS = 20
 """The digits of a value that the low part of a wide sum adds up."""
-
-
-OVER_NOTHING = {"count": "0L", "total": "0L"}
-"""The value of a statistic over no rows, where that is not NULL."""
 
 
 class Adds(StrEnum):
@@ -138,23 +133,6 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
 def is_wide(type_: DataType) -> bool:
     """Whether the sum of a decimal may have more digits on the way than it has in the end."""
     return type_.kind is Kind.DECIMAL and type_.precision + _WEIGHT_DIGITS > MAX_PRECISION
-
-
-def holistic(statistic: AggregateCall, over: str = "") -> str:
-    """The statistic as a Spark aggregate over all rows of a group, each row as often as it counts.
-
-    Args:
-        statistic: to be computed.
-        over: which rows, where these are not a group: OVER and what follows it.
-    """
-    arguments = [over_rows(a) for a in statistic.arguments]
-    if statistic.function == "total":
-        return f"cast(coalesce(sum({arguments[0]}){over}, 0L) AS {statistic.type.spark})"
-    if statistic.function == "sum" and statistic.arguments[0].type.kind is Kind.INTEGER:
-        # Spark's sum of 64 bits wraps around, before it is cast to the digits in which it is kept.
-        arguments = [f"cast({arguments[0]} AS decimal({MAX_PRECISION},0))"]
-    value = holistic_sql(statistic.function, statistic.distinct, arguments, statistic.type, over)
-    return f"cast({value} AS {statistic.type.stored})"
 
 
 def rows_part(name: str, branch: int | None = None) -> StatePart:

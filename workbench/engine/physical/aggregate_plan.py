@@ -10,18 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from workbench.engine.physical.accumulators import (
-    OVER_NOTHING,
-    Additive,
-    Final,
-    StatePart,
-    additive,
-    holistic,
-    rows_part,
-)
+from workbench.engine.physical.accumulators import Additive, Final, StatePart, additive, rows_part
 from workbench.engine.physical.moments import Moments
-from workbench.engine.physical.row_inputs import Evaluated, RowInput, SingleInput, over_rows, row_input, single_inputs
+from workbench.engine.physical.row_inputs import Evaluated, RowInput, SingleInput, row_input, single_inputs
 from workbench.engine.physical.stored.calls import StoredCall
+from workbench.engine.physical.stored.values import StoredColumn
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -35,7 +28,7 @@ from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
 from workbench.network.nodes import Aggregate, Columns, SetOperation, SetOperator, columns_of
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, column_name
-from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.sql.windows.stream_time import is_session
 
 LIVE = "_rows"
@@ -65,10 +58,11 @@ class GroupedBranch:
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sessions of a group's rows: the column with their starts, the SQL of the rows' times, and the gap in seconds."""
+    """Sessions of a group's rows: the column with their starts, the rows' times, and the gap in seconds."""
 
     column: str
-    time: str
+    type: DataType
+    time: SingleInput
     gap: int
 
 
@@ -83,10 +77,8 @@ class GroupedPlan:
         finals: output columns that are computed from merged parts.
         copies: how often a group's row comes out by the rows of each branch, as of a set operator; the row of an
             aggregate's group comes out once where there are any, as of UNION. ``None``: it is always there, once.
-        holistic: output columns as Spark aggregates over all rows of the dirty groups.
+        anew: how groups are computed from all of their rows, where no statistics are kept in parts.
         row_keys: the groups over the parent's columns, where rows of dirty groups are looked up.
-        over_nothing: the value over no rows of output columns that are computed from rows, where it is not NULL.
-        inexact: output columns of type DOUBLE: their value depends on the order in which rows are added up.
         sessions: by what the rows of a group are divided once more.
         sets: the members that group alike, for each grouping; empty where all do.
         counted: the expressions whose values are counted in each group.
@@ -99,10 +91,8 @@ class GroupedPlan:
     parts: tuple[StatePart, ...]
     finals: Mapping[str, Final | Moments]
     copies: SetOperator | None
-    holistic: Mapping[str, str]
+    anew: GroupedPlan | None = None
     row_keys: tuple[Expression, ...] = ()
-    over_nothing: Mapping[str, str] = field(default_factory=dict)
-    inexact: frozenset[str] = frozenset()
     sessions: Sessions | None = None
     sets: tuple[frozenset[int], ...] = ()
     counted: tuple[CountedValues, ...] = ()
@@ -139,22 +129,13 @@ class GroupedPlan:
         inputs = [of.value for of in self.counted]
         inputs += [part.addend.value for part in self.parts if part.addend.value is not None]
         inputs += [value for grouping in self.branches[branch].groupings for value in grouping.values()]
+        inputs += [] if self.sessions is None else [self.sessions.time]
         return chain.from_iterable(map(single_inputs, inputs))
-
-    @property
-    def reads_rows(self) -> bool:
-        """Whether something is computed from the rows of the dirty groups."""
-        return bool(self.holistic) or self.sessions is not None
 
     @property
     def counts(self) -> tuple[str, ...]:
         """The parts with the number of a group's rows of each branch."""
         return tuple(part.name for part in self.parts if part.name.startswith(LIVE))
-
-    @property
-    def identifying(self) -> tuple[str, ...]:
-        """The columns that identify a row of the operator."""
-        return (*self.keys, *(() if self.sessions is None else (self.sessions.column,)))
 
     @property
     def keys(self) -> Columns:
@@ -203,8 +184,8 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
         node: the aggregate.
         produced: the columns its rows must have.
         monotone: whether the parent retracts nothing.
-        incremental: whether additive statistics are stored in parts; if not, all are computed anew from the rows of the
-            dirty groups (``Options.incremental_aggregates``).
+        incremental: whether statistics are stored; if not, all are computed anew from the rows of the dirty groups
+            (``Options.incremental_aggregates``), as those by sessions are.
     """
     plain = [group for group in node.groups if not is_session(group)]
     sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
@@ -214,18 +195,14 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
     finals: dict[str, Final | Moments] = {}
     distinct_parts: dict[str, DistinctPart] = {}
     from_values: dict[str, ValueStatistic] = {}
-    from_rows: dict[str, str] = {}
     kept = incremental and sessions is None
-    over_nothing: dict[str, str] = {}
-    inexact: set[str] = set()
     for statistic in sorted(node.statistics, key=column_name):
         name = column_name(statistic)
         if name not in produced:
             continue
-        if statistic.type.kind is Kind.DOUBLE:
-            inexact.add(name)
         direct = node.direct_statistic(statistic)
-        match (additive(name, direct, monotone) or by_values(direct)) if kept else None:
+        # Rows of which all are read are not taken back.
+        match additive(name, direct, monotone or not kept) or by_values(direct):
             case Additive(own, final):
                 parts.update((part.name, part) for part in own)
                 finals[name] = final
@@ -234,28 +211,31 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
                 finals[name] = final
             case ValueStatistic() as statistic_of_values:
                 from_values[name] = statistic_of_values
-            case None:
-                from_rows[name] = holistic(direct)
-                if direct.function in OVER_NOTHING:
-                    over_nothing[name] = OVER_NOTHING[direct.function]
     branch = GroupedBranch.of(node.direct_columns(produced), direct_groups)
-    row_keys = tuple(direct_groups.values()) if from_rows or sessions else ()
-    return GroupedPlan(
+    plan = GroupedPlan(
         groups=groups,
         branches=(branch,),
         parts=tuple(parts.values()),
         finals=finals,
         # Without groups there is one row, also over no input.
-        copies=SetOperator.UNION if groups else None,
-        holistic=from_rows,
-        row_keys=row_keys,
-        over_nothing=over_nothing,
-        inexact=frozenset(inexact),
-        sessions=sessions,
+        copies=SetOperator.UNION if groups or sessions else None,
         counted=_counted([*(part.of for part in distinct_parts.values()), *(s.of for s in from_values.values())]),
         distinct_parts=tuple(distinct_parts.values()),
         from_values=from_values,
     )
+    if kept:
+        return plan
+    anew = plan if sessions is None else _by_sessions(plan, sessions)
+    # What is kept says which groups are dirty.
+    return GroupedPlan(groups, (branch,), (rows_part(LIVE),), {}, plan.copies, anew, tuple(direct_groups.values()))
+
+
+def _by_sessions(plan: GroupedPlan, sessions: Sessions) -> GroupedPlan:
+    """The plan for rows that have the starts of their sessions."""
+    (branch,), starts = plan.branches, StoredColumn(sessions.column)
+    groupings = tuple({**grouping, sessions.column: starts} for grouping in branch.groupings)
+    groups = {**plan.groups, sessions.column: sessions.type}
+    return replace(plan, groups=groups, branches=(replace(branch, groupings=groupings),), sessions=sessions)
 
 
 def _counted(values: Iterable[CountedValues]) -> tuple[CountedValues, ...]:
@@ -277,7 +257,7 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
         >>> from workbench.sql.algebra.types import STRING
         >>> def by(name: str) -> GroupedPlan:
         ...     branch = GroupedBranch.of((), {name: Column(name, STRING)})
-        ...     return GroupedPlan({name: STRING}, (branch,), (), {}, None, {})
+        ...     return GroupedPlan({name: STRING}, (branch,), (), {}, None)
         >>> plan = fused_groupings([(by("bank"), {1, 2}), (by("account"), {3})])
         >>> plan.branches[0].groupings
         ({'bank': StoredColumn(column='bank')}, {'account': StoredColumn(column='account')})
@@ -299,11 +279,11 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
         GroupedBranch.of(columns_of(values), dict(zip(groups, values, strict=True))) for _, values in node.direct
     )
     parts = tuple(rows_part(f"{LIVE}{branch}", branch) for branch in range(len(branches)))
-    return GroupedPlan(groups, branches, parts, {}, node.operator, {})
+    return GroupedPlan(groups, branches, parts, {}, node.operator)
 
 
 def _sessions(group: Expression) -> Sessions:
     assert isinstance(group, Call)
     time, gap = group.arguments
     assert isinstance(gap, Constant) and isinstance(gap.value, int)
-    return Sessions(column_name(group), over_rows(time), gap.value)
+    return Sessions(column_name(group), group.type, row_input(time), gap.value)

@@ -13,7 +13,6 @@ import pytest
 from workbench.engine.operators.grouped import state_lookup as lookup
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.indexes import key_index
-from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.layout import MEMBER, Layout
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import write_segments
@@ -35,11 +34,10 @@ def rows(random: Random, count: int) -> list[dict[str, object]]:
     return [{"g": g, "s": s, "id": i, **marks, "_bits0": random.choice([1, 2, 3])} for i, (g, s) in enumerate(chosen)]
 
 
-@pytest.mark.parametrize("tasks", [1, 3])
 @pytest.mark.parametrize("bit", [None, 0, 1])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_rows_of_the_groups_are_found_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: int, bit: int | None, seed: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bit: int | None, seed: int
 ) -> None:
     monkeypatch.setattr(lookup, "ROWS_HANDED", 5)
     random = Random(seed)
@@ -50,10 +48,9 @@ def test_the_rows_of_the_groups_are_found_once(
         for first in range(0, 60, 25)
         for segment in write_segments(pa.Table.from_pylist(stored[first : first + 25], LAYOUT.arrow), tmp_path)
     )
-    touched = pa.table({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
-    told = InputRows(write_segments(touched, tmp_path), before)
+    touched = pa.record_batch({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
     found = KeyedLookup(("g", "s"), Scan.of(LAYOUT, ["id"], ["g", "s"], bit))
-    got = [row["id"] for task in range(tasks) for batch in found.rows(told, task, tasks) for row in batch.to_pylist()]
+    got = [row["id"] for batch in found.rows_of(touched, before) for row in batch.to_pylist()]
     wanted = [
         row["id"]
         for row in stored
@@ -71,23 +68,21 @@ def test_groups_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.M
     stored = rows(Random(3), 60)
     before = write_segments(pa.Table.from_pylist(stored, LAYOUT.arrow), tmp_path)
     groups = [(None, "x"), (float("nan"), "x"), (0.0, "")]
-    touched = pa.table({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
+    touched = pa.record_batch({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
     found = KeyedLookup(("g", "s"), Scan.of(LAYOUT, ["id"], ["g", "s"], None))
-    got = [row["id"] for b in found.rows(InputRows(write_segments(touched, tmp_path), before)) for row in b.to_pylist()]
+    got = [row["id"] for batch in found.rows_of(touched, before) for row in batch.to_pylist()]
     assert sorted(got) == [r["id"] for r in stored if same((r["g"], r["s"])) in set(map(same, groups))]
 
 
-@pytest.mark.parametrize("tasks", [1, 2])
 @pytest.mark.parametrize("groups", [("s",), ()])
-def test_a_family_finds_for_each_member_the_rows_it_reads(tmp_path: Path, tasks: int, groups: tuple[str, ...]) -> None:
+def test_a_family_finds_for_each_member_the_rows_it_reads(tmp_path: Path, groups: tuple[str, ...]) -> None:
     stored = rows(Random(5), 50)
     before = write_segments(pa.Table.from_pylist(stored, LAYOUT.arrow), tmp_path)
     asked = [(None, 7), ("x", 7), ("x", 8), ("", 9), ("x", 10)] if groups else [(None, 7), (None, 10)]
-    touched = pa.table({"s": pa.array([s for s, _ in asked], pa.string()), MEMBER: [m for _, m in asked]})
+    touched = pa.record_batch({"s": pa.array([s for s, _ in asked], pa.string()), MEMBER: [m for _, m in asked]})
     readers = ((7, (0,)), (8, (1,)), (9, (0,)), (10, (0, 1)))
     found = KeyedLookup(groups, FusedScan(Scan.of(LAYOUT, ["id"], groups, None), readers))
-    told = InputRows(write_segments(touched, tmp_path), before)
-    got = [(row["id"], row[MEMBER]) for t in range(tasks) for b in found.rows(told, t, tasks) for row in b.to_pylist()]
+    got = [(row["id"], row[MEMBER]) for batch in found.rows_of(touched, before) for row in batch.to_pylist()]
     wanted = [
         (row["id"], number)
         for s, number in asked

@@ -126,7 +126,7 @@ def test_one_count_of_values_serves_all_statistics_of_an_expression() -> None:
     count = AggregateCall("count", (k,), INTEGER, distinct=True)
     plan = plan_of(median, mode, count)
     assert [values.value for values in plan.counted] == [StoredColumn("k")]
-    assert not plan.reads_rows and set(plan.from_values) == {column_name(median), column_name(mode)}
+    assert plan.anew is None and set(plan.from_values) == {column_name(median), column_name(mode)}
     assert plan_of(AggregateCall("count", (), INTEGER)).state_keys == {MEMBER: INTEGER, "g": STRING}
 
 
@@ -134,11 +134,11 @@ def test_values_of_several_columns_are_counted_together() -> None:
     g, k, x = Column("g", STRING), Column("k", INTEGER), Column("x", DOUBLE)
     pairs = AggregateCall("count", (g, k), INTEGER, distinct=True)
     (counted,) = plan_of(pairs).counted
-    assert not plan_of(pairs).reads_rows and counted.type == STRING
+    assert plan_of(pairs).anew is None and counted.type == STRING
     rows = {"g": ["a", "a", "a1", None], "k": [1, 1, 1, 1]}
     texts = counted.value.values(pa.RecordBatch.from_pydict(rows))
     assert texts.value_counts().field("counts").to_pylist() == [2, 1, 1]
-    assert not plan_of(AggregateCall("count", (g, x), INTEGER, distinct=True)).reads_rows
+    assert plan_of(AggregateCall("count", (g, x), INTEGER, distinct=True)).anew is None
 
 
 def test_bits_of_values_that_are_there() -> None:
@@ -150,7 +150,7 @@ def test_bits_of_values_that_are_there() -> None:
     for name, of_two in (("bit_and", and_), ("bit_or", or_), ("bit_xor", xor)):
         expected = [reduce(of_two, c.elements()) if c else None for c in counters]
         assert values.statistic(of(name, INTEGER)).to_pylist() == expected
-    assert not plan_of(AggregateCall("bit_xor", (Column("k", INTEGER),), INTEGER), monotone=False).reads_rows
+    assert plan_of(AggregateCall("bit_xor", (Column("k", INTEGER),), INTEGER), monotone=False).anew is None
 
 
 def test_extremes_are_counted_where_rows_may_leave() -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from workbench.engine.physical.accumulators import over_rows
+from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.kernels.table import KERNELS
 from workbench.engine.physical.stored.values import computed_value
 from workbench.engine.spark.local_session import engine_session

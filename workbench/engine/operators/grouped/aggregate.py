@@ -7,8 +7,8 @@ weight -1 and its new row weight 1; and the change of the state, one row for eac
 statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row is.
 
 The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
-merged with it. That is one job, by a plan that is kept where few rows change. It is two jobs where values are computed
-from all rows of the dirty groups (``reads_rows``), as by sessions.
+merged with it (``state_update``), or all of their rows are, as by sessions (``recomputed``). That is one job, by a plan
+that is kept where few rows change.
 
 Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
 incrementally.
@@ -16,15 +16,13 @@ incrementally.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.grouped.aggregate_sql import grouped_change, with_emitted_values
-from workbench.engine.operators.grouped.fragments import Fragments
-from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, reads_stored_columns
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
@@ -32,12 +30,13 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
-from workbench.engine.spark.arrow_tasks import map_rows
-from workbench.engine.spark.jobs import Job, PlanJob
-from workbench.engine.storage.frames import change_frame, run_writing, writing_plan
+from workbench.engine.physical.stored.calls import Functions
+from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
+from workbench.engine.spark.jobs import Job
+from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows, JobInput
-from workbench.engine.storage.layout import GROUPING_SET, MEMBER, Layout
-from workbench.engine.storage.relation import Delta, tasks_for
+from workbench.engine.storage.layout import GROUPING_SET, Layout
+from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run
 
@@ -49,15 +48,9 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
     starting = hydrating and not plan.grouped.groups
     if not operator.changed_rows and not starting:
         return Prepared(None)
-    # Values that are computed from rows are computed for each reader; all else reads a row once.
-    rows = operator.changed_rows if plan.grouped.reads_rows else operator.stored_changes
-    aggregate = _Aggregate(runner, operator, plan, tasks_for(rows, runner.jobs))
-    if not plan.grouped.reads_rows:
-        return Prepared(aggregate.updates_state())
-    dirty = Delta(run_writing(aggregate.writes_state()))
-    if not dirty.rows and not starting:
-        return Prepared(None)
-    return Prepared(aggregate.hydrates() if hydrating else aggregate.changes(dirty), state=dirty)
+    aggregate = _Aggregate(runner, operator, plan, tasks_for(operator.stored_changes, runner.jobs))
+    anew = plan.grouped.anew
+    return Prepared(aggregate.updates_state() if anew is None else aggregate.computes_anew(anew))
 
 
 @dataclass(frozen=True)
@@ -74,101 +67,51 @@ class _Aggregate:
         """How the operator groups."""
         return self.plan.grouped
 
-    @property
-    def emitted(self) -> frozenset[str]:
-        """Columns of type DOUBLE whose values were emitted before the operator was hydrated again."""
-        emitted = self.operator.emitted
-        if emitted is None or not emitted.relation.rows or emitted.members.isdisjoint(self.grouped.members):
-            return frozenset()
-        return self.grouped.inexact & set(emitted.relation.layout.columns)
-
     def updates_state(self) -> Job:
         """One job for all: it writes the change of the state, too."""
         operator, grouped, scans = self.operator, self.grouped, self._scans()
-        read, looked_up = self._looked_up(len(scans))
-        inputs = [*operator.segments, *(InputRows((), run) for run in looked_up)]
+        stored = self._stored()
+        inputs = [*operator.segments, *(InputRows((), run) for _, run in stored.values())]
+        # Hydration with groups is a batch after none, so its plan, which Spark compiles, is that of later batches.
+        there = operator.relation is not None or bool(grouped.groups)
+        read = StoredGroups(len(scans), stored["stored"][0], stored["state"][0]) if there else None
         job_input = self.runner.write_input(self.plan, operator.batch, inputs)
         update = StateUpdate(grouped, self.plan.produced, job_input, str(self.runner.folder(self.plan.name)), read)
 
         def make() -> Job:
-            if self.tasks > 1 or not reads_stored_columns(grouped):
-                return self.runner.frame_job(self._fragments(job_input, scans), update, update.ddl, self.plan)
-            stored = self._stored_fragments(scans)
-            return self.runner.task_job(lambda task: update(stored.of(job_input.read(task))), 1, update.ddl, self.plan)
+            return self._over_fragments(job_input, scans, update, update.ddl)
 
         # A plan of several tasks has an exchange.
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)
 
-    def _looked_up(self, position: int) -> tuple[StoredGroups | None, tuple[Run, ...]]:
-        """What is looked up for the dirty groups, and among which segments.
-
-        Args:
-            position: of these segments among the inputs of the job.
-        """
-        operator, grouped, emitted = self.operator, self.grouped, self.operator.emitted
-        values = tuple(name for name in self.plan.produced if name not in grouped.keys)
-        # Hydration with groups is a batch after none, so its plan, which Spark compiles, is that of later batches.
-        if operator.relation is not None or (grouped.groups and not self.emitted):
-            stored = self._stored()
-            rows = Scan.of(self._layout, values, tuple(grouped.keys), None)
-            return StoredGroups(position, rows, stored["state"][0]), (stored["state"][1], stored["stored"][1])
-        if emitted is None or not self.emitted:
-            return None, ()
-        # A group column that is new is NULL for the operators whose rows were emitted.
-        layout = emitted.relation.layout
-        keys = tuple(key for key in grouped.keys if key in layout.columns)
-        rows = Scan.of(layout, tuple(v for v in values if v in self.emitted), keys, None)
-        return StoredGroups(position, rows, None, self.emitted, emitted.members), ((), emitted.relation.segments)
-
-    def writes_state(self) -> DataFrame:
-        """The plan of the first of two steps: it writes the change of the state, a row for each dirty group."""
-        operator, scans = self.operator, self._scans()
-        job_input = self.runner.write_input(self.plan, operator.batch, operator.segments)
-
-        def make() -> PlanJob:
-            groups = Fragments.of(self.grouped).frame(self._fragments(job_input, scans))
-            return PlanJob(writing_plan(groups, self.runner.folder(self.plan.name)))
-
-        job = make() if self.tasks > 1 else self.runner.cached(self.plan, "state change", scans, make)
-        return job.plan
-
-    def changes(self, dirty: Delta) -> Job:
-        """The job of the second step: the change of the rows of the dirty groups."""
-        operator, grouped = self.operator, self.grouped
-        (rows,) = operator.segments
-        looked_up: dict[str, tuple[Scan | FusedScan, Run]] = {
-            "stored": self._stored()["stored"],
-            "rows": (self._scan_rows(), (*rows.before, *rows.change)),
-        }
-        job_input = self.runner.job_input(self.plan, "dirty")
-        job_input.write(operator.batch, [InputRows(dirty.segments, run) for _, run in looked_up.values()])
-        scans = {role: scan for role, (scan, _) in looked_up.items()}
+    def computes_anew(self, anew: GroupedPlan) -> Job:
+        """The job that computes the dirty groups from all of their rows."""
+        grouped, scans, own = self.grouped, self._scans(), self._stored()["stored"]
+        inputs = [*self.operator.segments, InputRows((), own[1])]
+        job_input = self.runner.write_input(self.plan, self.operator.batch, inputs)
+        folder, functions = str(self.runner.folder(self.plan.name)), self._called(anew)
+        rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
+        step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, folder, rows, own[0], functions)
+        operands = _operands(anew, 0)
 
         def make() -> Job:
-            spark = self.runner.spark
-            views: dict[str, str] = {}
-            for at, (role, scan) in enumerate(scans.items()):
-                lookup = KeyedLookup(tuple(grouped.groups if role == "rows" else grouped.keys), scan)
-                frame = lookup.frame(spark, job_input, at, self.tasks)
-                views[role] = self.runner.bind(self.plan, role, frame)
-            change = grouped_change(grouped, self.plan.produced, views["stored"], views["rows"], self.tasks == 1)
-            return self.runner.sql_job(change, self.plan, self.tasks)
+            if not operands:
+                return self._over_fragments(
+                    job_input, scans, lambda batches: step.change(step.rows_of_dirty(batches)), step.ddl
+                )
+            found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
+            return self.runner.frame_job(found.selectExpr("*", *operands), step.change, step.ddl, self.plan)
 
-        return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", scans, make)
+        return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (scans, step.rows, step.own), make)
 
-    def hydrates(self) -> Job:
-        """The job of the second step when the tree is hydrated: all groups are dirty, and none was there before."""
-        operator, grouped = self.operator, self.grouped
-        job_input = self.runner.job_input(self.plan)
-        frame = change_frame(self.runner.spark, job_input, 0, self._scan_rows(), self.tasks)
-        view = self.runner.bind(self.plan, "rows", frame)
-        rows = grouped_change(grouped, self.plan.produced, None, view, one_task=self.tasks == 1)
-        if self.emitted:
-            assert operator.emitted is not None
-            view = self.runner.bind(self.plan, "emitted", operator.emitted.relation.dataframe)
-            of_members = f"{view} WHERE {MEMBER} IN ({', '.join(map(str, sorted(operator.emitted.members)))})"
-            rows = with_emitted_values(rows, of_members, grouped, self.plan.produced, self.emitted)
-        return self.runner.sql_job(rows, self.plan, self.tasks)
+    def _over_fragments(
+        self, job_input: JobInput, scans: list[LineageScan], step: Callable[[ArrowBatches], ArrowBatches], ddl: str
+    ) -> Job:
+        """The job of a step over the fragments of the change."""
+        if self.tasks > 1 or not reads_stored_columns(self.grouped):
+            return self.runner.frame_job(self._fragments(job_input, scans), step, ddl, self.plan)
+        made = self._stored_fragments(scans)
+        return self.runner.task_job(lambda task: step(made.of(job_input.read(task))), 1, ddl, self.plan)
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
         """The fragments of the change, those of a group in one task."""
@@ -184,22 +127,26 @@ class _Aggregate:
 
     def _evaluated(self, job_input: JobInput, at: int, scan: LineageScan) -> DataFrame:
         """The fragments of the change of a branch where Spark evaluates some operands."""
-        operands = [f"{value.sql} AS `{value.column}`" for value in self.grouped.evaluated(at)]
-        rows = change_frame(self.runner.spark, job_input, at, scan, self.tasks).selectExpr("*", *operands)
+        changed = change_frame(self.runner.spark, job_input, at, scan, self.tasks)
+        rows = changed.selectExpr("*", *_operands(self.grouped, at))
         stored = self._stored_fragments([scan])
         return map_rows(rows, lambda batches: stored.of_branch(at, batches), stored.ddl)
 
     def _stored_fragments(self, scans: Sequence[LineageScan]) -> StoredFragments:
         """The fragments of the change where stored columns tell them."""
-        called = {call.function: self.runner.functions[call.function] for call in self.grouped.calls}
-        return StoredFragments(self.grouped, tuple(scans), called)
+        return StoredFragments(self.grouped, tuple(scans), self._called(self.grouped))
+
+    def _called(self, plan: GroupedPlan) -> Functions:
+        """The functions of the analyst that a plan calls."""
+        return {call.function: self.runner.functions[call.function] for call in plan.calls}
 
     def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
         """What is read from the state and the operator's rows for the dirty groups, and among which segments."""
         relation, state, grouped = self.operator.relation, self.operator.state, self.grouped
         layout = Layout(grouped.state_columns) if state is None else state.layout
         of_state = Scan.of(layout, tuple(grouped.state_columns), tuple(grouped.state_keys), None)
-        of_rows = Scan.of(self._layout, tuple(self.plan.produced), tuple(grouped.keys), None)
+        names = self.plan.produced if grouped.anew else [n for n in self.plan.produced if n not in grouped.keys]
+        of_rows = Scan.of(self._layout, tuple(names), tuple(grouped.keys), None)
         return {
             "state": (of_state, () if state is None else state.segments),
             "stored": (of_rows, () if relation is None else relation.segments),
@@ -218,10 +165,11 @@ class _Aggregate:
             for at in range(len(self.grouped.branches))
         ]
 
-    def _scan_rows(self) -> FusedScan:
-        """What is read from the only parent, where values are computed from its rows."""
-        return FusedScan(self._rows_of(0), self.grouped.branches[0].readers)
-
     def _rows_of(self, at: int) -> Scan:
         branch, keys = self.grouped.branches[at], tuple(map(key_column, self.grouped.row_keys))
         return Scan.of(self.operator.parents[at].relation.layout, branch.columns, keys, None)
+
+
+def _operands(plan: GroupedPlan, branch: int) -> list[str]:
+    """What Spark sets beside the rows of a branch, as SQL."""
+    return [f"{value.sql} AS `{value.column}`" for value in plan.evaluated(branch)]

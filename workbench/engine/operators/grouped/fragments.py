@@ -1,7 +1,7 @@
 """Fragments: partial statistics of rows with equal groups and equal lineage, for any reader.
 
 Hundreds of fused aggregates read overlapping rows. Handing a row on once for each of them would cost rows times
-readers. Instead rows with the same lineage are aggregated once (``aggregate_sql``, ``stored_fragments``): a *fragment*
+readers. Instead rows with the same lineage are aggregated once (``stored_fragments``): a *fragment*
 has the parts of the statistics of rows that are in the same group and are read by the same operators. Only then is it
 told whose it is: the parts of an operator's group are those of all fragments of the group that the operator reads.
 
@@ -20,13 +20,11 @@ from functools import reduce
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.accumulators import StatePart
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.value_statistics import DistinctPart
-from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform
 from workbench.engine.storage.lineage import word_values
@@ -62,11 +60,6 @@ class Fragments:
         readers = tuple(zip(*by_branch, strict=True))
         groups = tuple(name for name in plan.state_keys if name != MEMBER)
         return Fragments(groups, plan.parts, readers, plan.words, Layout(plan.state_columns))
-
-    def frame(self, fragments: DataFrame) -> DataFrame:
-        """The dirty groups, with the columns of ``layout``; every task must have all fragments of its groups."""
-        schema = self.layout.ddl(self.layout.arrow.names)
-        return map_rows(fragments, lambda batches: iter([self.dirty_groups(list(batches))]), schema)
 
     def dirty_groups(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
         """The change of the state: a row for each group of each member that reads one of the fragments.

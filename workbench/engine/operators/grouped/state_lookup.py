@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from workbench.arrow.types import Mask
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates, key_hashes
-from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import MEMBER
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
@@ -40,27 +38,9 @@ class KeyedLookup:
     groups: tuple[str, ...]
     scan: Scan | FusedScan
 
-    def frame(self, spark: SparkSession, job_input: JobInput, position: int, tasks: int) -> DataFrame:
-        """The rows, by a plan that can be kept: of the input at ``position`` the change has the groups."""
-        return job_input.run(
-            spark, tasks, lambda task: self.rows(task.inputs[position], task.task, tasks), self.scan.ddl
-        )
-
-    def rows(self, looked_up: InputRows, task: int = 0, tasks: int = 1) -> ArrowBatches:
-        """One task's part of the rows, each once for each group it is in.
-
-        Args:
-            looked_up: ``change`` has the groups, ``before`` the rows among which they are looked up.
-            task, tasks: the number of the task, from 0, and how many there are.
-        """
-        for segment in looked_up.change:
-            yield from self.rows_of(open_segment(segment.path), looked_up.before, task, tasks)
-
-    def rows_of(
-        self, groups: pa.RecordBatch, segments: Iterable[Segment], task: int = 0, tasks: int = 1
-    ) -> ArrowBatches:
-        """One task's part of the rows of some groups."""
-        for group, rows, at in self.pairs(groups, segments, task, tasks):
+    def rows_of(self, groups: pa.RecordBatch, segments: Iterable[Segment]) -> ArrowBatches:
+        """The rows of some groups, each once for each group it is in."""
+        for group, rows, at in self.pairs(groups, segments):
             match self.scan:
                 case Scan() as scan:
                     yield scan.take(rows, at[scan.belong(rows, at)])
@@ -70,16 +50,15 @@ class KeyedLookup:
                     yield scan.take(rows, at[read], members[read])
 
     def pairs(
-        self, groups: pa.RecordBatch, segments: Iterable[Segment], task: int = 0, tasks: int = 1
+        self, groups: pa.RecordBatch, segments: Iterable[Segment]
     ) -> Iterator[tuple[Positions, pa.RecordBatch, Positions]]:
-        """One task's groups and their rows, pair by pair: positions among the groups, a segment, positions in it."""
+        """Groups and their rows, pair by pair: positions among the groups, a segment, positions in it."""
         hashes = key_hashes([groups.column(name) for name in self.groups or (MEMBER,)], nulls=True)[0]
-        mine = np.flatnonzero(hashes % np.uint64(tasks) == task)
-        mine = mine[np.argsort(hashes[mine])]
+        order = np.argsort(hashes)
         for segment in segments:
             rows = open_segment(segment.path)
-            for asked, at in self._candidates(hashes[mine], segment):
-                group = mine[asked]
+            for asked, at in self._candidates(hashes[order], segment):
+                group = order[asked]
                 same = _same(groups, self.groups, group, rows, self.scan.key_columns, at)
                 yield group[same], rows, at[same]
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.group_values import GroupValues
@@ -38,18 +37,12 @@ class StoredGroups:
     Attributes:
         position: of the first of both among the inputs.
         rows: what is read from the operator's rows: the columns beside the keys.
-        state: what is read from the state: keys and parts. ``None`` while the operator is hydrated again: then the rows
-            are those that it had before, and only the values of ``emitted`` are taken from them.
-        emitted: columns of type DOUBLE. A sum that is computed again may differ in its last digit, but a later
-            retraction must match what was emitted.
-        members: of the operators whose rows were emitted, and not of those that had left by then.
+        state: what is read from the state: keys and parts.
     """
 
     position: int
     rows: Scan
-    state: Scan | None
-    emitted: frozenset[str] = frozenset()
-    members: frozenset[int] = frozenset()
+    state: Scan
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ class StateUpdate:
         produced: columns of the operator's rows.
         job_input: of the job.
         folder: where the change of the state is written.
-        stored: what is looked up; ``None`` while the operator is hydrated for the first time.
+        stored: what is looked up; ``None`` where nothing was there.
     """
 
     plan: GroupedPlan
@@ -83,12 +76,17 @@ class StateUpdate:
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
         writer.close()
-        if self._state is None:
-            groups = self._with_empty_groups(dirty)
-        else:
-            groups = self._merged(dirty, self._state, self._looked_up(0))
-        rows = self._change(groups, values)
+        rows = self._rows_after(dirty, values)
         yield from (rows.slice(first, ROWS_HANDED) for first in range(0, rows.num_rows, ROWS_HANDED))
+
+    def rows_of(self, groups: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
+        """The rows of all groups, before which there were none."""
+        return self._rows_after(self._with_distinct_parts(groups, values), values)
+
+    def _rows_after(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
+        if self._state is None:
+            return self._change(self._with_empty_groups(dirty), values)
+        return self._change(self._merged(dirty, self._state, self._looked_up(0)), values)
 
     @property
     def _state(self) -> Scan | None:
@@ -169,9 +167,6 @@ class StateUpdate:
         there, present = copies(self.plan, groups), np.zeros(groups.num_rows, dtype=np.int64)
         if self.stored is not None:
             before, present = self._before(groups, self.stored.rows, self._looked_up(1))
-            if self.stored.state is None:
-                there_before = present * np.isin(groups.column(MEMBER).to_numpy(), list(self.stored.members))
-                after, present = _with_emitted(after, before, there_before, self.stored.emitted), present * 0
         if not present.any():
             return self._rows(groups, after, np.flatnonzero(there), there, schema)
         equal = np.ones(groups.num_rows, dtype=bool)
@@ -220,15 +215,3 @@ class StateUpdate:
         position[owner] = np.arange(len(owner))
         weights[owner] = 1
         return pa.concat_batches(entered).take(pa.array(position, mask=position < 0)), weights
-
-
-def _with_emitted(
-    values: pa.RecordBatch, before: pa.RecordBatch, present: Positions, emitted: frozenset[str]
-) -> pa.RecordBatch:
-    """Values with those that were emitted before, in groups that had a row."""
-    there = pa.array(present > 0)
-    columns = [
-        pc.if_else(there, before.column(name), values.column(name)) if name in emitted else values.column(name)
-        for name in values.schema.names
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=values.schema)

@@ -93,19 +93,38 @@ class StoredFragments:
             branch: its position.
             number: of the grouping.
         """
+        rows = self.with_calls(rows, branch)
+        keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
+        marks = {GROUPING_SET: number, BRANCH: branch}
+        yield from (conform(each, self._schema) for each in self.combined(rows, keys, marks, branch, number))
+
+    def with_calls(self, rows: pa.RecordBatch, branch: int) -> pa.RecordBatch:
+        """Rows of a branch, with what functions of the analyst give for them."""
         for call in self.plan.calls_of(branch):
             rows = rows.append_column(call.name, call.evaluate(rows, self.functions))
+        return rows
+
+    def combined(
+        self, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, int], branch: int, number: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows that are equal in some columns and in their groups as one, and the values in them.
+
+        Args:
+            rows: with the columns that the branch reads, and weights.
+            keys: of the rows, beside their groups.
+            marks: columns that are the same in all rows that come out.
+            branch: its position.
+            number: of the grouping.
+        """
         grouping = self.plan.branches[branch].groupings[number]
-        keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
-        keys |= {
+        keys = {**keys} | {
             name: with_equal_bits(grouping[name].values(rows).cast(to_arrow(type_)))
             for name, type_ in self.plan.groups.items()
             if name in grouping
         }
-        marks = {GROUPING_SET: number, BRANCH: branch}
         of_groups = {VALUES: 0} if self.plan.counted else {}
         parts = {part: _added(part, rows, branch) for part in self.plan.parts}
-        yield self._combined(keys, marks | of_groups, parts)
+        yield self._combined(keys, {**marks, **of_groups}, parts)
         for of in self.plan.counted:
             yield self._of_values(of, rows, keys, marks)
 
@@ -137,7 +156,7 @@ class StoredFragments:
         columns |= {name: pa.array(np.full(len(starts), number)) for name, number in marks.items()}
         if rows:
             columns |= {p.name: cells.reduce(added.take(at), p.combine, cells.every) for p, added in parts.items()}
-        return conform(pa.RecordBatch.from_pydict(columns), self._schema)
+        return pa.RecordBatch.from_pydict(columns)
 
     @property
     def ddl(self) -> str:

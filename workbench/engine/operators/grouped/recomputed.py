@@ -1,0 +1,124 @@
+"""Groups that are computed anew from all of their rows: those by sessions, and others where no statistics are kept.
+
+In: fragments that say which groups are dirty. The rows of these groups are looked up among the parent's, divided into
+sessions where there are any, and aggregated as fragments are. Out: the change of the operator's rows: all old rows of
+the dirty groups leave, new ones enter, and equal rows cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import to_arrow
+from workbench.engine.operators.grouped.fragments import Fragments
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.grouped.state_update import StateUpdate
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments
+from workbench.engine.operators.grouped.value_counts import ChangedValues
+from workbench.engine.physical.aggregate_plan import GroupedPlan, Sessions
+from workbench.engine.physical.stored.calls import Functions
+from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.job_input import JobInput
+from workbench.engine.storage.layout import MEMBER, WEIGHT, Layout, conform, only
+from workbench.engine.storage.relation import consolidate
+from workbench.engine.storage.scan import FusedScan, Scan
+from workbench.engine.storage.segments import SegmentWriter, open_segment, segments_marked
+from workbench.network.nodes import Columns
+
+
+@dataclass(frozen=True)
+class RecomputedGroups:
+    """The steps.
+
+    Attributes:
+        plan: how the operator groups; the dirty groups are told by it.
+        anew: how values are computed from rows.
+        produced: columns of the operator's rows.
+        job_input: of the job: the parent's rows, and then the operator's own.
+        folder: where the dirty groups are written.
+        rows: what is read of the parent's rows; its keys are the groups.
+        own: what is read of the operator's rows; its keys are those of the operator.
+        functions: those of the analyst that are called.
+    """
+
+    plan: GroupedPlan
+    anew: GroupedPlan
+    produced: Columns
+    job_input: JobInput
+    folder: str
+    rows: FusedScan
+    own: Scan
+    functions: Functions
+
+    @property
+    def ddl(self) -> str:
+        """The rows that come out, in Spark's DDL."""
+        return Layout(self.produced).ddl([*self.produced, WEIGHT])
+
+    def rows_of_dirty(self, fragments: ArrowBatches) -> ArrowBatches:
+        """The rows of the dirty groups, which are written down; every task must have all fragments of its groups."""
+        dirty = Fragments.of(self.plan).dirty_groups(list(fragments))
+        writer = SegmentWriter(self.folder, self.job_input.task_mark())
+        writer.add(dirty)
+        writer.close()
+        parent = self.job_input.read().inputs[0]
+        lookup = KeyedLookup(tuple(self.plan.groups), self.rows)
+        yield from lookup.rows_of(dirty, (*parent.before, *parent.change))
+
+    def change(self, rows: ArrowBatches) -> ArrowBatches:
+        """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
+        schema = Layout(self.produced).arrow
+        parts = [self._entering(list(rows), schema)]
+        stored = self.job_input.read().inputs[1].before
+        for segment in segments_marked(self.job_input.task_mark(), self.folder):
+            dirty = open_segment(segment.path)
+            for old in KeyedLookup(self.own.key_columns, self.own).rows_of(dirty, stored):
+                weights = pc.negate(old.column(WEIGHT))
+                at = old.schema.get_field_index(WEIGHT)
+                parts.append(conform(old.set_column(at, WEIGHT, weights), schema))
+        yield conform(consolidate(pa.concat_batches(parts)), only(schema, [*self.produced, WEIGHT]))
+
+    def _entering(self, batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
+        """The rows of the groups after the batch."""
+        made = StoredFragments(self.anew, (), self.functions)
+        layout = Layout(self.anew.state_columns).arrow
+        groups = conform(pa.RecordBatch.from_pydict({}), layout)
+        filled = [batch for batch in batches if batch.num_rows]
+        if filled:
+            rows = consolidate(pa.concat_batches(filled))
+            rows = made.with_calls(rows.filter(pc.greater(rows.column(WEIGHT), 0)), 0)
+            rows = rows if self.anew.sessions is None else _with_sessions(rows, self.anew, self.anew.sessions)
+            keys = {MEMBER: rows.column(MEMBER)}
+            groups = pa.concat_batches([groups, *(conform(f, layout) for f in made.combined(rows, keys, {}, 0, 0))])
+        plan = self.anew.read_by([self.plan.branches[0].readers])  # who has a row over no rows
+        update = StateUpdate(plan, self.produced, self.job_input, self.folder, None)
+        return conform(update.rows_of(*ChangedValues.split(self.anew, groups)), schema)
+
+
+def _with_sessions(rows: pa.RecordBatch, plan: GroupedPlan, sessions: Sessions) -> pa.RecordBatch:
+    """Rows with the start of their session; those without a time are in none.
+
+    A row that is at most the gap after the one before it, in its group, is in the same session.
+    """
+    times = sessions.time.values(rows)
+    rows, times = rows.filter(times.is_valid()), times.drop_null()
+    (grouping,) = plan.branches[0].groupings
+    keys = [value.values(rows) for name, value in grouping.items() if name != sessions.column]
+    order, starts = group_rows([rows.column(MEMBER), *keys], rows.num_rows)
+    group = np.zeros(rows.num_rows, dtype=np.int64)
+    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows.num_rows)))
+    micros = comparable(times).astype(np.int64)
+    order = np.lexsort([micros, group])
+    along, of = micros[order], group[order]
+    new = np.ones(len(order), dtype=bool)
+    # Of two times in order the difference may need the sign's bit, too.
+    new[1:] = (of[1:] != of[:-1]) | (np.diff(along).view(np.uint64) > sessions.gap * 1_000_000)
+    begin = np.empty_like(micros)
+    begin[order] = along[np.flatnonzero(new)][np.cumsum(new) - 1]
+    return rows.append_column(sessions.column, pa.array(begin, pa.timestamp("us")).cast(to_arrow(sessions.type)))
