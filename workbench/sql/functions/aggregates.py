@@ -2,8 +2,8 @@
 
 Only basic statistics become ``AggregateCall``; an algebraic aggregate is a scalar function of them, so AVG(x) and
 SUM(x) share one SUM. Categories: *distributive* (count, sum, min, max), *algebraic* (avg, variances of exact numbers),
-*holistic* (median, percentile, mode, and the variances of DOUBLE: a difference of sums of squares of binary floats
-cancels catastrophically, so these are computed from the values).
+*holistic* (median, percentile, mode; and what is made of sums of products of DOUBLE, such as variances, which are added
+up without rounding, since a difference of rounded ones cancels catastrophically).
 
 SUM of INTEGER is kept in 38 digits so that it cannot wrap, and cast back at the output. PERCENTILE and MEDIAN
 interpolate linearly between the two nearest values. MODE of several equally frequent values is the smallest.

@@ -1,6 +1,8 @@
 """Aggregates that need the values of a group: which arguments they take, and the type of what they give.
 
-Each is defined to depend on the bag of rows alone, never on their order; see ``functions/spark_aggregates`` for ties.
+Each is defined to depend on the bag of rows alone, never on their order: of rows with equal keys MIN_BY takes the
+smallest value, NULL first, and MAX_BY the largest; of equally frequent values MODE takes the smallest; in lists the
+values of equal keys stand in their own order.
 """
 
 from __future__ import annotations

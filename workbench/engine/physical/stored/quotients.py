@@ -22,8 +22,6 @@ _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
 _BEYOND = 2**63
 _ARITHMETIC = {"+": np.add, "-": np.subtract, "*": np.multiply}
-_AVERAGE_SCALE = 6
-"""Digits behind the point of an average of decimals as Spark divides them. Those of more are left to Spark."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ def stored_number(expression: Expression, part: ValueReader) -> StoredNumber | N
             return None if ends[0] is None or ends[1] is None else DoubleArithmetic(function, ends[0], ends[1])
         case Call("average", (total, count), type) if type == DOUBLE:
             return _quotient(_as_double(total, part), _as_double(count, part))
-        case Call("average", (total, count), type) if type.scale == _AVERAGE_SCALE >= total.type.scale:
+        case Call("average", (total, count), type) if type.scale >= total.type.scale:
             return _average(total, count, type, part)
     return None
 
