@@ -65,6 +65,13 @@ def test_no_argument_is_passed_over(trials, dialect):
     assert not [call for call in accepted if "(, " not in call]
 
 
+@pytest.mark.parametrize("dialect", ["spark", "postgres", "duckdb"])
+def test_a_call_of_too_few_arguments_is_refused_and_nothing_fails(trials, dialect):
+    for name in functions(dialect):
+        for arguments in ("", "*", "s"):
+            trials.refusal(f"{name}({arguments})", dialect)
+
+
 def test_what_a_declaration_says_is_not_in_the_table():
     declared = {function.name for function in DECLARED if function.help}
     assert "jaro_winkler_similarity" in declared and "jaro_winkler_similarity" in functions("spark")

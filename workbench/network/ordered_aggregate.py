@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
+from workbench.sql.functions.aggregates import DESCENDING
 
-_DOWN = "_desc"
 ORDERED_AGGREGATES = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc"})
 
 
@@ -20,7 +20,7 @@ def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str])
         >>> ordered_aggregate_sql(AggregateCall("array_agg_desc", parts, array_of(INTEGER)), lambda part: part.name)
         'ARRAY_AGG(k ORDER BY id DESC)'
     """
-    function, down = call.function.removesuffix(_DOWN), call.function.endswith(_DOWN)
+    function, down = call.function.removesuffix(DESCENDING), call.function.endswith(DESCENDING)
     if function == "listagg":
         value, separator, *keys = call.arguments
         name, inner, condition = "LISTAGG", f"{sql(value)}, {sql(separator)}", ""

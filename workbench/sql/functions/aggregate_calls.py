@@ -11,81 +11,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.syntax.source_text import SourceText
 
-
-@dataclass(frozen=True)
-class AggregateFunction:
-    """A built-in aggregate, as a text calls it; ``aggregates`` says what it is computed of.
-
-    Attributes:
-        name: for all spellings.
-        nodes: the syntax nodes that are calls of it.
-        names: those that the parser leaves as plain names.
-        takes: how many arguments it takes at least, and at most; ``None`` where ``holistic`` says it.
-        distinct: whether it takes DISTINCT, or does not change by it.
-        unordered: how many of its first arguments may be arrays; of several values they do not say which is smaller.
-    """
-
-    name: str
-    nodes: tuple[type[exp.Expr], ...]
-    names: tuple[str, ...]
-    takes: tuple[int, int] | None
-    distinct: bool
-    unordered: int
-
-
-def _aggregate(
-    name: str, *nodes: type[exp.Expr], names: str = "", takes: tuple[int, int] | None = None, distinct: bool = False,
-    unordered: int = 0,
-) -> AggregateFunction:  # fmt: skip
-    return AggregateFunction(name, nodes, tuple(names.split()), takes, distinct, unordered)
-
-
-_ONE, _TWO, _ANY = (1, 1), (2, 2), 9
-AGGREGATES = {aggregate.name: aggregate for aggregate in (
-    _aggregate("count", exp.Count, distinct=True, unordered=_ANY),
-    _aggregate("sum", exp.Sum, names="try_sum", takes=_ONE, distinct=True),
-    _aggregate("avg", exp.Avg, names="average mean try_avg", takes=_ONE, distinct=True),
-    _aggregate("min", exp.Min, takes=_ONE, distinct=True),
-    _aggregate("max", exp.Max, takes=_ONE, distinct=True),
-    _aggregate("any_value", exp.AnyValue, takes=_ONE, distinct=True, unordered=_ANY),
-    _aggregate("count_if", exp.CountIf, takes=_ONE),
-    _aggregate("bool_and", exp.LogicalAnd, names="every", takes=_ONE, distinct=True),
-    _aggregate("bool_or", exp.LogicalOr, names="some", takes=_ONE, distinct=True),
-    _aggregate("bit_and", exp.BitwiseAndAgg, distinct=True),
-    _aggregate("bit_or", exp.BitwiseOrAgg, distinct=True),
-    _aggregate("bit_xor", exp.BitwiseXorAgg),
-    _aggregate("median", exp.Median, takes=_ONE),
-    _aggregate("mode", exp.Mode, takes=_ONE, unordered=_ANY),
-    _aggregate("percentile", exp.Quantile, exp.PercentileCont, names="percentile", takes=_TWO),
-    _aggregate("percentile_disc", exp.PercentileDisc, takes=_TWO),
-    _aggregate("approx_percentile", exp.ApproxQuantile, takes=(2, 3)),
-    _aggregate("approx_count_distinct", exp.ApproxDistinct, takes=(1, 2), distinct=True, unordered=_ANY),
-    _aggregate("min_by", exp.ArgMin, takes=_TWO, unordered=1),
-    _aggregate("max_by", exp.ArgMax, takes=_TWO, unordered=1),
-    _aggregate("stddev_samp", exp.Stddev, exp.StddevSamp, names="std", takes=_ONE, distinct=True),
-    _aggregate("stddev_pop", exp.StddevPop, takes=_ONE, distinct=True),
-    _aggregate("var_samp", exp.Variance, takes=_ONE, distinct=True),
-    _aggregate("var_pop", exp.VariancePop, takes=_ONE, distinct=True),
-    _aggregate("skewness", exp.Skewness),
-    _aggregate("kurtosis", exp.Kurtosis),
-    _aggregate("corr", exp.Corr),
-    _aggregate("covar_samp", exp.CovarSamp),
-    _aggregate("covar_pop", exp.CovarPop),
-    _aggregate("regr_count", exp.RegrCount, takes=_TWO),
-    _aggregate("regr_slope", exp.RegrSlope),
-    _aggregate("regr_intercept", exp.RegrIntercept),
-    _aggregate("regr_r2", exp.RegrR2),
-    _aggregate("regr_avgx", exp.RegrAvgx),
-    _aggregate("regr_avgy", exp.RegrAvgy),
-    _aggregate("regr_sxx", exp.RegrSxx),
-    _aggregate("regr_syy", exp.RegrSyy),
-    _aggregate("regr_sxy", exp.RegrSxy),
-    _aggregate("listagg", exp.GroupConcat, distinct=True),
-    _aggregate("array_agg", exp.ArrayAgg, exp.ArrayUniqueAgg, takes=_ONE, distinct=True, unordered=_ANY),
-)}  # fmt: skip
-"""Built-in aggregates by name."""
 _NODES = {node: aggregate.name for aggregate in AGGREGATES.values() for node in aggregate.nodes}
 _NAMES = {name: aggregate.name for aggregate in AGGREGATES.values() for name in aggregate.names}
 _PARTS = {"this", "expressions", "expression", "quantile", "separator", "accuracy"}

@@ -1,4 +1,4 @@
-"""Aggregates as basic statistics and rules (T4.2, Tables 4.1 and 4.2).
+"""Aggregates, declared once: their calls, and their basic statistics and rules (T4.2, Tables 4.1 and 4.2).
 
 Only basic statistics become ``AggregateCall``; an algebraic aggregate is a scalar function of them, so AVG(x) and
 SUM(x) share one SUM. Categories: *distributive* (count, sum, min, max), *algebraic* (avg, variances of exact numbers),
@@ -6,53 +6,92 @@ SUM(x) share one SUM. Categories: *distributive* (count, sum, min, max), *algebr
 up without rounding, since a difference of rounded ones cancels catastrophically).
 
 SUM of INTEGER is kept in 38 digits so that it cannot wrap, and cast back at the output. PERCENTILE and MEDIAN
-interpolate linearly between the two nearest values. MODE of several equally frequent values is the smallest.
+interpolate linearly between the two nearest values. Each depends on the bag of rows alone, never on their order: of
+rows with equal keys MIN_BY takes the smallest value, NULL first, and MAX_BY the largest; of equally frequent values
+MODE takes the smallest; in lists the values of equal keys stand in their own order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
+from sqlglot import exp
+
 from workbench.sql.algebra.arithmetic import bounded
-from workbench.sql.algebra.coercion import TypeClash, coerce, is_null
+from workbench.sql.algebra.coercion import TypeClash, as_string, coerce, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    DOUBLE,
+    INTEGER,
+    MAX_PRECISION,
+    STRING,
+    DataType,
+    Kind,
+    array_of,
+    decimal,
+)
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.holistic import HOLISTIC_CALLS
+from workbench.sql.functions.declaration import Arguments, TypeRule, function
 
 Category = Literal["distributive", "algebraic", "holistic"]
 
 Keep = Callable[[AggregateCall], None]
 """Takes a statistic that is needed."""
+Expand = Callable[[Arguments, bool, Keep], Expression]
+"""Makes an aggregate of statistics: from its arguments, whether they are DISTINCT, and what takes the statistics."""
 
 GROUPED = -1
 """Source of columns that exist only after grouping, while a grouped block is being bound."""
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """A built-in algebraic aggregate: the statistics it needs of its argument, and the function that combines them."""
-
-    statistics: tuple[str, ...]
-    function: str
-
-
-ALGEBRAIC = {
-    "avg": _Rule(("sum", "count"), "average"),
-    "var_samp": _Rule(("count", "sum", "sum of squares"), "variance_samp"),
-    "var_pop": _Rule(("count", "sum", "sum of squares"), "variance_pop"),
-    "stddev_samp": _Rule(("count", "sum", "sum of squares"), "stddev_samp"),
-    "stddev_pop": _Rule(("count", "sum", "sum of squares"), "stddev_pop"),
-}
-HOLISTIC = ("median", "percentile", "mode")
-STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *ALGEBRAIC, *HOLISTIC_CALLS})
-"""All basic statistics; ``total`` sums counts of finer groups."""
+DESCENDING = "_desc"
+"""The end of the name of a statistic whose values are in descending order."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 SQUARED_SCALE = 12
 """Digits behind the point up to which a sum of squares has one before it, of the 25 it has (``variances``)."""
+
+
+@dataclass(frozen=True)
+class AggregateFunction:
+    """A built-in aggregate.
+
+    Attributes:
+        name: for all spellings.
+        nodes: the syntax nodes that are calls of it.
+        names: those that the parser leaves as plain names.
+        takes: how many arguments it takes at least, and at most.
+        rule: of a basic statistic, converts the arguments and says the type.
+        expand: of others, makes it of statistics.
+        distinct: whether it takes DISTINCT, or does not change by it.
+        unordered: how many of its first arguments may be arrays; of several values they do not say which is smaller.
+    """
+
+    name: str
+    nodes: tuple[type[exp.Expr], ...]
+    names: tuple[str, ...]
+    takes: tuple[int, int]
+    rule: TypeRule
+    expand: Expand | None
+    distinct: bool
+    unordered: int
+
+
+def _of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """A statistic that gives one of the values of its first argument."""
+    return arguments, arguments[0].type
+
+
+def _aggregate(
+    signature: str, *nodes: type[exp.Expr], names: str = "", rule: TypeRule = _of_first, expand: Expand | None = None,
+    distinct: bool = False, unordered: int = 0,
+) -> AggregateFunction:  # fmt: skip
+    """Declare an aggregate; without a type in the signature it has that of its first argument, or that of its rule."""
+    declared = function(signature, rule=None if "):" in signature else rule, names=names)
+    takes = declared.least, declared.most
+    return AggregateFunction(declared.name, nodes, declared.names, takes, declared.rule, expand, distinct, unordered)
 
 
 def category(statistic: AggregateCall) -> Category:
@@ -86,12 +125,11 @@ def of_parts(statistic: AggregateCall, part: Column) -> AggregateCall:
     return replace(statistic, function=function, arguments=(part,))
 
 
-def expand(name: str, arguments: tuple[Expression, ...], distinct: bool, keep: Keep) -> Expression:
+def expand(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
     """A built-in aggregate as an expression over its statistics.
 
     Args:
-        name: ``count, sum, min, max``, one of ``HOLISTIC``, or a key of ``ALGEBRAIC``, ``DERIVED`` or
-            ``HOLISTIC_CALLS``.
+        name: of the aggregate; with ``DESCENDING`` of one whose values are in that order.
         arguments: over the inputs; none is COUNT(*).
         distinct: whether each value counts once.
         keep: takes every basic statistic needed.
@@ -109,38 +147,30 @@ def expand(name: str, arguments: tuple[Expression, ...], distinct: bool, keep: K
         >>> [text(k) for k in kept], rule.function
         (['sum(a)', 'count(a)'], 'average')
     """
-
-    def statistic(call: AggregateCall) -> Column:
-        keep(call)
-        return Column(column_name(call), call.type, GROUPED)
-
-    if name in DERIVED:
-        return DERIVED[name](arguments, keep)
-    if name in HOLISTIC_CALLS:
-        return statistic(replace(HOLISTIC_CALLS[name](arguments), distinct=distinct))
-    if name in ALGEBRAIC:
-        return _algebraic(name, arguments[0], distinct, statistic)
-    if name == "sum":
-        total = statistic(_sum(arguments[0], distinct))
-        return cast(total, INTEGER) if arguments[0].type.kind is Kind.INTEGER else total
-    return statistic(_basic(name, arguments, distinct))
+    declared = AGGREGATES[name.removesuffix(DESCENDING)]
+    if declared.expand is not None:
+        return declared.expand(arguments, distinct, keep)
+    arguments, type_ = declared.rule(arguments)
+    # A smallest value is the same with and without duplicates.
+    return _kept(AggregateCall(name, arguments, type_, distinct and name not in ("min", "max")), keep)
 
 
-def _basic(name: str, arguments: tuple[Expression, ...], distinct: bool) -> AggregateCall:
-    match name:
-        case "count":
-            if not distinct:  # a constant is never NULL
-                arguments = tuple(a for a in arguments if not isinstance(a, Constant) or is_null(a))
-            if len(arguments) > 1 and not distinct:
-                return counted_where_none_is_null(arguments)
-            return AggregateCall("count", arguments, INTEGER, distinct)
-        case "median":
-            return AggregateCall("median", (coerce(arguments[0], DOUBLE),), DOUBLE)
-        case "percentile":
-            return AggregateCall("percentile", (coerce(arguments[0], DOUBLE), arguments[1]), DOUBLE)
-        case _:
-            # A smallest value is the same with and without duplicates.
-            return AggregateCall(name, arguments, arguments[0].type)
+def _kept(statistic: AggregateCall, keep: Keep) -> Column:
+    keep(statistic)
+    return Column(column_name(statistic), statistic.type, GROUPED)
+
+
+def _count(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    if not distinct:  # a constant is never NULL
+        arguments = tuple(a for a in arguments if not isinstance(a, Constant) or is_null(a))
+    if len(arguments) > 1 and not distinct:
+        return _kept(counted_where_none_is_null(arguments), keep)
+    return _kept(AggregateCall("count", arguments, INTEGER, distinct), keep)
+
+
+def _total(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    total = _kept(_sum(arguments[0], distinct), keep)
+    return cast(total, INTEGER) if arguments[0].type.kind is Kind.INTEGER else total
 
 
 def counted_where_none_is_null(arguments: tuple[Expression, ...]) -> AggregateCall:
@@ -156,18 +186,18 @@ def counted_where_none_is_null(arguments: tuple[Expression, ...]) -> AggregateCa
     return AggregateCall("count", (call("case", call("and", *tests), one, nothing),), INTEGER)
 
 
-def _count_if(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+def _count_if(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
     """COUNT_IF(c): the rows for which the condition is true."""
     test, one, nothing = coerce(arguments[0], BOOLEAN), Constant(1, INTEGER), Constant(None, INTEGER)
     return expand("count", (call("case", test, one, nothing),), False, keep)
 
 
-def _bool_and(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+def _bool_and(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
     """BOOL_AND(c): whether no value is false; from counts, which stay right when rows are taken back."""
     return _none_of(call("not", coerce(arguments[0], BOOLEAN)), arguments[0], keep)
 
 
-def _bool_or(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
+def _bool_or(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
     """BOOL_OR(c): whether some value is true."""
     return call("not", _none_of(coerce(arguments[0], BOOLEAN), arguments[0], keep))
 
@@ -175,27 +205,13 @@ def _bool_or(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
 def _none_of(test: Expression, value: Expression, keep: Keep) -> Expression:
     """Whether the test is true for no row; NULL where there is no value."""
     zero, values = Constant(0, INTEGER), expand("count", (value,), False, keep)
-    none = call("=", _count_if((test,), keep), zero)
+    none = call("=", _count_if((test,), False, keep), zero)
     return call("case", call(">", values, zero), none, Constant(None, BOOLEAN))
 
 
-def _regr_count(arguments: tuple[Expression, ...], keep: Keep) -> Expression:
-    """REGR_COUNT(y, x): the pairs without NULL."""
-    return expand("count", arguments, False, keep)
-
-
-DERIVED: dict[str, Callable[[tuple[Expression, ...], Keep], Expression]] = {
-    "count_if": _count_if,
-    "bool_and": _bool_and,
-    "bool_or": _bool_or,
-    "regr_count": _regr_count,
-    # Any value will do; the smallest one is the same on every replay, whatever the order of rows.
-    "any_value": lambda arguments, keep: expand("min", arguments[:1], False, keep),
-    # An exact answer is the best approximation.
-    "approx_count_distinct": lambda arguments, keep: expand("count", arguments[:1], True, keep),
-    "approx_percentile": lambda arguments, keep: expand("percentile_disc", arguments[:2], False, keep),
-}
-"""Aggregate -> what gives it as an expression over other aggregates."""
+def _as(name: str, count: int, distinct: bool = False) -> Expand:
+    """An aggregate that is another one of its first arguments."""
+    return lambda arguments, given, keep: expand(name, arguments[:count], distinct, keep)
 
 
 def _sum(argument: Expression, distinct: bool) -> AggregateCall:
@@ -221,32 +237,96 @@ def _number_hint(type_: DataType) -> str:
     return f"CAST(… AS DOUBLE) makes a number of a text; {counts}" if type_ == STRING else counts
 
 
-def _algebraic(
-    name: str, argument: Expression, distinct: bool, statistic: Callable[[AggregateCall], Column]
-) -> Expression:
+def _algebraic(name: str, rule: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """AVG and the variances: a function of the sum of the values, of their squares, and of their count."""
+    (argument,) = arguments
     if is_null(argument):
         argument = coerce(argument, INTEGER)
-    rule, type_ = ALGEBRAIC[name], argument.type
+    type_ = argument.type
     if not type_.numeric:
         raise TypeClash(f"{name.upper()} needs numbers, not {type_}", argument, _number_hint(type_))
-    if "sum of squares" in rule.statistics:
-        if distinct:
-            raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)
-        if type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE:
-            return statistic(AggregateCall(name, (coerce(argument, DOUBLE),), DOUBLE))
-    statistics = {
-        "count": lambda: AggregateCall("count", (argument,), INTEGER, distinct),
-        "sum": lambda: _sum(argument, distinct),
-        "sum of squares": lambda: _sum(_square(argument), False),
-    }
-    parts = [statistic(statistics[s]()) for s in rule.statistics]
-    combined = call(rule.function, *parts)
-    if name == "avg" and type_.kind is Kind.DECIMAL:
-        return replace(combined, type=bounded(type_.precision + 4, type_.scale + 4))
-    return combined
+    count = AggregateCall("count", (argument,), INTEGER, distinct)
+    if name == "avg":
+        average = call(rule, _kept(_sum(argument, distinct), keep), _kept(count, keep))
+        is_decimal = type_.kind is Kind.DECIMAL
+        return replace(average, type=bounded(type_.precision + 4, type_.scale + 4)) if is_decimal else average
+    if distinct:
+        raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)
+    if type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE:
+        return _kept(AggregateCall(name, (coerce(argument, DOUBLE),), DOUBLE), keep)
+    statistics = (count, _sum(argument, False), _sum(_square(argument), False))
+    return call(rule, *(_kept(statistic, keep) for statistic in statistics))
 
 
 def _square(argument: Expression) -> Expression:
     """x*x without loss: integers are squared as decimals, where they cannot overflow."""
     wide = cast(argument, decimal(19, 0)) if argument.type.kind is Kind.INTEGER else argument
     return call("*", wide, wide)
+
+
+def _listed(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """A text, what stands between two of them, and what they are ordered by."""
+    value, separator, *order = arguments
+    return (as_string(value), coerce(separator, STRING), *order), STRING
+
+
+def _collected(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """Whether a row counts, its value, and what values are ordered by before their own order."""
+    return arguments, array_of(arguments[1].type)
+
+
+_ALGEBRAIC = {"avg": "average"} | {
+    name: name.replace("var_", "variance_") for name in ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
+}
+"""Aggregate -> the function of its statistics."""
+_OF = {name: partial(_algebraic, name, rule) for name, rule in _ALGEBRAIC.items()}
+_ANY = 9
+_PAIR = "(double, double): double"
+AGGREGATES = {aggregate.name: aggregate for aggregate in (
+    _aggregate("count([any...])", exp.Count, expand=_count, distinct=True, unordered=_ANY),
+    _aggregate("sum(any)", exp.Sum, names="try_sum", expand=_total, distinct=True),
+    _aggregate("avg(any)", exp.Avg, names="average mean try_avg", expand=_OF["avg"], distinct=True),
+    _aggregate("min(any)", exp.Min, distinct=True),
+    _aggregate("max(any)", exp.Max, distinct=True),
+    # Any value will do; the smallest one is the same on every replay, whatever the order of rows.
+    _aggregate("any_value(any)", exp.AnyValue, expand=_as("min", 1), distinct=True, unordered=_ANY),
+    _aggregate("count_if(any)", exp.CountIf, expand=_count_if),
+    _aggregate("bool_and(any)", exp.LogicalAnd, names="every", expand=_bool_and, distinct=True),
+    _aggregate("bool_or(any)", exp.LogicalOr, names="some", expand=_bool_or, distinct=True),
+    _aggregate("bit_and(integer): integer", exp.BitwiseAndAgg, distinct=True),
+    _aggregate("bit_or(integer): integer", exp.BitwiseOrAgg, distinct=True),
+    _aggregate("bit_xor(integer): integer", exp.BitwiseXorAgg),
+    _aggregate("median(double): double", exp.Median),
+    _aggregate("mode(any)", exp.Mode, unordered=_ANY),
+    _aggregate("percentile(double, any): double", exp.Quantile, exp.PercentileCont, names="percentile"),
+    _aggregate("percentile_disc(any, any)", exp.PercentileDisc),
+    # An exact answer is the best approximation.
+    _aggregate("approx_percentile(any, any[, any])", exp.ApproxQuantile, expand=_as("percentile_disc", 2)),
+    _aggregate("approx_count_distinct(any[, any])", exp.ApproxDistinct, expand=_as("count", 1, distinct=True),
+               distinct=True, unordered=_ANY),
+    _aggregate("min_by(any, any)", exp.ArgMin, unordered=1),
+    _aggregate("max_by(any, any)", exp.ArgMax, unordered=1),
+    _aggregate("stddev_samp(any)", exp.Stddev, exp.StddevSamp, names="std", expand=_OF["stddev_samp"], distinct=True),
+    _aggregate("stddev_pop(any)", exp.StddevPop, expand=_OF["stddev_pop"], distinct=True),
+    _aggregate("var_samp(any)", exp.Variance, expand=_OF["var_samp"], distinct=True),
+    _aggregate("var_pop(any)", exp.VariancePop, expand=_OF["var_pop"], distinct=True),
+    _aggregate("skewness(double): double", exp.Skewness),
+    _aggregate("kurtosis(double): double", exp.Kurtosis),
+    *(_aggregate(f"{name}{_PAIR}", node) for name, node in (
+        ("corr", exp.Corr), ("covar_samp", exp.CovarSamp), ("covar_pop", exp.CovarPop), ("regr_slope", exp.RegrSlope),
+        ("regr_intercept", exp.RegrIntercept), ("regr_r2", exp.RegrR2), ("regr_avgx", exp.RegrAvgx),
+        ("regr_avgy", exp.RegrAvgy), ("regr_sxx", exp.RegrSxx), ("regr_syy", exp.RegrSyy), ("regr_sxy", exp.RegrSxy))),
+    _aggregate("regr_count(any, any)", exp.RegrCount, expand=_as("count", 2)),
+    _aggregate("listagg(any...)", exp.GroupConcat, rule=_listed, distinct=True),
+    _aggregate("array_agg(any)", exp.ArrayAgg, exp.ArrayUniqueAgg, rule=_collected, distinct=True, unordered=_ANY),
+)}  # fmt: skip
+"""Built-in aggregates by name."""
+HOLISTIC = frozenset(
+    name + end
+    for name, aggregate in AGGREGATES.items()
+    if aggregate.expand is None and name not in ("min", "max")
+    for end in ("", *[DESCENDING] * (name in ("percentile_disc", "listagg", "array_agg")))
+)
+"""The statistics that need the values of a group, but for variances of DOUBLE."""
+STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *_ALGEBRAIC})
+"""All basic statistics; ``total`` sums counts of finer groups."""

@@ -29,8 +29,8 @@ from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
-from workbench.sql.functions.aggregate_calls import AGGREGATES, AggregateSyntax, aggregate_name, read_aggregate
-from workbench.sql.functions.aggregates import GROUPED
+from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
+from workbench.sql.functions.aggregates import AGGREGATES, DESCENDING, GROUPED
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.reading import ExpressionBinder
@@ -141,7 +141,7 @@ class Aggregation:
                 b.source.warn(lost, node, f"write ORDER BY inside {name.upper()}")
             name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
-            name = "percentile_disc_desc"
+            name += DESCENDING
         if name in ("median", "percentile") and b.rules.median_cuts_decimals and arguments[0].type.kind is Kind.DECIMAL:
             b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
         if name in ("min_by", "max_by") and b.rules.extremes_skip_nulls:
@@ -242,7 +242,7 @@ _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 
 
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:
-    least, most = AGGREGATES[name].takes or (count, count)
+    least, most = AGGREGATES[name].takes
     if not least <= count <= most:
         hint = "COUNT(*) counts rows; of a column it is, as in SUM(amount)" if isinstance(node.this, exp.Star) else None
         called = (source.called(node) or name).upper()

@@ -14,6 +14,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 from workbench.sql.functions.aggregate_calls import AggregateSyntax
+from workbench.sql.functions.aggregates import DESCENDING
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.collation import note_key
 from workbench.sql.functions.reading import ExpressionBinder
@@ -108,7 +109,7 @@ def with_keys(
             keys.append(key.expression)
         if key.expression in values:
             break
-    return name + "_desc" * any(key.descending for key in order), keys
+    return name + DESCENDING * any(key.descending for key in order), keys
 
 
 def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: ExpressionBinder) -> list[Expression]:

@@ -34,7 +34,6 @@ from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregat
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregates import GROUPED, HOLISTIC
-from workbench.sql.functions.holistic import HOLISTIC_CALLS
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
@@ -308,7 +307,7 @@ class Analytics:
         for statistic in own.statistics:
             if statistic.distinct:
                 b.source.refuse("DISTINCT with OVER", node, "take DISTINCT in a subquery")
-            if statistic.function in (*HOLISTIC, *HOLISTIC_CALLS) and frame is not None:
+            if statistic.function in HOLISTIC and frame is not None:
                 b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
             call = AnalyticCall(statistic.function, statistic.arguments, statistic.type, over, frame)
             calls[column_name(statistic)] = self._keep(call)

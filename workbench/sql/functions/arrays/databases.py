@@ -69,11 +69,11 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
 def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
     """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
     b.source.refuse_others(node, {"this", "expression"}, "an array")
-    separator = node.expression
-    if not separator.is_string or not separator.name:
-        b.source.refuse("a separator that is no constant text, or an empty one,", separator, "as in ','")
-    text = b.bind(node.this)
-    split = call("split", text, Constant(re.escape(separator.name), STRING))
+    text, separator = b.bind(node.this), b.bind(node.expression)
+    sign = separator.value if isinstance(separator, Constant) else None
+    if not isinstance(sign, str) or not sign:
+        b.source.refuse("a separator that is no constant text, or an empty one,", node.expression, "as in ','")
+    split = call("split", text, Constant(re.escape(sign), STRING))
     if isinstance(node, exp.Split):
         return split
     is_empty, is_other = (call(symbol, text, Constant("", STRING)) for symbol in ("=", "<>"))
