@@ -222,6 +222,7 @@ class FakeSession(SessionViews):
         return [SimpleNamespace(strategy=name, cost=cost, **numbers) for name, cost in costs.items()]
 
     arriving: Arriving | None = None
+    verifying: None = None
 
     def forget_problems(self) -> None:
         self.sources = {name: replace(source, earlier="") for name, source in self.sources.items()}

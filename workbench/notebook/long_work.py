@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from workbench.notebook.display import ProgressLine
+from workbench.session.verification.report import Verifying
 from workbench.streams.ingest import Arriving
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def following(context: NotebookContext, what: str) -> Iterator[None]:
 
     def say() -> None:
         session = context.current
-        progress = None if session is None or session.closed else session.arriving or session.progress
+        going = session is not None and not session.closed
+        progress = (session.arriving or session.verifying or session.progress) if session and going else None
         text = f"{what}: {how_far(progress, time.monotonic() - begun)}"
         if lines:
             lines[0].update(text)
@@ -76,11 +78,11 @@ def repeatedly(say: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def how_far(progress: Progress | Arriving | None, seconds: float, more: float = 0.0) -> str:
+def how_far(progress: Progress | Arriving | Verifying | None, seconds: float, more: float = 0.0) -> str:
     """How far something is that has worked for so long.
 
     Args:
-        progress: of the operators, or of the rows of a source; ``None`` where none are computed or copied.
+        progress: of the operators, of the rows of a source, or of a verification; ``None`` where there is none.
         seconds: that it has worked.
         more: seconds that what follows is expected to take.
 
@@ -98,6 +100,9 @@ def how_far(progress: Progress | Arriving | None, seconds: float, more: float = 
         share = progress.share
         read = f" ({share:.0%} of the source)" if share else ""
         parts.insert(0, f"{progress.rows:,} rows{read}")
+    elif isinstance(progress, Verifying):
+        share = progress.share
+        parts.insert(0, progress.doing)
     elif progress is not None and progress.total:
         share = progress.done / progress.total
         parts.insert(0, f"{progress.done} of {progress.total} operators")

@@ -105,7 +105,7 @@ class AnswerReader:
             QueryError: the query does not run, or cannot be estimated.
             EngineError: Spark could not evaluate it.
         """
-        with self._reading([query]) as state, translate_errors(f"estimate {query.name}"):
+        with self.reading([query]) as state, translate_errors(f"estimate {query.name}"):
             check_active(query, state.status(query))
             asked = estimable(query.logical)
             if query.windows:
@@ -147,11 +147,11 @@ class AnswerReader:
         self, queries: Sequence[QueryRecord], at: object | None = None, after: int | None = None
     ) -> Iterator[list[Answers]]:
         """The answers of some queries, all as of the same commit; see ``answers``."""
-        with self._reading(queries) as state, ExitStack() as reading:
-            yield [reading.enter_context(self._read(query, state, at, after)) for query in queries]
+        with self.reading(queries) as state, ExitStack() as reading:
+            yield [reading.enter_context(self.answers_in(state, query, at, after)) for query in queries]
 
     @contextmanager
-    def _reading(self, queries: Sequence[QueryRecord]) -> Iterator[State]:
+    def reading(self, queries: Sequence[QueryRecord]) -> Iterator[State]:
         """The last commit, whose files stay meanwhile."""
         with self._store.cache.active():
             self._failures.disable()
@@ -164,7 +164,10 @@ class AnswerReader:
                 check_active(query, self._store.last.status(query))
 
     @contextmanager
-    def _read(self, query: QueryRecord, state: State, at: object | None, after: int | None) -> Iterator[Answers]:
+    def answers_in(
+        self, state: State, query: QueryRecord, at: object | None = None, after: int | None = None
+    ) -> Iterator[Answers]:
+        """The answers of a query in a state that is being read (``reading``); see ``answers``."""
         check_active(query, state.status(query))
         query = state.queries[query.name]
         suspended_at = state.answered_at(query)

@@ -28,6 +28,7 @@ from workbench.session.query import QueryHandles
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.source import answer_source
 from workbench.session.transitions import Runtime
+from workbench.session.verification.verifier import Verifier
 from workbench.sharing.planner import Planner
 
 AnySpark = SparkSession | InProcess
@@ -68,6 +69,7 @@ class Parts:
         self.failures = FunctionFailures(self.store, self.runtime, self.functions)
         self.batches = Batches(self.store, self.runtime, self.failures)
         self.answers = AnswerReader(self.store, self.runtime, self.failures, self.jobs)
+        self.verifier = Verifier(self.answers, self.functions, directory.state)
         self.gate = Gate(lambda: self.planner.catalog.identity)
         self.live = LiveSources(self.gate)
         self.integrity = IntegrityChecks(self.store, self.opening)

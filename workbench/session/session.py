@@ -151,7 +151,16 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         SessionStreams.__init__(self, store, runtime, batches, live, parts.gate)
         SessionFunctions.__init__(self, store, parts.functions)
         SessionQueries.__init__(
-            self, store, runtime, failures, parts.answers, parts.queries, suspension, reoptimizer, dialect
+            self,
+            store,
+            runtime,
+            failures,
+            parts.answers,
+            parts.queries,
+            suspension,
+            reoptimizer,
+            parts.verifier,
+            dialect,
         )
         SessionSinks.__init__(self, store, parts.sinks)
         SessionBatches.__init__(self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity)

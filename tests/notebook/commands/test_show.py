@@ -14,6 +14,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError
 from workbench.explain.explanation import ExplanationView
 from workbench.notebook.command_line import MagicError
+from workbench.session.verification.report import Outcome, Verification
 
 
 @dataclass
@@ -168,3 +169,27 @@ def test_dropping_says_what_is_released(run, kept, removed):
     run(f"%%argus kept\nSELECT {kept}")
     run("%%argus gone\nSELECT huge")
     assert run("%argus drop gone").text == f"gone dropped: {removed}"
+
+
+@dataclass
+class VerifiedSession(FakeSession):
+    def verify(self, name: str | None = None, sample: float | None = None) -> Verification | dict[str, Verification]:
+        missing = pd.DataFrame({"side": ["Spark SQL"], "n": [7]})
+        found = {
+            "big": Verification("big", 2, Outcome.DIFFERS, 3, sample or 1.0, 1, 0, missing, seconds=0.5),
+            "windowed": Verification("windowed", 2, Outcome.NOT_VERIFIABLE, reasons=("no window clause",)),
+        }
+        return found if name is None else found[name]
+
+
+@pytest.mark.parametrize("session", [VerifiedSession()])
+def test_verified_answers(run, shell, session):
+    cell = run("%argus verify big --sample 0.25 -o rows")
+    assert cell.text.splitlines() == [
+        "big: DIFFERS from Spark SQL after batch 2: 1 row missing, 0 rows too many in 3 rows of a sample of 25.00% "
+        "of its groups (0.5 s)",
+        "       side  n",
+        "  Spark SQL  7",
+    ]
+    assert shell.user_ns["rows"]["n"].tolist() == [7]
+    assert run("%argus verify").text.splitlines()[-1] == "windowed: not verifiable: no window clause (0.0 s)"

@@ -25,6 +25,7 @@ _MEANT = {
     "compare": "%argus strategies compares sharing-selection with match-plan on the queries that there are",
     "undo": "%argus drop NAME takes back a registration, %argus back the last batch",
     "export": "%argus results NAME -o frame gives a DataFrame; %argus sink NAME FOLDER writes what each batch changes",
+    "prove": "%argus verify compares an answer with Spark SQL over all stored rows",
     **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
@@ -79,7 +80,7 @@ COMMANDS: dict[str, Command] = {
     for each in (
         *(define.add_stream, define.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
-        *(show.results, show.windows, show.queries, show.streams, show.plan, show.explain),
+        *(show.results, show.windows, show.verify, show.queries, show.streams, show.plan, show.explain),
         *(
             timings.timings,
             costs.costs,

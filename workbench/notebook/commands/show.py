@@ -140,6 +140,30 @@ def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
     return changes[changes["batch"] >= since].sort_values([*columns, "weight"], kind="stable").tail(limit)
 
 
+@command(
+    "verify",
+    argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
+    argument("--sample", type=float, metavar="PART", help="compare this part of the groups of its answer, as 0.01"),
+    OUTPUT,
+    examples=("%argus verify big_transfers", "%argus verify", "%argus verify fees_by_state --sample 0.1"),
+)
+def verify(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Evaluate a query's own text once by Spark SQL over all stored rows, and compare that with the kept answer.
+
+    Nothing of the engine takes part but the answer that it keeps. What Spark SQL cannot say is reported as not
+    verifiable; rows that differ are shown.
+    """
+    session = context.session
+    if arguments.query is not None:
+        found = {arguments.query: session.verify(arguments.query, arguments.sample)}
+    else:
+        found = session.verify(sample=arguments.sample)
+    if arguments.output is not None:
+        differing = {one.query: one.differing for one in found.values()}
+        context.variables[arguments.output] = differing if arguments.query is None else differing.popitem()[1]
+    show("\n".join(map(str, found.values())) or "there is no query to verify")
+
+
 @command("windows", QUERY, LIMIT, examples=("%argus windows last_week",))
 def windows(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """List the instants of a windowed query, and where its windows were."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
+from typing import overload
 
 import pandas as pd
 
@@ -22,8 +23,10 @@ from workbench.session.learning.reoptimizing import Reoptimization, asked
 from workbench.session.learning.strategies import StrategyPlan, compare_strategies
 from workbench.session.live.suspension import Suspension
 from workbench.session.query import Query, QueryHandles
-from workbench.session.state import LAZY, LISTED, State
+from workbench.session.state import ACTIVE, LAZY, LISTED, State
 from workbench.session.transitions import BoundText, Runtime
+from workbench.session.verification.report import Verification, Verifying
+from workbench.session.verification.verifier import Verifier
 from workbench.sql.algebra.zones import known_zone
 from workbench.sql.binder.pipeline import Bound, bind
 
@@ -39,6 +42,7 @@ class SessionQueries:
         handles: of the queries.
         suspension: of the queries.
         reoptimizer: plans the network anew.
+        verifier: of answers.
         dialect: SQL dialect of queries that name none.
     """
 
@@ -51,10 +55,12 @@ class SessionQueries:
         handles: QueryHandles,
         suspension: Suspension,
         reoptimizer: Reoptimizer,
+        verifier: Verifier,
         dialect: str,
     ) -> None:
         self._store, self._runtime, self._failures, self._answers = store, runtime, failures, answers
         self._handles, self._suspension, self._reoptimizer = handles, suspension, reoptimizer
+        self._verifier = verifier
         self.dialect = dialect
 
     @property
@@ -155,6 +161,46 @@ class SessionQueries:
         """
         state = self._store.state
         return self._answers.results({name: state.query(name) for name in names})
+
+    @overload
+    def verify(self, name: str, sample: float | None = None) -> Verification: ...
+
+    @overload
+    def verify(self, name: None = None, sample: float | None = None) -> dict[str, Verification]: ...
+
+    def verify(self, name: str | None = None, sample: float | None = None) -> Verification | dict[str, Verification]:
+        """Evaluate a query's own text once by Spark SQL over all stored rows, and compare that with the kept answer.
+
+        Nothing of the engine takes part but the answer that it keeps. What Spark SQL cannot say is reported as not
+        verifiable, with the reason; where SQL leaves the answer open, as between equal rows, differing rows are
+        reported as such. It can be interrupted; ``verifying`` says how far it is.
+
+        Args:
+            name: of the query; all that run, unless given.
+            sample: the part of the groups to compare, of 1. Unless given, all of an answer of up to 200,000 rows, and
+                about 200,000 rows of a larger one.
+
+        Returns:
+            What was found; for all queries by their names.
+
+        Raises:
+            QueryError: there is no query of that name, it does not run, or there is no such sample.
+            EngineError: Spark could not read what is kept.
+
+        Example:
+            >>> print(session.verify("big"))  # doctest: +SKIP
+            big: 1,204 rows after batch 3 are those of Spark SQL (0.9 s)
+        """
+        state = self._store.state
+        if name is not None:
+            query = state.query(name)
+            return self._verifier.verify([query], sample)[query.name]
+        return self._verifier.verify([query for query in state.queries.values() if query.status == ACTIVE], sample)
+
+    @property
+    def verifying(self) -> Verifying | None:
+        """How far the verification is that goes on; ``None`` when there is none."""
+        return self._verifier.progress
 
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.

@@ -1,0 +1,102 @@
+"""Answers verified by Spark SQL: those that are right, one that is damaged, and what cannot be verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from workbench.errors import QueryError
+from workbench.files.mapped import MAPPED
+from workbench.session.session import Session
+from workbench.session.verification.report import Outcome
+
+MARKED, WRONG = 812_734_551_907, 812_734_551_908
+"""A value that no other part of the session's files has, and what it is changed to."""
+QUERIES = {
+    "rows": "SELECT id, x, s FROM T WHERE id <> 3",
+    "groups": "SELECT g, SUM(n) AS n, AVG(x) AS x, COUNT(*) AS c FROM T GROUP BY g",
+    "first": "SELECT g, id FROM T ORDER BY g LIMIT 2",
+    "late": "SELECT id FROM T WHERE day >= now() - INTERVAL 1 DAY",
+    "of_a_query": "SELECT COUNT(*) AS many FROM groups WHERE c > 1",
+    "numbered": "SELECT id, ROW_NUMBER() OVER (PARTITION BY g ORDER BY day) AS r FROM T",
+    "corrected": "SELECT k, v FROM U",
+    "in_postgres": "SELECT g, n::text AS n FROM T",
+}
+
+
+@pytest.fixture(scope="module")
+def session(spark, tmp_path_factory) -> Iterator[Session]:
+    with Session(spark, tmp_path_factory.mktemp("sessions") / "verified") as session:
+        rows = pd.DataFrame({"id": range(8), "g": list("aabbccdd"), "n": [MARKED, *[None] * 3, 1, 2, 3, 4]})
+        rows = rows.astype({"n": "Int64"}).assign(
+            x=[0.1, float("nan"), 0.3, None, 1e300, -0.0, 0.0, 5.5],
+            s=["", "NULL", None, " ", "é", "a", "a", "b"],
+            day=pd.date_range("2020-01-01", periods=8).date,
+        )
+        session.add_stream("T", pd.concat([rows, rows.tail(2)]), history=4, batch=3, time="day")
+        changes = pd.DataFrame({"k": [1, 2, 1, 1], "v": [5, 6, 7, 7], "w": [1, 1, -1, 1]})
+        changes.loc[2, "v"] = 5
+        session.add_stream("U", changes, history=2, batch=1, weight="w")
+        session.register_many({name: sql for name, sql in QUERIES.items() if name != "in_postgres"})
+        session.register(QUERIES["in_postgres"], "in_postgres", "postgres")
+        session.run(2)
+        yield session
+
+
+def test_right_answers_are_those_of_spark(session: Session) -> None:
+    found = session.verify()
+    assert {name: str(one) for name, one in found.items() if one.outcome is not Outcome.SAME} == {}
+    assert found["rows"].rows == len(session.query("rows").result()) and found["rows"].part == 1
+    assert found["late"].notes == ("now is DATE'2020-01-08'",)
+    assert session.verifying is None
+
+
+def test_a_sample_of_groups(session: Session) -> None:
+    some = session.verify("rows", sample=0.5)
+    assert some.outcome is Outcome.SAME and some.part == 0.5 and some.rows < session.query("rows").count()
+    with pytest.raises(QueryError, match="no sample of 2"):
+        session.verify("rows", sample=2)
+
+
+def test_a_damaged_answer_differs(session: Session) -> None:
+    """One value of the kept answer is another one on the disk; the rows of the stream are as they were."""
+    damaged = [file for file in session.path.glob("state/G*/*.arrow") if _replaced(file, MARKED, WRONG)]
+    assert damaged
+    try:
+        found = session.verify("groups")
+    finally:
+        assert all(_replaced(file, WRONG, MARKED) for file in damaged)
+    assert (found.outcome, found.missing, found.unexpected) == (Outcome.DIFFERS, 1, 1)
+    assert found.differing[["side", "g", "n"]].values.tolist() == [["Spark SQL", "a", MARKED], ["kept", "a", WRONG]]
+    assert "DIFFERS from Spark SQL after batch 2: 1 row missing, 1 row too many" in str(found)
+    assert session.verify("groups").outcome is Outcome.SAME
+
+
+def _replaced(file: Path, old: int, new: int) -> bool:
+    before = file.read_bytes()
+    after = before.replace(old.to_bytes(8, "little"), new.to_bytes(8, "little"))
+    if after == before:
+        return False
+    with file.open("r+b") as out:
+        out.write(after)
+    MAPPED.forget(str(file))
+    return True
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT id FROM T BEGIN NOW - INTERVAL 2 DAY END NOW", "no window clause"),
+        ("SELECT g, twice(id) AS t FROM T GROUP BY g", "no aggregate twice"),
+        ("SELECT day - DATE '2020-01-01' AS n FROM T", "n is interval"),
+    ],
+)
+def test_what_cannot_be_verified_says_why(session: Session, sql: str, why: str) -> None:
+    session.add_aggregate("twice", ("x",), {"n": "SUM(x)"}, "2 * n")
+    session.register(sql, "other")
+    found = session.verify("other")
+    session.drop("other")
+    assert found.outcome is Outcome.NOT_VERIFIABLE and why in str(found)

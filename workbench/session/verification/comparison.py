@@ -1,0 +1,109 @@
+"""Answers compared as bags: NULL is not NaN, equal rows count, and binary numbers may differ in the last bits."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.arrow.stored_values import as_python
+
+_Row = tuple[Any, ...]
+SHOWN = 20
+"""Differing rows that are shown, of each side."""
+RELATIVE = 1e-9
+"""How much two binary numbers may differ that are the same but for the order of additions, by the larger of them."""
+ABSOLUTE = 1e-12
+"""The same, by the largest number of the column: what is left where sums cancel out."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is different in two bags of rows.
+
+    Attributes:
+        missing, unexpected: the rows that only the one and only the other has, with how often.
+        rounded: how many rows are equal to 9 digits alone.
+    """
+
+    missing: Counter[_Row]
+    unexpected: Counter[_Row]
+    rounded: int
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.unexpected)
+
+    def frame(self, names: Sequence[str]) -> pd.DataFrame:
+        """The first differing rows, like ones beside each other; the column ``side`` says who has them."""
+        rows = [("Spark SQL", *row) for row in [*self.missing.elements()][:SHOWN]]
+        rows += [("kept", *row) for row in [*self.unexpected.elements()][:SHOWN]]
+        rows.sort(key=lambda row: (repr(row[1:2]), row[0] == "kept"))
+        frame = pd.DataFrame(rows, columns=range(1 + len(names)), dtype=object)
+        frame.columns = pd.Index(["side", *names], dtype=object)
+        return frame
+
+
+def bag_difference(right: pa.Table, kept: pa.Table) -> Difference:
+    """What rows that are kept lack, and have too many, beside those that are right; both with the same types.
+
+    Example:
+        >>> found = bag_difference(pa.table({"n": [1, 2, 2]}), pa.table({"n": [1, 2, None]}))
+        >>> found.missing, found.unexpected
+        (Counter({(2,): 1}), Counter({(None,): 1}))
+    """
+    expected, found = Counter(_rows(right)), Counter(_rows(kept))
+    missing, unexpected = expected - found, found - expected
+    inexact = [i for i, column in enumerate(kept.columns) if pa.types.is_float64(column.type)]
+    if not inexact or not missing or not unexpected:
+        return Difference(missing, unexpected, 0)
+    largest = {i: max((abs(row[i]) for row in expected if _is_finite(row[i])), default=0.0) for i in inexact}
+    near: dict[object, list[_Row]] = defaultdict(list)
+    for row in unexpected:
+        near[_exact_part(row, inexact)].append(row)
+    rounded = 0
+    for row in [*missing]:
+        for other in near[_exact_part(row, inexact)]:
+            if all(_close(row[i], other[i], largest[i]) for i in inexact):
+                paired = min(missing[row], unexpected[other])
+                missing[row], unexpected[other], rounded = (
+                    missing[row] - paired,
+                    unexpected[other] - paired,
+                    rounded + paired,
+                )
+    return Difference(+missing, +unexpected, rounded)
+
+
+_NAN = float("nan")
+
+
+def _rows(table: pa.Table) -> list[_Row]:
+    """Rows that are equal where they are the same: there is one NaN, one 0.0, and what has parts is its text."""
+    return [*zip(*map(_values, table.columns), strict=True)]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    type_ = column.type
+    if pa.types.is_float64(type_):
+        return [_NAN if value is not None and math.isnan(value) else value for value in column.to_pylist()]
+    if pa.types.is_nested(type_):
+        return [None if value is None else repr(value) for value in as_python(column)]
+    return as_python(column) if pa.types.is_temporal(type_) else column.to_pylist()
+
+
+def _exact_part(row: _Row, inexact: Sequence[int]) -> _Row:
+    return tuple(value for i, value in enumerate(row) if i not in inexact)
+
+
+def _is_finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _close(a: float | None, b: float | None, largest: float) -> bool:
+    if a is None or b is None or math.isnan(a) or math.isnan(b):
+        return a is b
+    return math.isclose(a, b, rel_tol=RELATIVE, abs_tol=ABSOLUTE * largest)
