@@ -47,6 +47,10 @@ def test_texts_for_spark(sql: str, given: str) -> None:
         ("SELECT SUM(a) OVER (ORDER BY x ROWS 2 PRECEDING) AS n FROM t", "SUM OVER: the order of equal rows"),
         ("SELECT ARRAY_AGG(a) AS n FROM t", "ARRAY_AGG: the order of a list"),
         ("SELECT MODE(a) AS n FROM t", "MODE: which of equally frequent values it is"),
+        (
+            "SELECT a IN (SELECT a FROM t) AS i FROM t",
+            "IN of a subquery as a value: Spark says false where SQL says NULL",
+        ),
         ("SELECT a FROM (SELECT a FROM t ORDER BY x LIMIT 3)", "LIMIT in a subquery: which of equal rows are kept"),
     ],
 )
@@ -54,7 +58,14 @@ def test_what_sql_leaves_open(sql: str, what: str) -> None:
     assert of(sql).left_open == (what,)
 
 
-@pytest.mark.parametrize("sql", ["SELECT SUM(a) OVER (ORDER BY x) AS n FROM t", "SELECT DISTINCT a FROM t"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(a) OVER (ORDER BY x) AS n FROM t",
+        "SELECT DISTINCT a FROM t",
+        "SELECT a FROM t WHERE x > 1 AND NOT a IN (SELECT a FROM t)",
+    ],
+)
 def test_what_it_does_not(sql: str) -> None:
     assert of(sql).left_open == ()
 

@@ -59,7 +59,7 @@ class SparkText:
         statements: views in order, then the query, if there is one.
         words: the names in it in lower case, among them those of all columns that it names.
         stars: whether it has a ``*``, which names columns, too.
-        left_open: what SQL leaves open of its answer, so that another one may be right, too.
+        left_open: what SQL leaves open of its answer, so that another one may be right, too, or Spark SQL gets wrong.
         notes: what was changed in the text.
     """
 
@@ -176,7 +176,7 @@ def _edits(
 
 
 def _left_open(query: exp.Expr) -> Iterator[str]:
-    """What SQL leaves open of the answer of a query."""
+    """What SQL leaves open of the answer of a query, and what Spark SQL gets wrong."""
     for node in query.walk():
         if (what := _OF_ORDER.get(type(node))) and (not isinstance(node, exp.Distinct) or node.args.get("on")):
             yield f"{node.sql_name() if isinstance(node, exp.Func) else 'DISTINCT ON'}: {what}"
@@ -186,8 +186,18 @@ def _left_open(query: exp.Expr) -> Iterator[str]:
             name = node.this.sql_name() if isinstance(node.this, exp.Func) else str(node.this.this)
             if by_rows or name.upper() in _BY_PLACE:
                 yield f"{name.upper()} OVER: the order of equal rows"
+        elif isinstance(node, exp.In) and node.args.get("query") and _is_value(node):
+            yield "IN of a subquery as a value: Spark says false where SQL says NULL"
         elif isinstance(node, exp.Limit | exp.Fetch) and node.parent is not query:
             yield "LIMIT in a subquery: which of equal rows are kept"
+
+
+def _is_value(condition: exp.Expr) -> bool:
+    """Whether a condition is more than one of those of WHERE."""
+    parent = condition.parent
+    while isinstance(parent, exp.And | exp.Not | exp.Paren):
+        parent = parent.parent
+    return not isinstance(parent, exp.Where)
 
 
 def _depths(tokens: Sequence[Token]) -> list[int]:
