@@ -6,7 +6,8 @@ A session without Spark refuses these when they are registered. The limits below
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
@@ -20,25 +21,55 @@ from workbench.session.session import Session
 FILE = Path(str(resources.files("benchmarks.gate"))) / "off_the_fast_path.json"
 ROWS, TABLE_ROWS = 1_000, 200
 """Of the stream and of tables."""
-PAIRS, TESTED = 500, 200_000
+LIMITS = Limits(pairs_compared_by_index=500, pairs_tested_by_index=200_000)
 """Most pairs without a key that Spark tests, and that are tested here: a hundredth of a session's, as the rows are."""
 
 
 def off_the_fast_path(chosen: Iterable[KindOfQuery] | None = None) -> list[str]:
     """The names of the rows off the fast path, of some or of all; takes 5 seconds for all."""
-    found = []
-    with Session(InProcess(), options=Options(sharing=False)) as session:
-        session.parts.engine.runner.limits = Limits(pairs_compared_by_index=PAIRS, pairs_tested_by_index=TESTED)
+    with _session(Options(sharing=False)) as session:
+        return [kind.name for kind in (kinds() if chosen is None else chosen) if _needs_spark(session, kind)]
+
+
+def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) -> list[tuple[str, str]]:
+    """The pairs of which one query falls off the fast path beside the other, where both are on it alone.
+
+    Each of the chosen ones stays while one after the other of those beside it is registered, shared with it as far as
+    it can be, and dropped. What both read is computed anew then, for both.
+    """
+    off, found = set(load()), list[tuple[str, str]]()
+    with _session(Options()) as session:
+        for kind in chosen:
+            if kind.name in off:
+                session.parts.engine.runner.limits = Limits()  # what is slow here for many rows has few
+            session.register(kind.sql, name="stays")
+            session.parts.engine.runner.limits = LIMITS
+            found += [
+                (kind.name, other.name) for other in beside if other.name not in off and _needs_spark(session, other)
+            ]
+            session.drop("stays")
+    return found
+
+
+@contextmanager
+def _session(options: Options) -> Iterator[Session]:
+    """A session without Spark over few rows."""
+    with Session(InProcess(), options=options) as session:
+        session.parts.engine.runner.limits = LIMITS
         session.add_stream("t", sample.rows(ROWS), history=ROWS, batch=1, time="ts")
         for name, table in sample.tables().items():
             session.add_table(name, table.slice(0, TABLE_ROWS))
-        for kind in kinds() if chosen is None else chosen:
-            try:
-                session.register(kind.sql, name="q")
-                session.drop("q")
-            except NeedsSparkError:
-                found.append(kind.name)
-    return found
+        yield session
+
+
+def _needs_spark(session: Session, kind: KindOfQuery) -> bool:
+    """Whether a query cannot be registered without Spark."""
+    try:
+        session.register(kind.sql, name="q")
+        session.drop("q")
+    except NeedsSparkError:
+        return True
+    return False
 
 
 def load(file: Path = FILE) -> list[str]:
