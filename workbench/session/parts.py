@@ -92,6 +92,7 @@ class Parts:
                 if stream.log.tail is not None:
                     stream.log.tail.close()
             self.engine.close()
+            self.functions.close()
             self.planner.catalog.close()
             self.opening.close()
             self.directory.close()

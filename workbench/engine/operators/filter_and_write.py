@@ -16,7 +16,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from pyspark.sql import DataFrame
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
+from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
 from workbench.engine.spark.jobs import PlanJob
@@ -40,7 +42,7 @@ from workbench.engine.storage.lineage import (
     word_arrays,
     word_column,
 )
-from workbench.engine.storage.relation import Delta, consolidate
+from workbench.engine.storage.relation import Delta, TestCount, consolidate
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 
 TOGETHER = 100_000
@@ -56,7 +58,7 @@ class Answer:
         segments: those it wrote: paths, rows, checksums.
         state_segments: those of the operator's state, written by an earlier step of the task.
         rows_in: how many rows came.
-        counts, removed: as of ``Delta``.
+        counts, removed, tests: as of ``Delta``.
         seconds: how long the task took, from when it asked for the first row.
     """
 
@@ -67,6 +69,7 @@ class Answer:
     counts: list[int]
     removed: list[int]
     seconds: float
+    tests: dict[str, tuple[int, int, int, float]]
 
 
 def filter_and_write_job(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches]) -> PlanJob:
@@ -89,6 +92,7 @@ class FilterAndWrite:
         job_input: has the batch of all rows, instead of their own ``_batch``.
         computed: of the kept columns those that are computed here.
         cancels: whether rows may cancel each other.
+        learnt: the file with what is known of tests that call functions, where there are any.
     """
 
     tree: str
@@ -98,6 +102,7 @@ class FilterAndWrite:
     job_input: JobInput | None
     computed: Mapping[str, Computed] = field(default_factory=dict)
     cancels: bool = False
+    learnt: Path | None = None
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""
@@ -112,6 +117,7 @@ class FilterAndWrite:
         removed = np.zeros_like(counts)
         rows_in = 0
         writer = SegmentWriter(self.folder)
+        learnt = Learnt() if self.learnt is None else Learnt.read(self.learnt)
         for batch in _cancelled(batches) if self.cancels else batches:
             rows_in += batch.num_rows
             if number is not None:
@@ -120,7 +126,7 @@ class FilterAndWrite:
                 continue
             for name, value in self.computed.items():
                 batch = batch.append_column(name, value.values(batch))
-            bits = grouped.lineage(batch)
+            bits = grouped.lineage(batch, learnt)
             lineages, which, occurrences = patterns(bits)
             leaving = np.asarray(pc.less(batch.column(WEIGHT), 0).fill_null(False))
             combined = grouped.combined(lineages)
@@ -134,6 +140,8 @@ class FilterAndWrite:
             values = batch.select(columns).filter(pa.array(keep))
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
+        if self.learnt is not None:
+            learnt.write(self.learnt)
         segments, mark = writer.close(), self.job_input
         of_state = [] if mark is None else segments_marked(mark.task_mark(), self.folder)
         return Answer(
@@ -144,6 +152,7 @@ class FilterAndWrite:
             counts.tolist(),
             removed.tolist(),
             time.perf_counter() - begun,
+            {grouped.labels[name]: astuple(count) for name, count in learnt.counts.items()},
         )
 
 
@@ -184,6 +193,9 @@ def delta_of(answers: Sequence[Answer]) -> Delta:
     """The change of a tree whose rows some tasks wrote."""
     counts = np.sum([answer.counts for answer in answers], axis=0)
     removed = np.sum([answer.removed for answer in answers], axis=0)
+    tests = dict[str, TestCount]()
+    for label, numbers in (item for answer in answers for item in answer.tests.items()):
+        tests[label] = tests.get(label, TestCount()) + TestCount(*numbers)
     return Delta(
         tuple(Segment(*segment) for answer in answers for segment in answer.segments),
         sum(answer.rows_in for answer in answers),
@@ -191,4 +203,5 @@ def delta_of(answers: Sequence[Answer]) -> Delta:
         tuple(Segment(*segment) for answer in answers for segment in answer.state_segments),
         max(answer.seconds for answer in answers),
         tuple(removed.tolist()),
+        tests,
     )

@@ -15,6 +15,7 @@ from workbench.engine.operators.filter_and_write import (
     deltas_of,
     filter_and_write_job,
 )
+from workbench.engine.physical.filters.learnt import LEARNT_SUFFIX
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
@@ -72,7 +73,7 @@ class Runner:
     def remove(self, tree: str) -> None:
         """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
         folder = self._folder / tree
-        for suffix in (INPUT_SUFFIX, STEP_SUFFIX):
+        for suffix in (INPUT_SUFFIX, STEP_SUFFIX, LEARNT_SUFFIX):
             for file in folder.glob(f"*{suffix}"):
                 file.unlink(missing_ok=True)
         with suppress(OSError):
@@ -180,8 +181,9 @@ class Runner:
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         grouped_rows = isinstance(plan, AggregatePlan | AnalyticPlan)
         job_input, cancels = self.job_input(plan) if grouped_rows else None, not grouped_rows and not plan.monotone
-        folder, grouped = str(self.folder(plan.name)), plan.filter.filter.calling(self.functions)
-        return FilterAndWrite(plan.name, grouped, tuple(plan.stored), folder, job_input, plan.computed_here, cancels)
+        folder, grouped = self.folder(plan.name), plan.filter.filter.calling(self.functions)
+        kept, learnt = tuple(plan.stored), folder / f"tests{LEARNT_SUFFIX}" if grouped.calls else None
+        return FilterAndWrite(plan.name, grouped, kept, str(folder), job_input, plan.computed_here, cancels, learnt)
 
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
         """Run jobs of some trees, by name, as one; the changes of the trees.

@@ -7,9 +7,10 @@ Bentley and Saxe; O'Neil et al., The log-structured merge-tree).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
+from operator import add
 from pathlib import Path
 from zlib import crc32
 
@@ -42,6 +43,26 @@ ROWS_A_TASK = 100_000
 
 
 @dataclass(frozen=True)
+class TestCount:
+    """What a test that calls functions did to some rows.
+
+    Attributes:
+        asked: rows that it was made for.
+        dropped: those that it took nodes from.
+        calls: of functions; rows with the same arguments share one, and known values need none.
+        seconds: how long these took.
+    """
+
+    asked: int = 0
+    dropped: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: TestCount) -> TestCount:
+        return TestCount(*map(add, astuple(self), astuple(other)))
+
+
+@dataclass(frozen=True)
 class Delta:
     """The changes of a relation in one batch (a Z-set): each row has a weight, which is negative where rows leave.
 
@@ -52,6 +73,7 @@ class Delta:
         state_segments: rows of the operator's state, written by the same job.
         seconds: how long the longest task took that computed it.
         removed: as ``counts``, of the rows that leave.
+        tests: what each test that calls functions did, by what it says.
     """
 
     segments: Run = ()
@@ -60,6 +82,7 @@ class Delta:
     state_segments: Run = ()
     seconds: float = 0.0
     removed: tuple[int, ...] = ()
+    tests: Mapping[str, TestCount] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:

@@ -153,10 +153,12 @@ def test_a_function_that_blocks_at_registration_and_when_going_back_stops_nobody
     assert second.status == "active"
     switch.touch()
     session.seek(1)
+    session.run(1)
+    assert second.status == "active"  # the values of rows that were there are known
+    oracle.check_results()
+    session.run(1)
     assert second.status == "function leaves ended its process with exit code 1"
     assert [session.query(name).status for name in HEALTHY] == ["active"] * 2
-    session.run(1)
-    oracle.check_results()
 
 
 @pytest.mark.parametrize("results", ["lazy", "off"])
@@ -319,7 +321,7 @@ def test_a_function_is_called_for_rows_that_cheaper_tests_let_through(spark: Spa
 
 
 def test_a_function_is_called_once_for_equal_arguments(spark: SparkSession, tmp_path: Path) -> None:
-    """Of the rows of a batch that a selection or an aggregate reads."""
+    """Of all rows that any selection or aggregate reads, in whatever batch."""
     calls = str(tmp_path / "calls")
 
     def half(number: int | None) -> float | None:
@@ -340,7 +342,7 @@ def test_a_function_is_called_once_for_equal_arguments(spark: SparkSession, tmp_
         session.register("SELECT MAX(half(k)) AS most, SUM(half(k)) AS total FROM r WHERE id >= 10", name="extremes")
         for batch in (1, 2):
             session.run(1)
-            assert called() == sorted(2 * ["0", "1", "2", "3", "None"]), batch
+            assert called() == (["0", "1", "2", "3", "None"] if batch == 1 else []), batch
         assert sorted(session.query("some").result()["id"]) == [n for n in range(40) if n % 5 in (2, 3)]
         assert session.query("extremes").result().to_dict("records") == [{"most": 1.5, "total": 18.0}]
 

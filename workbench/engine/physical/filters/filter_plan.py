@@ -15,18 +15,21 @@ from decimal import Decimal
 
 import numpy as np
 
-from workbench.engine.physical.filters.grouped_filter import Disjunction, GroupedFilter, RangeTable
+from workbench.engine.physical.filters.grouped_filter import GroupedFilter, columns_read
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
-from workbench.engine.physical.stored.calls import StoredCall, stored_call
+from workbench.engine.physical.filters.range_tables import Disjunction, RangeTable
+from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.decimals import stored_decimal
 from workbench.engine.physical.stored.expressions import Comparison, stored_comparison, stored_like
 from workbench.engine.physical.stored.unscaled import Clipped, unscaled
-from workbench.engine.physical.stored.values import Derived, StoredExpression, derived
+from workbench.engine.physical.stored.values import Derived, StoredColumn, StoredExpression, derived, with_call_columns
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
-from workbench.sql.algebra.expressions import Call, Column, Constant
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.expressions import columns as columns_of
+from workbench.sql.algebra.expressions import text as text_of
 from workbench.sql.algebra.types import BOOLEAN, Kind
+from workbench.sql.functions.calls import calls_functions
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_expressions
 from workbench.sql.render.spark_sql import literal_to_spark, predicates_to_spark, to_spark
 
@@ -37,13 +40,22 @@ _LIMIT = 2**62
 class Test:
     """One literal as a test of ranks: of a value, satisfied where ``operator`` holds against ``point``.
 
-    ``sql`` is the value as Spark evaluates it, and ``stored`` the same where it follows from stored columns.
+    ``sql`` is the value as Spark evaluates it, and ``stored`` the same where it follows from stored columns and the
+    values of ``calls``. ``label`` is the value in words.
     """
 
     sql: str
     operator: Operator
     point: int | float | str | None
-    stored: StoredExpression | StoredCall | None = None
+    stored: StoredExpression | None = None
+    calls: tuple[StoredCall, ...] = ()
+    label: str = ""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The stored columns that are read, where it is computed from these."""
+        assert self.stored is not None
+        return columns_read(self.stored, self.calls)
 
     def satisfied(self, points: list[int | float | str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """For every range over the sorted points (and NULL, last), whether the literal is true there."""
@@ -131,18 +143,25 @@ def compile_filter(
     single_bits = mask([bit for some in bit_sets if len(some) == 1 for bit in some], words)
     combined = tuple(tuple(sorted(some)) for some in bit_sets if len(some) > 1)
     here: dict[str, StoredExpression] = {}
-    called: dict[str, StoredCall] = {}
+    called: dict[str, tuple[StoredCall, ...]] = {}
+    labels: dict[str, str] = {}
     for test in (test for tests in compiled.values() for test in tests):
-        if test.stored is None or not set(test.stored.columns) <= set(columns):
+        if test.stored is None or not test.columns <= set(columns):
             continue
-        if isinstance(test.stored, StoredCall):
-            called[names[test.sql]] = test.stored
-        else:
-            here[names[test.sql]] = test.stored
+        here[names[test.sql]] = test.stored
+        if test.calls:
+            called[names[test.sql]], labels[names[test.sql]] = test.calls, test.label
     grouped = GroupedFilter(
-        tables, tuple(disjunctions), mask(used, words), single_bits, combined, computed=here, called=called
+        tables,
+        tuple(disjunctions),
+        mask(used, words),
+        single_bits,
+        combined,
+        computed=here,
+        called=called,
+        labels=labels,
     )
-    known = {*stored, *(text for text in sql if names[text] in here or names[text] in called)}
+    known = {*stored, *(text for text in sql if names[text] in here)}
     evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in known}
     tests = {names[text]: guarded for text, (guarded, _) in evaluated.items()}
     return CompiledFilter(grouped, tests, frozenset(name for _, operands in evaluated.values() for name in operands))
@@ -208,19 +227,42 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
         literal: over the root's columns.
         wanted: where functions of the analyst are called (``to_spark``).
     """
-    call = stored_call(literal.left)
-    known = call or derived(literal.left)
+    over, calls = _with_call_columns(literal)
+    known = None if over is None else _value(over.left, calls)
+    ranked = _ranked(literal, over, wanted) if isinstance(literal.right, Constant) else None
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
-        return Test(to_spark(literal.left, _over_root, wanted), literal.operator, None, known)
-    ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
-    if ranked is not None and ranked.stored is None and known is not None:
-        return replace(ranked, stored=known)
+        ranked = Test(to_spark(literal.left, _over_root, wanted), literal.operator, None)
+    if ranked is not None:
+        return replace(ranked, stored=ranked.stored or known, calls=calls, label=text_of(literal.left))
+    holds = None if over is None else _holds(over, known)
+    return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds, calls, str(literal))
+
+
+def _with_call_columns(literal: Literal) -> tuple[Literal | None, tuple[StoredCall, ...]]:
+    """The literal with values of calls as columns, ``None`` where Spark must make one; and the calls."""
+    if not any(map(calls_functions, literal.expressions)):
+        return literal, ()
+    sides = [with_call_columns(side) for side in literal.expressions]
+    known = [side for side in sides if side is not None]
+    if len(known) < len(sides):
+        return None, ()
+    over = replace(literal, left=known[0][0], right=known[1][0] if len(known) > 1 else None)
+    return over, tuple(dict.fromkeys(call for _, calls in known for call in calls))
+
+
+def _value(expression: Expression, calls: Sequence[StoredCall]) -> Derived | None:
+    """The value of an expression, if the filter computes it; a column is read as it is, unless a call's values are."""
+    if isinstance(expression, Column) and expression.name in {call.name for call in calls}:
+        return Derived(StoredColumn(expression.name), (expression.name,))
+    return derived(expression)
+
+
+def _holds(literal: Literal, known: Derived | None) -> StoredExpression | None:
+    """Whether a literal over columns holds, as the filter computes it."""
     if (found := stored_comparison(literal)) is not None:
         left, operator, right = found
-        stored = Comparison(operator, (left.name, right.name))
-        return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, stored)
-    holds = stored_like(literal) or (known if literal.operator is Operator.HOLDS else _condition(literal))
-    return ranked or Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds)
+        return Comparison(operator, (left.name, right.name))
+    return stored_like(literal) or (known if literal.operator is Operator.HOLDS else _condition(literal))
 
 
 def _condition(literal: Literal) -> Derived | None:
@@ -230,7 +272,7 @@ def _condition(literal: Literal) -> Derived | None:
     return derived(Call(literal.operator.value, (literal.left, literal.right), BOOLEAN))
 
 
-def _ranked(literal: Literal, wanted: str | None) -> Test | None:
+def _ranked(literal: Literal, over: Literal | None, wanted: str | None) -> Test | None:
     assert isinstance(literal.right, Constant)
     value, left = literal.right.value, literal.left
     if value is None or value != value:
@@ -241,11 +283,11 @@ def _ranked(literal: Literal, wanted: str | None) -> Test | None:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
     if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
         test = _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
-        if test is None or isinstance(left, Column):
+        if test is None or over is None or isinstance(over.left, Column):
             return test
-        if (whole := unscaled(left)) is not None:
+        if (whole := unscaled(over.left)) is not None:
             return replace(test, stored=whole.number)
-        number = stored_decimal(left)
+        number = stored_decimal(over.left)
         return test if number is None else replace(test, stored=Clipped(number.integers))
     if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
         return Test(sql, literal.operator, comparable_constant(value, 0))

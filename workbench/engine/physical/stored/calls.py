@@ -5,35 +5,88 @@ A function runs in Python anyway, in a process of its own. It is called once for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow
+from workbench.engine.spark.user_functions.attempt import Attempt
 from workbench.engine.storage.grouping import Positions
-from workbench.sql.algebra.expressions import Call, Column, Expression
-from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.calls import FUNCTIONS
+from workbench.sql.algebra.types import DataType, Kind
 
 CALLED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE})
 """Kinds whose stored values are what Spark hands over to functions of the analyst, and takes from them."""
 
-Functions = Mapping[str, Callable[..., pa.Array]]
+
+class AnalystFunction(Protocol):
+    """A function of the analyst over columns."""
+
+    def __call__(self, *columns: pa.Array) -> pa.Array:
+        """The value of each row; a call that fails disables the queries that depend on it."""
+
+    def attempt(self, *columns: pa.Array) -> Attempt:
+        """The value of each row; only the caller learns that a call failed."""
+
+
+Functions = Mapping[str, AnalystFunction]
 """The analyst's functions over columns, by their ids."""
+
+
+class RowValue(Protocol):
+    """An expression that has a value in each row."""
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The value of each row."""
+
+
+@dataclass(frozen=True)
+class ComputedArgument:
+    """An argument that is computed from a row.
+
+    Attributes:
+        name: of its column.
+        value: what is computed.
+        type: of Spark's value of it.
+        columns: those that are read.
+    """
+
+    name: str
+    value: RowValue
+    type: DataType
+    columns: tuple[str, ...]
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The value of each row."""
+        return self.value.values(rows).cast(to_arrow(self.type))
 
 
 @dataclass(frozen=True)
 class StoredCall:
-    """A call. Once it is evaluated, its values are a column beside those that are stored."""
+    """A call. Once it is evaluated, its values are a column beside those that are stored.
+
+    Attributes:
+        function: its id.
+        arguments: the columns of its arguments.
+        computed: those of them that are no stored columns.
+    """
 
     function: str
-    columns: tuple[str, ...]
+    arguments: tuple[str, ...]
+    computed: tuple[ComputedArgument, ...] = ()
 
     @property
     def name(self) -> str:
         """The column of the values."""
-        return f"{self.function}({', '.join(self.columns)})"
+        return f"{self.function}({', '.join(self.arguments)})"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read; among them may be those of other calls, which are evaluated before."""
+        computed = {argument.name: argument.columns for argument in self.computed}
+        return tuple(dict.fromkeys(c for name in self.arguments for c in computed.get(name, (name,))))
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """The values, which ``evaluate`` has set beside the columns."""
@@ -48,20 +101,20 @@ class StoredCall:
             >>> StoredCall("half@1", ("a",)).evaluate(rows, {"half@1": lambda a: pc.divide(a, 2.0)}).to_pylist()
             [1.0, 1.5, None, 1.0]
         """
-        arguments = [rows.column(name) for name in self.columns]
+        arguments, which = self._distinct_arguments(rows)
+        return functions[self.function](*arguments).take(which)
+
+    def attempt(self, rows: pa.RecordBatch, functions: Functions) -> Attempt:
+        """``evaluate``, of which only the caller knows whether a call failed."""
+        arguments, which = self._distinct_arguments(rows)
+        return functions[self.function].attempt(*arguments).take(which)
+
+    def _distinct_arguments(self, rows: pa.RecordBatch) -> tuple[list[pa.Array], pa.Array]:
+        computed = {argument.name: argument.values(rows) for argument in self.computed}
+        arguments = [computed[name] if name in computed else rows.column(name) for name in self.arguments]
         first, which = _distinct(arguments)
         at = pa.array(first)
-        return functions[self.function](*(column.take(at) for column in arguments)).take(pa.array(which))
-
-
-def stored_call(expression: Expression) -> StoredCall | None:
-    """An expression as a call of an analyst's function over stored columns, if it is that."""
-    if not isinstance(expression, Call) or expression.function in FUNCTIONS or not expression.arguments:
-        return None
-    columns = [argument for argument in expression.arguments if isinstance(argument, Column)]
-    kinds = {expression.type.kind, *(column.type.kind for column in columns)}
-    plain = len(columns) == len(expression.arguments) and kinds <= CALLED
-    return StoredCall(expression.function, tuple(column.name for column in columns)) if plain else None
+        return [column.take(at) for column in arguments], pa.array(which)
 
 
 def _distinct(columns: Sequence[pa.Array]) -> tuple[Positions, Positions]:

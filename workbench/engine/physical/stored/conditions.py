@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
-from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.calls import RowValue
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, Like, compare, stored_like
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
@@ -27,13 +27,6 @@ _OPERATORS = {
 }
 _MOST = 50
 """Values of an IN that are compared one by one; Spark has a table for more."""
-
-
-class RowValue(Protocol):
-    """An expression that has a value in each row."""
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The value of each row."""
 
 
 ValueReader = Callable[[Expression], RowValue | None]

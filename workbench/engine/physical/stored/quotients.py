@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.physical.stored.conditions import RowValue, ValueReader
+from workbench.engine.physical.stored.calls import RowValue
+from workbench.engine.physical.stored.conditions import ValueReader
 from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
 from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
 from workbench.sql.algebra.expressions import Call, Expression

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.calls import CALLED, StoredCall, stored_call
+from workbench.engine.physical.stored.calls import CALLED, ComputedArgument, StoredCall
 from workbench.engine.physical.stored.conditions import (
     Condition,
     StoredCase,
@@ -30,8 +30,9 @@ from workbench.engine.physical.stored.kernels.table import KernelCall, kernel_ca
 from workbench.engine.physical.stored.quotients import StoredNumber, stored_number
 from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
 from workbench.engine.physical.stored.variances import Variance, stored_variance
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, digest, identity
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.functions.calls import FUNCTIONS
 
 HIGHEST = 100
 """Operators inside one another that are computed here."""
@@ -123,6 +124,44 @@ def stored_value(expression: Expression) -> StoredValue | None:
     return stored_call(expression) or computed_value(expression)
 
 
+def stored_call(expression: Expression) -> StoredCall | None:
+    """An expression as a call of an analyst's function over values of stored columns, if it is that."""
+    if not isinstance(expression, Call) or expression.function in FUNCTIONS or not expression.arguments:
+        return None
+    if not {expression.type.kind, *(argument.type.kind for argument in expression.arguments)} <= CALLED:
+        return None
+    names, computed = list[str](), list[ComputedArgument]()
+    for argument in expression.arguments:
+        if isinstance(argument, Column):
+            names.append(argument.name)
+            continue
+        if (value := computed_value(argument)) is None:
+            return None
+        names.append(f"_of {digest(identity(argument))}")
+        computed.append(ComputedArgument(names[-1], value, argument.type, _columns(argument)))
+    return StoredCall(expression.function, tuple(names), tuple(dict.fromkeys(computed)))
+
+
+def with_call_columns(expression: Expression) -> tuple[Expression, tuple[StoredCall, ...]] | None:
+    """An expression in which the values of calls are columns, and these calls, each after those that it reads.
+
+    ``None`` where Spark must make a call.
+    """
+    if not isinstance(expression, Call):
+        return expression, ()
+    parts = [with_call_columns(argument) for argument in expression.arguments]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    over = Call(expression.function, tuple(part for part, _ in known), expression.type)
+    calls = [call for _, those in known for call in those]
+    if expression.function not in FUNCTIONS:
+        if (own := stored_call(over)) is None:
+            return None
+        return Column(own.name, expression.type), tuple(dict.fromkeys([*calls, own]))
+    return over, tuple(dict.fromkeys(calls))
+
+
 def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | None:
     """``stored_value`` of an expression that calls no function of the analyst.
 
@@ -151,7 +190,11 @@ def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | 
 def derived(expression: Expression) -> Derived | None:
     """An expression that is no column as a filter computes it; ``None`` where Spark must evaluate it."""
     value = None if isinstance(expression, Column) else computed_value(expression)
-    return None if value is None else Derived(value, tuple(sorted({column.name for column in columns(expression)})))
+    return None if value is None else Derived(value, _columns(expression))
+
+
+def _columns(expression: Expression) -> tuple[str, ...]:
+    return tuple(sorted({column.name for column in columns(expression)}))
 
 
 def _of_parts(

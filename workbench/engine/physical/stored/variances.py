@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.physical.stored.conditions import RowValue, ValueReader
+from workbench.engine.physical.stored.calls import RowValue
+from workbench.engine.physical.stored.conditions import ValueReader
 from workbench.engine.physical.stored.unscaled import large_integers
 from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.algebra.types import MAX_PRECISION, Kind

@@ -3,7 +3,8 @@
 A frame is its length (8 bytes) and its bytes. The worker sends rows as Arrow streams. The process answers with
 
 - empty frames while it goes on, one for every ``CALLS`` calls, so that the worker can tell slow from stuck;
-- then a frame that begins with ``=``, the first problem of a call if there was one, and one more with the values;
+- then a frame that begins with ``=``, the first problem of a call if there was one, and one more with the values, which
+  calls failed, and how long all of them took;
 - or a frame that begins with ``!``: why it cannot go on (``!`` alone: it is out of memory).
 """
 
@@ -18,6 +19,7 @@ import resource
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +34,8 @@ from workbench.sql.algebra.types import DataType
 
 CALLS = 1_000
 """Calls that the time limit of a function is for: a batch may be of any size."""
+SECONDS = b"seconds"
+"""Where an answer says how long its calls took."""
 GOING_ON = b""
 OUT_OF_MEMORY = b"!"
 
@@ -68,8 +72,11 @@ def serve(connection: socket.socket, pickled: bytes, returns: DataType, memory: 
     while True:
         rows = from_bytes(receive_frame(connection))
         try:
-            values, problem = _values(function, convert, rows, lambda: answer(GOING_ON))
-            column = to_bytes(pa.record_batch([pa.array(values, to_arrow(returns))], ["value"]))
+            begun = time.perf_counter()
+            values, failed, problem = _values(function, convert, rows, lambda: answer(GOING_ON))
+            seconds = {SECONDS: str(time.perf_counter() - begun)}
+            columns = {"value": pa.array(values, to_arrow(returns)), "failed": pa.array(failed, pa.bool_())}
+            answered = to_bytes(pa.RecordBatch.from_pydict(columns).replace_schema_metadata(seconds))
         except MemoryError:
             answer(OUT_OF_MEMORY)
             return
@@ -77,7 +84,7 @@ def serve(connection: socket.socket, pickled: bytes, returns: DataType, memory: 
             answer(f"!gave values that cannot be kept: {shortened(str(raised))}".encode())
             return
         answer(f"={problem}".encode())
-        answer(column)
+        answer(answered)
 
 
 def to_bytes(rows: pa.RecordBatch) -> bytes:
@@ -150,22 +157,25 @@ def _limit(memory: int) -> None:
 
 def _values(
     function: Callable[..., Any], convert: Callable[[Any], Any], rows: pa.RecordBatch, going_on: Callable[[], None]
-) -> tuple[list[Any], str]:
-    """The values of all calls, and the first problem of one; its value is ``None``."""
+) -> tuple[list[Any], list[bool], str]:
+    """The values of all calls, which of them failed, and the first problem of one; their values are ``None``."""
     values: list[Any] = []
+    failed: list[bool] = []
     problem = ""
     for start in range(0, rows.num_rows, CALLS):
         called, arguments = _arguments(function, rows.slice(start, CALLS))
         for row in arguments:
             try:
                 values.append(convert(called(*row)))
+                failed.append(False)
             except MemoryError:
                 raise
             except BaseException as raised:  # SystemExit and KeyboardInterrupt are a function's own here
                 values.append(None)
+                failed.append(True)
                 problem = problem or _problem(raised)
         going_on()
-    return values, problem
+    return values, failed, problem
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,17 @@ Spark accumulator, for the session to disable its queries.
 
 from __future__ import annotations
 
+import tempfile
 import uuid
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import cloudpickle
@@ -20,11 +26,16 @@ from pyspark.accumulators import AccumulatorParam
 from workbench.arrow.types import to_arrow
 from workbench.engine.spark.arrow_tasks import task_attempt
 from workbench.engine.spark.jobs import Accumulated, JobRunner
+from workbench.engine.spark.user_functions.attempt import Attempt, all_failed
+from workbench.engine.spark.user_functions.memo import Memo, can_be_kept, keys_of
 from workbench.engine.spark.user_functions.process import FunctionEnded, FunctionLimits, FunctionProcess
+from workbench.files.mapped import remove_folder
 from workbench.sql.algebra.types import DataType
 
 PROCESSES = 4
 """The most processes of functions that a worker of Spark keeps."""
+MEMOS = 16
+"""The most functions whose known values a worker keeps."""
 
 
 class _FirstByName(AccumulatorParam[dict[str, str]]):
@@ -47,6 +58,7 @@ class UserFunctions:
         """The functions over columns, by their names, for steps of Spark's Python workers."""
         self._jobs = jobs
         self._problems = jobs.accumulator(_FirstByName(), {})
+        self._forget_values: Callable[[], object] = lambda: None
 
     def add(
         self, name: str, function: Callable[..., Any], returns: DataType, limits: FunctionLimits | None = None
@@ -59,7 +71,9 @@ class UserFunctions:
             returns: the type of its values; what is not of that type counts as raised.
             limits: what it may take.
         """
-        called = CalledFunction(name, cloudpickle.dumps(function), returns, limits or FunctionLimits(), self._problems)
+        limits, pickled = limits or FunctionLimits(), cloudpickle.dumps(function)
+        called = CalledFunction(name, pickled, returns, limits, self._problems, self._folder / uuid.uuid4().hex)
+        called.folder.mkdir()
         self.called[name] = called
         self.forget([name])
         self._register(name, called)
@@ -85,6 +99,17 @@ class UserFunctions:
     def problems(self) -> Mapping[str, str]:
         """Functions that failed and were not forgotten, with what went wrong first (it follows their names)."""
         return dict(self._problems.value)
+
+    @cached_property
+    def _folder(self) -> Path:
+        """Where the workers of this machine share known values."""
+        folder = Path(tempfile.mkdtemp(prefix="argus-values-"))
+        self._forget_values = weakref.finalize(self, remove_folder, folder)
+        return folder
+
+    def close(self) -> None:
+        """Forget all known values."""
+        self._forget_values()
 
     def forget(self, names: Iterable[str]) -> None:
         """Forget the problems of some functions: no query that calls them goes on."""
@@ -121,6 +146,7 @@ class CalledFunction:
         returns: the type of its values.
         limits: what it may take.
         problems: gathers what went wrong.
+        folder: where the workers of a machine share the values that are known.
     """
 
     def __init__(
@@ -130,6 +156,7 @@ class CalledFunction:
         returns: DataType,
         limits: FunctionLimits,
         problems: Accumulated[dict[str, str]],
+        folder: Path,
     ) -> None:
         self.returns = returns
         self._name = name
@@ -137,27 +164,66 @@ class CalledFunction:
         # A step that stays loaded is unpickled once, and Spark forgets a task's accumulators with the task.
         self._problems: bytes = cloudpickle.dumps(problems)
         self._id = uuid.uuid4().hex
+        self.folder = folder
         self._ended: tuple[int, str] | None = None
         """The task in which the function ended, and why."""
 
     def __call__(self, *columns: pa.Array) -> pa.Array:
         """The values for some rows of arguments, NULL where a call went wrong."""
-        values, problem = self._values(columns)
-        if problem:
-            cloudpickle.loads(self._problems).add({self._name: problem})
-        return values
-
-    def _values(self, columns: Sequence[pa.Array]) -> tuple[pa.Array, str]:
         task = task_attempt()
         if self._ended is None or self._ended[0] != task:
-            rows = pa.RecordBatch.from_arrays(list(columns), [f"_{i}" for i in range(len(columns))])
             try:
-                return self._call(rows)
+                attempt = self._attempt(columns)
             except FunctionEnded as ended:
                 self._ended = (task, str(ended))
-        return pa.nulls(len(columns[0]), to_arrow(self.returns)), self._ended[1]
+        if self._ended is not None and self._ended[0] == task:
+            attempt = self._all_failed(columns, self._ended[1])
+        if attempt.problem:
+            cloudpickle.loads(self._problems).add({self._name: attempt.problem})
+        return attempt.values
 
-    def _call(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
+    def attempt(self, *columns: pa.Array) -> Attempt:
+        """The values for some rows of arguments; only the caller learns that a call went wrong."""
+        try:
+            return self._attempt(columns)
+        except FunctionEnded as ended:
+            return self._all_failed(columns, str(ended))
+
+    def _all_failed(self, columns: Sequence[pa.Array], problem: str) -> Attempt:
+        return all_failed(len(columns[0]), to_arrow(self.returns), problem)
+
+    def _attempt(self, columns: Sequence[pa.Array]) -> Attempt:
+        """Call the function for those rows whose values no worker knows."""
+        type_ = to_arrow(self.returns)
+        if not can_be_kept([type_, *(column.type for column in columns)]):
+            return self._call(columns)
+        memo, keys = self._memo, keys_of(columns)
+        known = memo.known(keys)
+        places = {key: at for at, key in enumerate(keys) if key not in known}
+        if not places:
+            return Attempt(pa.array([known[key] for key in keys], type_), np.zeros(len(keys), dtype=bool))
+        asked = [column.take(pa.array(places.values())) for column in columns]
+        called = self._call(asked)
+        good = pa.array(~called.failed)
+        memo.add([column.filter(good) for column in asked], called.values.filter(good))
+        known.update(zip(places, called.values.to_pylist(), strict=True))
+        failed = dict(zip(places, called.failed.tolist(), strict=True))
+        return replace(
+            called,
+            values=pa.array([known[key] for key in keys], type_),
+            failed=np.array([failed.get(key, False) for key in keys], dtype=bool),
+        )
+
+    @property
+    def _memo(self) -> Memo:
+        memo = _memos.pop(self._id, None) or Memo(self.folder)
+        _memos[self._id] = memo
+        if len(_memos) > MEMOS:
+            _memos.popitem(last=False)
+        return memo
+
+    def _call(self, columns: Sequence[pa.Array]) -> Attempt:
+        rows = pa.RecordBatch.from_arrays(list(columns), [f"_{i}" for i in range(len(columns))])
         process = _processes.pop(self._id, None)
         if process is not None:
             try:
@@ -168,14 +234,17 @@ class CalledFunction:
                     raise
         return self._call_in(FunctionProcess(*self._arguments), rows)
 
-    def _call_in(self, process: FunctionProcess, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
-        answer = process.call(rows)
+    def _call_in(self, process: FunctionProcess, rows: pa.RecordBatch) -> Attempt:
+        attempt = process.call(rows)
         _processes[self._id] = process
         if len(_processes) > PROCESSES:
             _, oldest = _processes.popitem(last=False)
             oldest.end()
-        return answer
+        return attempt
 
 
 _processes: OrderedDict[str, FunctionProcess] = OrderedDict()
 """Of functions that this worker called, by their ids, those that were called last at the end."""
+
+_memos: OrderedDict[str, Memo] = OrderedDict()
+"""Known values of the functions that this worker called, by their ids, those that were called last at the end."""

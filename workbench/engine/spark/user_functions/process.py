@@ -16,10 +16,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.spark.user_functions.attempt import Attempt, true_mask
 from workbench.engine.spark.user_functions.child import (
     CALLS,
     GOING_ON,
     OUT_OF_MEMORY,
+    SECONDS,
     from_bytes,
     receive_frame,
     send_frame,
@@ -101,8 +103,8 @@ class FunctionProcess:
         theirs.close()
         self._receive(LOADING, f"took longer than {LOADING:g} s to be loaded")
 
-    def call(self, rows: pa.RecordBatch) -> tuple[pa.Array, str]:
-        """The values for some rows of arguments, and the first problem of a call, whose value is NULL; empty if none.
+    def call(self, rows: pa.RecordBatch) -> Attempt:
+        """Call the function for some rows of arguments.
 
         Raises:
             FunctionEnded: the process ended, or had to be ended.
@@ -114,11 +116,13 @@ class FunctionProcess:
             pass
         values = self._receive(seconds, late)
         try:
-            column = from_bytes(values).column(0)
-            column.validate()
-            if (column.type, len(column)) != (self._type, rows.num_rows):
-                raise ValueError(f"{len(column)} values of type {column.type}")
-            return column, answer[1:].decode()
+            answered = from_bytes(values)
+            answered.validate()
+            if answered.schema.types != [self._type, pa.bool_()] or answered.num_rows != rows.num_rows:
+                raise ValueError(f"{answered.num_rows} values of type {answered.schema.types}")
+            column, failed = answered.columns
+            seconds_taken = float((answered.schema.metadata or {})[SECONDS])
+            return Attempt(column, true_mask(failed), answer[1:].decode(), rows.num_rows, seconds_taken)
         except Exception as problem:  # the function has written into the socket
             self.end()
             raise FunctionEnded(_NO_ANSWER) from problem

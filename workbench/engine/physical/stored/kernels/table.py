@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.conditions import RowValue, ValueReader
+from workbench.engine.physical.stored.calls import RowValue
+from workbench.engine.physical.stored.conditions import ValueReader
 from workbench.engine.physical.stored.kernels.casts import CAST
 from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
 from workbench.engine.physical.stored.kernels.numbers import NUMBER_KERNELS

@@ -1,0 +1,122 @@
+"""What is learnt of the tests that call functions: what a call costs, and what a sample of rows gave for all tests.
+
+A small part of the rows takes all tests that it needs, whatever the others say. So how
+tests depend on one another is known, and not only how many rows pass each after the others (as in Babu et al.,
+Adaptive ordering of pipelined stream filters, SIGMOD 2004). It is kept beside the rows of a tree, from batch to batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.relation import TestCount
+from workbench.files.writing import replacing
+
+LEARNT_SUFFIX = ".learnt"
+"""The end of the names of the files with what is known."""
+SAMPLED_FIRST = 64
+"""Rows that are sampled before an order is trusted."""
+PART = 0.03
+"""What sampling may add to the cost of calls."""
+LATEST = 256
+"""The samples that are kept."""
+LEFT = 16
+"""Of these, the ones that are kept when rows turn out to be others than they were."""
+CALLS_HALVED = 2_000
+"""Calls after which a time of a call counts half as much."""
+LEAST_SECONDS = 20e-6
+"""Seconds of a call: what it takes to hand over its arguments. Cheaper ones cost as much."""
+
+
+@dataclass
+class Learnt:
+    """What is known of the tests of one filter, by their positions.
+
+    Attributes:
+        of: which tests; of others nothing is known.
+        rows: how many rows there were for which an order mattered.
+        samples: for each sampled row its lineage before the tests, and what they gave.
+        calls, seconds: of each test, older ones count less.
+        spared: what orders spared of late, as a part of what calls cost.
+        counts: of each test since it was read.
+    """
+
+    of: str = ""
+    rows: int = 0
+    samples: list[list[int]] = field(default_factory=list)
+    calls: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    spared: float = 1.0
+    counts: dict[str, TestCount] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """What was kept; nothing where there is no such file."""
+        try:
+            return cls(**json.loads(file.read_text()))
+        except (OSError, ValueError, TypeError):  # no answer depends on it
+            return cls()
+
+    def write(self, file: Path) -> None:
+        """Keep it for the next batch."""
+        kept = {name: value for name, value in vars(self).items() if name != "counts"}
+        with replacing(file) as written:
+            written.write(json.dumps(kept).encode())
+
+    def begin(self, of: str, tests: int) -> None:
+        """Forget what was learnt of other tests."""
+        if self.of != of:
+            self.of, self.rows, self.samples = of, 0, []
+            self.calls, self.seconds, self.spared = [0.0] * tests, [0.0] * tests, 1.0
+
+    def sample(self, rows: int) -> Positions:
+        """Which of some rows to sample, spread evenly among them.
+
+        Example:
+            >>> Learnt(samples=[[0]] * SAMPLED_FIRST).sample(100)
+            array([ 0, 33, 66, 99])
+        """
+        first = np.linspace(0, rows - 1, min(rows, max(SAMPLED_FIRST - len(self.samples), 0))).astype(np.int64)
+        period = max(1, round(self.spared / PART))
+        later = np.arange(-self.rows % period, rows, period)
+        self.rows += rows
+        return np.union1d(first, later)
+
+    def add(self, samples: npt.NDArray[np.int64]) -> None:
+        """Add sampled rows."""
+        self.samples = [*self.samples, *samples.tolist()][-LATEST:]
+
+    def forget_old(self) -> None:
+        """Keep the latest samples only: the rows that come are others than the rows that came."""
+        self.samples = self.samples[-LEFT:]
+
+    def count(self, test: int, name: str, count: TestCount) -> None:
+        """Learn from what a test did."""
+        self.counts[name] = self.counts.get(name, TestCount()) + count
+        fades = 0.5 ** (count.calls / CALLS_HALVED)
+        self.calls[test] = self.calls[test] * fades + count.calls
+        self.seconds[test] = self.seconds[test] * fades + count.seconds
+
+    def costs(self) -> npt.NDArray[np.float64]:
+        """What a call of each test costs, as a power of two of the cheapest: times vary, and their order must not."""
+        known = [seconds / calls if calls else 0.0 for seconds, calls in zip(self.seconds, self.calls, strict=True)]
+        seconds = np.maximum(known, LEAST_SECONDS)
+        return np.exp2(np.round(np.log2(seconds / seconds.min())))
+
+
+def by_rank(costs: Sequence[float], dropped: Sequence[float]) -> Positions:
+    """Tests by what it costs that one drops a row: cost / (1 - selectivity), the least first (CACQ 4).
+
+    Example:
+        >>> by_rank([1.0, 1.0, 8.0], [0.5, 0.9, 0.9])
+        array([1, 0, 2])
+    """
+    return np.argsort(np.asarray(costs) / np.maximum(dropped, 1e-9), kind="stable")
