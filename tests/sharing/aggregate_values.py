@@ -45,6 +45,12 @@ def statistic_of(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
     match statistic.function:
         case "sum":
             return scalars.total(values, statistic.type)
+        case "exact_sum":
+            return _exact(values)
+        case "exact_total":
+            return _exact([part for value in values for part in _parts(value)])
+        case "rounded_total":
+            return scalars.total([part for value in values for part in _parts(value)], statistic.type)
         case "min":
             return reduce(lambda a, b: b if compared(b, a) < 0 else a, values)
         case "max":
@@ -61,6 +67,18 @@ def statistic_of(statistic: AggregateCall, rows: Sequence[Sides]) -> Value:
         case "var_pop" | "var_samp" | "stddev_pop" | "stddev_samp" as spread:
             return _spread(values, sample=spread.endswith("samp"), root=spread.startswith("stddev"))
     raise AssertionError(f"not evaluated here: {statistic.function}")
+
+
+def _exact(values: Sequence[Any]) -> str:
+    """A sum of DOUBLE without rounding, as a text of a fraction and of what is no number."""
+    special = sorted({str(v) for v in values if not math.isfinite(v)})
+    return " ".join([str(sum(Fraction(v) for v in values if math.isfinite(v))), *special])
+
+
+def _parts(exact: str) -> list[Any]:
+    """The numbers of which there is such a sum."""
+    number, *special = exact.split()
+    return [Fraction(number), *map(float, special)]
 
 
 def _spread(values: Sequence[Any], sample: bool, root: bool) -> Value:

@@ -291,18 +291,19 @@ MIGRATIONS = {
 ``present_json`` is a function of Python (``codec``)."""
 
 _NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"
-_NO_PARTS = "of DOUBLE not from finer groups, whose sums are rounded: only the sums of a group itself are exact"
+_EXACT = "of DOUBLE from sums that are not rounded"
+_NO_PARTS = "of DOUBLE not from finer groups: it is made of exact sums of powers, which these do not have"
 _NEEDS_VALUES = "holistic: no statistic of bounded size gives it, so a group's values are needed"
 
 AGGREGATE_RULES: tuple[tuple[str, str, str, str | None, str | None, str | None], ...] = (
     ("COUNT", "distributive", "count", "count(H) + count(N)", "SUM(count)", None),
-    ("SUM", "distributive", "sum", "sum(H) + sum(N)", "SUM(sum)", _NO_PARTS),
+    ("SUM", "distributive", "sum", "sum(H) + sum(N)", "SUM(sum)", _EXACT),
     ("MIN", "distributive", "min", "least(min(H), min(N))", "MIN(min)", _NO_EXTREME),
     ("MAX", "distributive", "max", "greatest(max(H), max(N))", "MAX(max)", _NO_EXTREME),
     *(
         (name, "algebraic", statistic, f"{part}(H) + {part}(N)", f"SUM({part})", reason)
         for name, statistics, reason in (
-            ("AVG", ("sum", "count"), _NO_PARTS),
+            ("AVG", ("sum", "count"), _EXACT),
             ("STDDEV", ("count", "sum", "sum of squares"), _NO_PARTS),
             ("VARIANCE", ("count", "sum", "sum of squares"), _NO_PARTS),
         )

@@ -173,7 +173,7 @@ def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> st
         case AggregateCall():
             inner = ", ".join(_sql(a, names, 0) for a in expression.arguments) or "*"
             # The total of counts is a sum, which is 0 and not NULL of nothing.
-            function = "SUM" if expression.function == "total" else expression.function.upper()
+            function = "SUM" if expression.function.endswith("total") else expression.function.upper()
             return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
         case Call("within", (computed,)):
             return _sql(computed, names, outer)

@@ -1,6 +1,6 @@
 """Aggregates: found or created for a query's groups, and computed from aggregates of finer groups (T7.1.1).
 
-Counts, sums of exact numbers, minima and maxima of groups follow from those of finer groups (vertical expansion);
+Counts, sums, minima and maxima of groups follow from those of finer groups (vertical expansion);
 holistic statistics do not. Which aggregate is computed from which is chosen anew whenever an aggregate comes or goes,
 so an old one is rerouted to a new one that is better.
 """
@@ -17,7 +17,7 @@ from workbench.sharing.decisions import Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.windows import of_slices, slices_of, windowed
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, calls, is_function_of_user, text
-from workbench.sql.functions.aggregates import follows_from_parts, of_parts
+from workbench.sql.functions.aggregates import follows_from_parts, of_parts, part_of
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 
@@ -44,11 +44,11 @@ def find_grouping(
     by = slices_of(draft, read, groups.values(), statistics.values(), window)
     if by is not None:
         # Groups of slices of time are shared whatever the window is, and a batch moves slices instead of rows.
-        slices = find_aggregate(draft, read, {*groups.values(), *by.values()}, statistics.values())
+        slices = find_aggregate(draft, read, {*groups.values(), *by.values()}, map(part_of, statistics.values()))
         read = Read(slices.id)
         window = of_slices(window, slices, by)
         groups = {name: over_groups(group, slices.groups) for name, group in groups.items()}
-        statistics = {name: of_parts(s, computed_column(s)) for name, s in statistics.items()}
+        statistics = {name: of_parts(s, computed_column(part_of(s))) for name, s in statistics.items()}
     aggregate = find_aggregate(draft, windowed(draft, read, window), groups.values(), statistics.values())
     named = {computed_column(name): computed_column(value) for name, value in (*groups.items(), *statistics.items())}
     return Read(aggregate.id), named
@@ -100,7 +100,8 @@ def _choose_input(draft: Draft, aggregate: Aggregate, of_same_rows: list[NodeId]
 
 
 def _add_statistics(draft: Draft, aggregate: Aggregate, statistics: frozenset[AggregateCall]) -> None:
-    """Add statistics to an aggregate, and to the finer ones that it is computed from in turn."""
+    """Add what statistics follow from to an aggregate, and to the finer ones that it is computed from in turn."""
+    statistics = frozenset(map(part_of, statistics))
     draft.put(replace(aggregate, statistics=aggregate.statistics | statistics))
     if aggregate.finer is not None and aggregate.parents[0] in draft.nodes:
         _add_statistics(draft, draft.node(Aggregate, aggregate.parents[0]), statistics)

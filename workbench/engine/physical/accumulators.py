@@ -11,14 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.engine.physical.moments import POWERS, Moments
-from workbench.engine.physical.row_inputs import ProductInput, RowInput, TupleInput, content_id, row_input
+from workbench.engine.physical.moments import ONE, POWERS, Moments
+from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, RowInput, TupleInput, content_id, row_input
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
 
 _WEIGHT_DIGITS = 12
 """Digits of how often rows count, all of a group together."""
+
+_EXACT = ("exact_sum", "exact_total", "rounded_total")
+"""Sums of DOUBLE, of which one is rounded."""
 
 LOW_DIGITS = 20
 """The digits of a value that the low part of a wide sum adds up."""
@@ -124,6 +127,12 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             pair = TupleInput.of_expressions((key, value), known=[0])
             part = StatePart(name, STRING, Addend(Adds.VALUE, pair), Combine(function.removesuffix("_by")))
             return Additive((part,), Final(name, value.type, last_of=pair.types))
+        case function, (argument,) if function in _EXACT:
+            known, digits = parts = (
+                _of_digits(argument) if argument.type == STRING else _moments("sum", [argument]).parts
+            )
+            rounded = Moments("sum", known.name, {ONE: digits.name})
+            return Additive(parts, rounded if function == "rounded_total" else Final(digits.name, STRING, known.name))
         case function, arguments if function in POWERS:
             return _moments(function, arguments)
         case _:
@@ -150,6 +159,13 @@ def _moments(function: str, arguments: Sequence[Expression]) -> Additive:
         added = Addend(Adds.DIGITS, ProductInput(inputs, powers))
         parts.append(StatePart(sums[powers], STRING, added, Combine.DIGITS))
     return Additive(tuple(parts), Moments(function, name, sums))
+
+
+def _of_digits(argument: Expression) -> tuple[StatePart, StatePart]:
+    """What is added up of exact sums: how many there are, and their digits."""
+    name, sums = f"_exact {content_id(argument)}", row_input(argument)
+    digits = StatePart(f"{name} sum", STRING, Addend(Adds.DIGITS, DigitsInput(sums)), Combine.DIGITS)
+    return StatePart(name, INTEGER, Addend(Adds.WEIGHT_OF_KNOWN, sums)), digits
 
 
 def _count(name: str, argument: Expression) -> StatePart:

@@ -21,6 +21,7 @@ from workbench.engine.physical.row_inputs import Evaluated, row_input
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOperator
 from workbench.sql.algebra.expressions import identity
+from workbench.sql.functions.aggregates import EXACT_SUM
 
 Form = tuple[str, ...]
 """The common form of fused roots."""
@@ -94,8 +95,11 @@ def roll_ups_from_rows(network: Network, mergeable: Container[NodeId]) -> Networ
         if isinstance(node, Aggregate) and node.finer is not None and id_ in mergeable:
             finer = nodes[node.parents[0]]
             assert isinstance(finer, Aggregate)
-            if finer.id in mergeable and node.statistics == finer.statistics:
-                nodes[id_] = replace(node, parents=finer.parents, finer=finer.finer)
+            # What only a roll-up reads needs not be made.
+            if finer.id in mergeable and all(s.function == EXACT_SUM for s in finer.statistics ^ node.statistics):
+                nodes[id_] = replace(
+                    node, parents=finer.parents, finer=finer.finer, statistics=node.statistics | finer.statistics
+                )
     return replace(network, nodes=nodes)
 
 

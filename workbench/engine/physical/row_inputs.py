@@ -107,7 +107,23 @@ class ProductInput:
         return np.logical_and.reduce([np.asarray(value.values(rows).is_valid()) for value in self.of])
 
 
-RowInput = SingleInput | TupleInput | ProductInput
+@dataclass(frozen=True)
+class DigitsInput:
+    """Exact sums as the texts of their digits."""
+
+    of: SingleInput
+
+    def values(self, rows: pa.RecordBatch) -> pa.Array:
+        """The texts."""
+        return self.of.values(rows)
+
+    def digits(self, rows: pa.RecordBatch, weights: pa.Array) -> pa.Array:
+        """The sum of each row, as often as the row counts."""
+        texts = self.of.values(rows)
+        return ExactSums.of_texts(texts).times(weights.to_numpy()).texts(np.asarray(texts.is_null()))
+
+
+RowInput = SingleInput | TupleInput | ProductInput | DigitsInput
 """What groups, addends and counted values are computed from."""
 
 
@@ -124,6 +140,8 @@ def single_inputs(value: RowInput) -> tuple[SingleInput, ...]:
             return (*of, where)
         case TupleInput(of=of) | ProductInput(of=of):
             return of
+        case DigitsInput(of=only):
+            return (only,)
     return (value,)
 
 

@@ -18,7 +18,7 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.types import DataType
-from workbench.sql.functions.aggregates import of_parts
+from workbench.sql.functions.aggregates import of_parts, part_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Aggregate(BaseNode):
 
     def direct_statistic(self, statistic: AggregateCall) -> AggregateCall:
         """A statistic over the parent's columns."""
-        return statistic if self.finer is None else of_parts(statistic, computed_column(statistic))
+        return statistic if self.finer is None else of_parts(statistic, computed_column(part_of(statistic)))
 
     def _computation(self) -> str:
         return f"aggregate {self.read.identity} by {','.join(map(identity, self.groups))}"

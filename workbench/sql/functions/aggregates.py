@@ -48,6 +48,10 @@ GROUPED = -1
 """Source of columns that exist only after grouping, while a grouped block is being bound."""
 DESCENDING = "_desc"
 """The end of the name of a statistic whose values are in descending order."""
+EXACT_SUM = "exact_sum"
+"""The sum of DOUBLE without rounding, as a text of its digits."""
+_OF_EXACT = {"sum": "rounded_total", EXACT_SUM: "exact_total"}
+"""Sums of DOUBLE, and what gives them from the exact sums of finer groups."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 SQUARED_SCALE = 12
@@ -96,33 +100,50 @@ def _aggregate(
 
 def category(statistic: AggregateCall) -> Category:
     """How a basic statistic can be maintained: anything over DISTINCT values needs the values."""
-    holistic = statistic.distinct or statistic.function not in ("count", "sum", "min", "max")
+    holistic = statistic.distinct or statistic.function not in ("count", "sum", "min", "max", EXACT_SUM)
     return "holistic" if holistic else "distributive"
 
 
 def follows_from_parts(statistic: AggregateCall) -> bool:
-    """Whether a statistic of groups follows, to the last digit, from the same statistic of finer groups (T7.1.1).
+    """Whether a statistic of groups follows, to the last digit, from ``part_of`` of finer groups (T7.1.1).
 
-    A sum of DOUBLE would have another last digit. A sum that overflows is NULL, which a sum of sums would pass over: an
-    exact sum must have room for ten thousand million of the largest values.
+    A sum that overflows is NULL, which a sum of sums would pass over: that of exact numbers must have room for ten
+    thousand million of the largest values.
     """
     if category(statistic) == "holistic":
         return False
     if statistic.function != "sum":
         return True
     (summed,) = (argument.type for argument in statistic.arguments)
-    return summed.kind is Kind.INTEGER or (summed.kind is Kind.DECIMAL and summed.precision + 10 <= MAX_PRECISION)
+    return summed.kind in (Kind.INTEGER, Kind.DOUBLE) or (
+        summed.kind is Kind.DECIMAL and summed.precision + 10 <= MAX_PRECISION
+    )
+
+
+def part_of(statistic: AggregateCall) -> AggregateCall:
+    """The statistic of finer groups that a statistic follows from: itself, but a sum of DOUBLE must not be rounded.
+
+    Example:
+        >>> part_of(AggregateCall("sum", (Column("x", DOUBLE),), DOUBLE)).function
+        'exact_sum'
+    """
+    return replace(statistic, function=EXACT_SUM, type=STRING) if _is_rounded(statistic) else statistic
 
 
 def of_parts(statistic: AggregateCall, part: Column) -> AggregateCall:
-    """A statistic from a column with the same statistic of finer groups: a count is the total of counts (T7.1.1).
+    """A statistic from a column with ``part_of`` of finer groups: a count is the total of counts (T7.1.1).
 
     Example:
         >>> of_parts(AggregateCall("count", (), INTEGER), Column("n", INTEGER)).function
         'total'
     """
     function = "total" if statistic.function == "count" else statistic.function
+    function = _OF_EXACT[function] if part_of(statistic).function == EXACT_SUM else function
     return replace(statistic, function=function, arguments=(part,))
+
+
+def _is_rounded(statistic: AggregateCall) -> bool:
+    return statistic.function == "sum" and statistic.type.kind is Kind.DOUBLE
 
 
 def expand(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
@@ -328,5 +349,5 @@ HOLISTIC = frozenset(
     for end in ("", *[DESCENDING] * (name in ("percentile_disc", "listagg", "array_agg")))
 )
 """The statistics that need the values of a group, but for variances of DOUBLE."""
-STATISTICS = frozenset({"count", "sum", "min", "max", "total", *HOLISTIC, *_ALGEBRAIC})
+STATISTICS = frozenset({"count", "sum", "min", "max", "total", EXACT_SUM, *_OF_EXACT.values(), *HOLISTIC, *_ALGEBRAIC})
 """All basic statistics; ``total`` sums counts of finer groups."""

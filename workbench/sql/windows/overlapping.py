@@ -22,7 +22,7 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.functions.aggregates import follows_from_parts, of_parts
+from workbench.sql.functions.aggregates import follows_from_parts, of_parts, part_of
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Grouping, Input, Output, SetQuery
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
@@ -67,18 +67,20 @@ def without_overlap(block: Block) -> Block:
 
 def _of_slices(block: Block, start: Call, others: list[Expression], statistics: Iterable[AggregateCall]) -> Block:
     slice_ = slice_of(start)
-    grouping = Grouping(tuple(sorted([*others, slice_], key=reading_order)), tuple(statistics))
-    grouped = [*others, slice_, *statistics]
-    names = _names(others, statistics)
+    needed = list(dict.fromkeys(map(part_of, statistics)))
+    grouping = Grouping(tuple(sorted([*others, slice_], key=reading_order)), tuple(needed))
+    grouped = [*others, slice_, *needed]
+    names = _names(others, needed)
     outputs = tuple(
         Output(name, Column(column_name(e), e.type))
         for name, e in zip([*names[0], "slice", *names[1]], grouped, strict=True)
     )
     slices = replace(block, outputs=outputs, grouping=grouping, having=TRUE, having_window=TRUE, distinct=False)
     time = Column("slice", slice_.type)
-    columns = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *statistics], strict=True)]
+    columns = [Column(name, e.type) for name, e in zip([*names[0], *names[1]], [*others, *needed], strict=True)]
     union = for_each_window(Block((slices,), TRUE, ()), start, time, columns, [c.name for c in columns])
-    parts = {s: of_parts(s, Column(name, s.type)) for s, name in zip(statistics, names[1], strict=True)}
+    column_of = {s: Column(name, s.type) for s, name in zip(needed, names[1], strict=True)}
+    parts = {s: of_parts(s, column_of[part_of(s)]) for s in statistics}
     return _grouped(block, union, start, dict(zip(others, names[0], strict=True)), parts)
 
 

@@ -23,7 +23,7 @@ from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.accumulators import LOW_DIGITS, Addend, Adds, StatePart
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.row_inputs import ProductInput
+from workbench.engine.physical.row_inputs import DigitsInput, ProductInput
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
 from workbench.engine.physical.stored.unscaled import fits_64_bits
@@ -204,7 +204,7 @@ def _added(part: StatePart, rows: pa.RecordBatch, branch: int) -> pa.Array:
             return product(value.values(rows), weights, to_arrow(part.type))
         case Addend(Adds.VALUE, value) if value is not None:
             return value.values(rows)
-        case Addend(Adds.DIGITS, ProductInput() as value):
+        case Addend(Adds.DIGITS, (ProductInput() | DigitsInput()) as value):
             return value.digits(rows, weights)
         case Addend((Adds.LOW | Adds.HIGH) as adds, value) if value is not None:
             return _part_of_wide_sum(value.values(rows), weights, part.type, adds is Adds.HIGH)
