@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 19
+VERSION = 20
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -199,7 +199,7 @@ CREATE TABLE batches (
 CREATE TABLE operator_timings (
     batch INTEGER NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, rows_in INTEGER NOT NULL,
     rows_out INTEGER NOT NULL, seconds REAL NOT NULL, node_rows TEXT NOT NULL, alone TEXT NOT NULL,
-    together REAL NOT NULL, PRIMARY KEY (batch, position)) WITHOUT ROWID;
+    together REAL NOT NULL, tests TEXT NOT NULL, PRIMARY KEY (batch, position)) WITHOUT ROWID;
 """
 
 _MANIFEST = """
@@ -285,6 +285,8 @@ MIGRATIONS = {
     17: "ALTER TABLE registrations ADD COLUMN timezone TEXT NOT NULL DEFAULT 'UTC';",
     # Sums and variances of DOUBLE are kept without rounding, which stored states lack.
     18: _planned_anew(),
+    # Operators report what their tests did that call functions.
+    19: "ALTER TABLE operator_timings ADD COLUMN tests TEXT NOT NULL DEFAULT '{}';",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import SourcePlan, TreePlan
-from workbench.engine.reports import Counts, OperatorReport
+from workbench.engine.reports import Counts, OperatorReport, TestReport
 from workbench.engine.schedule import Meter, operators_by_depth, reachable, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState
@@ -170,4 +170,5 @@ class IncrementalStep:
 def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     """The report of an operator in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
-    return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows)
+    tests = {label: TestReport(*astuple(count)) for label, count in delta.tests.items()}
+    return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows, tests=tests)

@@ -74,6 +74,28 @@ class NodeReport:
 
 
 @dataclass(frozen=True)
+class TestReport:
+    """What a test that calls functions of the analyst did in one batch.
+
+    Attributes:
+        asked: rows that it was made for.
+        dropped: those from which it took nodes.
+        calls: of functions; rows with the same arguments share one, and known values need none.
+        seconds: how long these took.
+    """
+
+    asked: int
+    dropped: int
+    calls: int
+    seconds: float
+
+    @property
+    def tickets(self) -> int:
+        """One for each row that it took in and did not give back, one at least (CACQ 4)."""
+        return max(self.dropped, 1)
+
+
+@dataclass(frozen=True)
 class OperatorReport:
     """One operator in one batch.
 
@@ -87,6 +109,7 @@ class OperatorReport:
         node_rows: rows of each node.
         alone: where the batch was profiled, seconds of each node that is read, as if the others had no readers.
         together: where the batch was profiled, seconds of all of them, measured in the same way.
+        tests: those that call functions of the analyst, by what they say.
     """
 
     name: str
@@ -97,6 +120,7 @@ class OperatorReport:
     node_rows: Mapping[NodeId, int] = field(default_factory=dict)
     alone: Mapping[NodeId, float] = field(default_factory=dict)
     together: float = 0.0
+    tests: Mapping[str, TestReport] = field(default_factory=dict)
 
     @property
     def root(self) -> NodeId:
@@ -145,6 +169,25 @@ class BatchReport:
         together = operator.seconds if len(operator.nodes) == 1 else None
         seconds = operator.alone.get(id, together)
         return NodeReport(id, operator.rows_in, operator.node_rows.get(id, 0), seconds)
+
+
+def ticket_shares(reports: Sequence[BatchReport]) -> dict[str, list[float]]:
+    """The share of the tickets that each test that calls functions has in each batch (CACQ Figure 9).
+
+    Example:
+        >>> tests = {"SLOW(id)": TestReport(10, 3, 10, 0.1), "QUICK(id)": TestReport(100, 90, 100, 0.1)}
+        >>> operator = OperatorReport("F", ("F",), 100, 7, 0.2, tests=tests)
+        >>> {test: [round(share, 2) for share in shares] for test, shares in ticket_shares(
+        ...     [BatchReport(1, 100, 0.3, ()), BatchReport(2, 100, 0.3, (operator,))]).items()}
+        {'SLOW(id)': [0.0, 0.03], 'QUICK(id)': [0.0, 0.97]}
+    """
+    tickets: dict[str, list[float]] = {}
+    for place, report in enumerate(reports):
+        for operator in report.operators:
+            for test, made in operator.tests.items():
+                tickets.setdefault(test, [0.0] * len(reports))[place] += made.tickets
+    whole = [sum(column) or 1.0 for column in zip(*tickets.values(), strict=True)]
+    return {test: [own / all_ for own, all_ in zip(series, whole, strict=True)] for test, series in tickets.items()}
 
 
 @dataclass(frozen=True)

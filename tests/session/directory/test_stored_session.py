@@ -26,6 +26,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     connection.execute("ALTER TABLE batches DROP COLUMN late_rows")
     connection.execute("ALTER TABLE operator_timings DROP COLUMN alone")
     connection.execute("ALTER TABLE operator_timings DROP COLUMN together")
+    connection.execute("ALTER TABLE operator_timings DROP COLUMN tests")
     connection.execute("ALTER TABLE operator_timings RENAME COLUMN name TO operator")
     connection.execute("ALTER TABLE registrations DROP COLUMN id")
     connection.execute("DROP TABLE retained")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from workbench import Session
+from workbench.engine.reports import ticket_shares
 from workbench.engine.spark.in_process import InProcess
 
 ROWS, HISTORY, BATCH = 1_200, 300, 300
@@ -90,3 +91,17 @@ def test_a_function_does_not_fail_for_rows_that_another_test_drops(session: Sess
     assert len(query.result()) == sum(id % 3 == 1 for id in range(HISTORY + 2 * BATCH))
     alone = session.register(f"SELECT id FROM t WHERE {guarded}(id) = 1", name="alone")
     assert "ZeroDivisionError" in alone.status
+
+
+def test_batches_report_what_tests_did_and_the_panel_shows_their_tickets(session: Session, tmp_path: Path) -> None:
+    session.add_function("aa", lambda id: id % 2, returns="bigint")
+    session.add_function("zz", lambda id: int(id % 10 == 1), returns="bigint")
+    session.register("SELECT id FROM t WHERE aa(id) = 1 AND zz(id) = 1", name="q")
+    session.run(3)
+    shares = ticket_shares(session.reports)
+    assert set(shares) == {"aa(id)", "zz(id)"}
+    assert shares["zz(id)"][-1] > 0.9
+    assert all(sum(batch) == pytest.approx(1) for batch in zip(*shares.values(), strict=True))
+    session.save(tmp_path / "s")
+    with Session.open(tmp_path / "s", spark=InProcess()) as again:
+        assert ticket_shares(again.reports) == shares

@@ -7,7 +7,7 @@ from html import escape
 
 import ipywidgets
 
-from workbench.engine.reports import BatchReport, OperatorTotals, operator_totals
+from workbench.engine.reports import BatchReport, OperatorTotals, operator_totals, ticket_shares
 from workbench.explain.text import short
 from workbench.notebook.commands.timings import GONE, longest_chain
 from workbench.notebook.display import Shown, milliseconds, table
@@ -86,7 +86,26 @@ class TimingsView(View):
             f"<p>Rows that arrived: {arrived} last {reports[-1].rows:,}</p>"
             f"<h4>Slowest operators of batches {reports[0].batch} to {reports[-1].batch}</h4>"
             + scrolled("slowest operators", grid(headings, rows, numbers=(2, 3, 4, 5)))
+            + _tickets(reports)
         )
+
+
+def _tickets(reports: Sequence[BatchReport]) -> str:
+    """How the tests that call functions share their tickets, over the batches (CACQ Figure 9); nothing without any."""
+    shares = ticket_shares(reports)
+    if not shares:
+        return ""
+    rows = []
+    for test, series in shares.items():
+        made = [operator.tests[test] for report in reports for operator in report.operators if test in operator.tests]
+        calls, asked = sum(one.calls for one in made), sum(one.asked for one in made)
+        dropped = sum(one.dropped for one in made) / max(asked, 1)
+        each = milliseconds(sum(one.seconds for one in made) / calls) if calls else ""
+        by_batch = sparkline([share * 100 for share in series], "% of the tickets")
+        rows.append([escape(test), f"{calls:,}", each, f"{dropped:.0%}", f"{series[-1]:.0%}", by_batch])
+    headings = ["test", "calls", "a call", "drops", "tickets", "by batch"]
+    title = "<h4>Functions: a test that drops more rows for less has more tickets, and is made earlier</h4>"
+    return title + scrolled("tests that call functions", grid(headings, rows, numbers=(1, 2, 3, 4)))
 
 
 def _stacked(reports: Sequence[BatchReport], totals: Sequence[OperatorTotals]) -> str:

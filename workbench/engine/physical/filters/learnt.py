@@ -30,9 +30,9 @@ LATEST = 256
 """The samples that are kept."""
 LEFT = 16
 """Of these, the ones that are kept when rows turn out to be others than they were."""
-CALLS_HALVED = 2_000
-"""Calls after which a time of a call counts half as much."""
-LEAST_SECONDS = 20e-6
+DEARER = 1.1
+"""What a call is taken to cost after dearer ones; a machine that does other things makes calls slower."""
+LEAST_SECONDS = 100e-6
 """Seconds of a call: what it takes to hand over its arguments. Cheaper ones cost as much."""
 
 
@@ -44,7 +44,7 @@ class Learnt:
         of: which tests; of others nothing is known.
         rows: how many rows there were for which an order mattered.
         samples: for each sampled row its lineage before the tests, and what they gave.
-        calls, seconds: of each test, older ones count less.
+        seconds: of a call of each test, those of the quickest calls of late; 0 where none was made.
         spared: what orders spared of late, as a part of what calls cost.
         counts: of each test since it was read.
     """
@@ -52,7 +52,6 @@ class Learnt:
     of: str = ""
     rows: int = 0
     samples: list[list[int]] = field(default_factory=list)
-    calls: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     spared: float = 1.0
     counts: dict[str, TestCount] = field(default_factory=dict)
@@ -75,7 +74,7 @@ class Learnt:
         """Forget what was learnt of other tests."""
         if self.of != of:
             self.of, self.rows, self.samples = of, 0, []
-            self.calls, self.seconds, self.spared = [0.0] * tests, [0.0] * tests, 1.0
+            self.seconds, self.spared = [0.0] * tests, 1.0
 
     def sample(self, rows: int) -> Positions:
         """Which of some rows to sample, spread evenly among them.
@@ -101,14 +100,13 @@ class Learnt:
     def count(self, test: int, name: str, count: TestCount) -> None:
         """Learn from what a test did."""
         self.counts[name] = self.counts.get(name, TestCount()) + count
-        fades = 0.5 ** (count.calls / CALLS_HALVED)
-        self.calls[test] = self.calls[test] * fades + count.calls
-        self.seconds[test] = self.seconds[test] * fades + count.seconds
+        if count.calls:
+            known, new = self.seconds[test], count.seconds / count.calls
+            self.seconds[test] = min(known * DEARER, new) if known else new
 
     def costs(self) -> npt.NDArray[np.float64]:
         """What a call of each test costs, as a power of two of the cheapest: times vary, and their order must not."""
-        known = [seconds / calls if calls else 0.0 for seconds, calls in zip(self.seconds, self.calls, strict=True)]
-        seconds = np.maximum(known, LEAST_SECONDS)
+        seconds = np.maximum(self.seconds, LEAST_SECONDS)
         return np.exp2(np.round(np.log2(seconds / seconds.min())))
 
 
