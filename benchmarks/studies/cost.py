@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from importlib import resources
 from pathlib import Path
 from statistics import median
 
@@ -28,7 +29,7 @@ from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
-RESULTS, PAGE = Path("build/benchmarks/cost.jsonl"), Path("docs/costs.md")
+RESULTS, PAGE = Path(str(resources.files("benchmarks.gate"))) / "costs.jsonl", Path("docs/costs.md")
 KEY = "id"
 AGAIN = 2
 """Times that DuckDB runs a query: the first is slower."""
@@ -195,7 +196,9 @@ _HEAD = """# What a batch costs
 Each row is one query that runs alone over a stream of 10 columns. `python -m benchmarks cost` measures them, writes
 this page, and goes on where it was stopped. Seconds are of a processor, not of a clock. A row is *off the fast path*
 where Spark plans or evaluates something in each batch: {off} of {rows}, found without Spark by
-`benchmarks/gate/matrix.py`. `make bench-check` fails when one more is. Measured so far: {measured}."""
+`benchmarks/gate/matrix.py`. `make bench-check` fails when one more is, when one more of those measured here costs more
+than three times the median of its family or 1.3 times as much over ten times the history, and when one of a few that it
+measures itself grows so. Measured so far: {measured}."""
 _COLUMNS = ["kind", "history", "batch", "corrected", "driver, s", "JVM, s", "workers, s", "all, s", "µs a row", "jobs",
             "plans", "× DuckDB again", "answer"]  # fmt: skip
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.sql.algebra.expressions import Column, Expression, digest, identity, map_columns, sources
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
@@ -24,6 +25,7 @@ def join_keys(tested: PredSet) -> Iterator[Ends]:
     yield from (ends for predicate in tested if (ends := ends_of(predicate)) is not None)
 
 
+@cached(50_000)
 def ends_of(predicate: ORPred) -> Ends | None:
     """The equality that is all that a predicate tests, if it is one."""
     return _equality(predicate.literals[0]) if len(predicate.literals) == 1 else None

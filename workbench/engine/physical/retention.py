@@ -55,7 +55,9 @@ def retention_bounds(
     for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
         required[root].append(((root,), {}))
     for root in reversed(list(network.trees)):
-        for read, times in _of_inputs(network.nodes[root], [times for _, times in required[root]], now):
+        # Many readers of a root mostly require the same of its inputs: without windows, all rows.
+        distinct = {tuple(times.items()): times for _, times in required[root]}
+        for read, times in _of_inputs(network.nodes[root], distinct.values(), now):
             required[network.roots[read[0]]].append((read, times))
     return {
         name: _merged(
@@ -109,7 +111,7 @@ def _of_inputs(
 
 def _of_side(join: Join, side: int, times: _Times) -> Iterator[tuple[Expression, Interval]]:
     """The times that are columns of one side alone, or must be equal to one."""
-    equal = {ends[1 - side]: ends[side] for ends in join_keys(join.tested)}
+    equal = {ends[1 - side]: ends[side] for ends in join_keys(join.tested)} if times else {}
     for time, interval in _of_columns(times):
         own = join.names.input(time)
         column = Column(own.name, own.type)

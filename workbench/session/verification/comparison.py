@@ -91,8 +91,20 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     if pa.types.is_float64(type_):
         return [_NAN if value is not None and math.isnan(value) else value for value in column.to_pylist()]
     if pa.types.is_nested(type_):
-        return [None if value is None else repr(value) for value in as_python(column)]
+        return [None if value is None else repr(_with_one_zero(value)) for value in as_python(column)]
     return as_python(column) if pa.types.is_temporal(type_) else column.to_pylist()
+
+
+def _with_one_zero(value: Any) -> Any:
+    """A value with parts, in which -0.0 is 0.0."""
+    match value:
+        case float():
+            return value + 0.0
+        case list():
+            return [*map(_with_one_zero, value)]
+        case dict():
+            return {key: _with_one_zero(part) for key, part in value.items()}
+    return value
 
 
 def _exact_part(row: _Row, inexact: Sequence[int]) -> _Row:

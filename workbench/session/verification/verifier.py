@@ -47,6 +47,7 @@ _ANSI = "spark.sql.ansi.enabled"
 _SETTINGS = {
     _ANSI: "false",  # no value stops a query
     "spark.sql.timestampType": "TIMESTAMP_NTZ",  # TIMESTAMP has no zone
+    "spark.sql.legacy.sizeOfNull": "false",  # it is NULL, as in ANSI mode
     "spark.sql.variable.substitute": "false",
 }
 

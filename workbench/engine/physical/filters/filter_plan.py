@@ -28,6 +28,7 @@ from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.expressions import columns as columns_of
 from workbench.sql.algebra.expressions import text as text_of
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.functions.calls import calls_functions
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_expressions
@@ -220,6 +221,7 @@ def _over_root(column: Column | str) -> str:
     return f"`{column if isinstance(column, str) else column.name}`"
 
 
+@cached(50_000)
 def _test(literal: Literal, wanted: str | None = None) -> Test:
     """The literal as a test on ranks, or, where ranks cannot decide it exactly, on Spark's answer to it.
 
