@@ -25,6 +25,7 @@ from workbench.options import Options
 from workbench.session.new_column import NewColumn
 from workbench.session.player import Player
 from workbench.session.sinks.sink import SinkStatus
+from workbench.session.widened_column import WiderColumn
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
@@ -162,6 +163,10 @@ class FakeSession(SessionViews):
     def add_column(self, stream: str, column: str, type: str | None = None) -> NewColumn:
         self.added.append((stream, column, type))
         return NewColumn(stream, column, type or "string", 12, 1, ("x",), ("q1",))
+
+    def widen_column(self, stream: str, column: str, type: str | None = None) -> WiderColumn:
+        self.added.append((stream, column, type))
+        return WiderColumn(stream, column, "integer", type or "double", 3, queries=("q1",))
 
     def add_stream(
         self, name: str, source: object, history: int | None, batch: int | None, time: str | None,

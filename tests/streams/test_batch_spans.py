@@ -64,7 +64,8 @@ def test_a_stream_without_times_cannot_be_cut_by_them(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="has numbers as event times in n"):
         replayed(log, 0, "1h", "n").next()
     with pytest.raises(StreamError, match="its source is live"):
-        replayed(log.growing(durable=False), 0, "1h", "n")
+        live = ingest("s", pa.table({"n": pa.array([], pa.int64())}), tmp_path / "live").growing(durable=False)
+        replayed(live, 0, "1h", "n")
 
 
 def test_a_batch_of_rows_may_follow(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 20
+VERSION = 21
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -169,12 +169,13 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 -- Streams and tables; "arrived" rows of the log in "folder" have arrived, the first "history" of them as batch 0.
 -- A batch brings "batch" rows, or those of "span" microseconds of event time.
 -- gaps: rows before "arrived" that batches passed over, as "shed" says.
--- added: columns that its source had not when it was added.
+-- added: columns that its source had not when it was added; widened: those of other types than they had then.
 -- checksum: of the log's manifest.json, which has those of its other files; NULL where it was not computed.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
-    checksum INTEGER, span INTEGER, shed TEXT, gaps TEXT NOT NULL, added TEXT NOT NULL) WITHOUT ROWID;
+    checksum INTEGER, span INTEGER, shed TEXT, gaps TEXT NOT NULL, added TEXT NOT NULL,
+    widened TEXT NOT NULL) WITHOUT ROWID;
 -- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
 -- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
@@ -287,6 +288,8 @@ MIGRATIONS = {
     18: _planned_anew(),
     # Operators report what their tests did that call functions.
     19: "ALTER TABLE operator_timings ADD COLUMN tests TEXT NOT NULL DEFAULT '{}';",
+    # Columns can get other types later.
+    20: "ALTER TABLE streams ADD COLUMN widened TEXT NOT NULL DEFAULT '[]';",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

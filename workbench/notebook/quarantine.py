@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from workbench.explain.text import counted
 from workbench.session.session import Session
 from workbench.streams.source import QuarantinedRow
+from workbench.streams.stream import Stream
 
 _EXAMPLES = 3
 _MOST_REASONS = 5
 _WIDEST = 70
+_NO_VALUE = re.compile(r"^(?:(?:after|before|payload)\.)*(\w+): .* is (?:no|beyond) ", re.DOTALL)
 _PLACE = re.compile(r"^partition \S+, offset \d+: ")
 _OWN = (
     (re.compile(r"^(.{1,60}?): .* (is no |is beyond |does not |is more than )", re.DOTALL), r"\1: … \2"),
@@ -36,7 +38,16 @@ def quarantined_since(session: Session, marks: Marks) -> list[str]:
         count, entries = stream.quarantined_since(marks[name]) if name in marks else (0, ())
         if count:
             lines += [f"quarantined in these batches, {counted(count, 'row')} of {name}:", *by_reason(entries, count)]
+            lines += widening_lines(stream, entries)
     return lines
+
+
+def widening_lines(stream: Stream, entries: Iterable[QuarantinedRow]) -> list[str]:
+    """Lines on how rows are taken in whose value is none of its column's type."""
+    names = {name.lower() for name, _ in stream.columns}
+    found = (match[1] for entry in entries if (match := _NO_VALUE.match(_PLACE.sub("", entry.reason))))
+    columns = dict.fromkeys(name for name in found if name.lower() in names)
+    return [f"  %argus stream {stream.name} --widen {name} takes in what did not fit {name}" for name in columns]
 
 
 def by_reason(entries: Iterable[QuarantinedRow], count: int) -> Iterator[str]:

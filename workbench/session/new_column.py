@@ -67,7 +67,7 @@ def add_column(runtime: Runtime, state: State, name: str, column: str, type_: st
     new = _checked(stream, column, declared)
     wide = _with(stream, new)
     told = state.with_stream(wide)
-    readers = [q for q in state.queries.values() if stream.name in streams_of(q.logical) and not _means_same(q, told)]
+    readers = [q for q in state.queries.values() if stream.name in streams_of(q.logical) and not means_same(q, told)]
     wide = _with(stream, replace(new, unseen_by=tuple(query.id for query in readers)))
     batches = {report.batch: report.taken.get(stream.name, 0) for report in state.reports}
     runtime.engine.widen_stream(stream.name, dict(wide.stored_columns), wide.arrivals(batches))
@@ -105,15 +105,12 @@ def _checked(stream: Stream, column: str, declared: str) -> AddedColumn:
     declared_types({column: declared})
     known = dict(stream.stored_columns)
     if (has := known.get(stored_name(column))) is not None:
-        hint = (
-            "its type stays, since queries compute with it; add the source as another stream with "
-            f'columns={{"{column}": "{declared}"}}'
-        )
+        hint = f'widen_column("{stream.name}", "{column}", "{declared}") makes it another type'
         raise StreamError(f"{stream.name} has the column {display_name(stored_name(column))} {has}", hint=hint)
     return AddedColumn(column, declared)
 
 
-def _means_same(query: QueryRecord, state: State) -> bool:
+def means_same(query: QueryRecord, state: State) -> bool:
     """Whether the text of a query means with more columns what it meant when it was registered."""
     try:
         # Logical queries are equal when their streams have equal columns, too, which their texts leave out.

@@ -183,7 +183,7 @@ def drop(runtime: Runtime, state: State, name: str) -> State:
     """Take a query out, and exactly the nodes that no other query needs."""
     views = {key: view for key, view in state.views.items() if key.lower() != name.lower()}
     network = runtime.planner.drop(state.network, with_checks(state.network, [name]))
-    return _release(runtime, replace(state.without([name]), views=views), network)
+    return release(runtime, replace(state.without([name]), views=views), network)
 
 
 def reoptimize(runtime: Runtime, state: State, accept: Accept) -> tuple[State, Reoptimization]:
@@ -197,7 +197,7 @@ def reoptimize(runtime: Runtime, state: State, accept: Accept) -> tuple[State, R
         return runtime.engine.to_hydrate(other, state.batch, state.suspended)
 
     after, outcome = reoptimized(runtime.planner, learn(runtime, state), accept, hydrated)
-    return _release(runtime, after, after.network) if outcome.applied else state, outcome
+    return release(runtime, after, after.network) if outcome.applied else state, outcome
 
 
 def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State:
@@ -211,7 +211,7 @@ def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State
 
 def without(runtime: Runtime, state: State, names: Iterable[str]) -> State:
     """Take queries out of the network, with what only they need."""
-    return _release(runtime, state, runtime.planner.drop(state.network, with_checks(state.network, names)))
+    return release(runtime, state, runtime.planner.drop(state.network, with_checks(state.network, names)))
 
 
 def run(
@@ -320,7 +320,7 @@ def _adopt(runtime: Runtime, state: State, network: Network) -> State:
     return replace(state, hydrations=(*state.hydrations, past)[-SEEN:])
 
 
-def _release(runtime: Runtime, state: State, network: Network) -> State:
+def release(runtime: Runtime, state: State, network: Network) -> State:
     """Go on with a network that has lost readers: rows that only they needed have expired."""
     state = _adopt(runtime, state, network)
     runtime.engine.expire(network, state.batch)

@@ -199,6 +199,14 @@ def more_text(more: Mapping[str, Any]) -> str | None:
     return text
 
 
+def record_text(record: Mapping[str, Any]) -> str | None:
+    """A whole record as ``more_text`` stores members; ``None`` where it cannot be stored."""
+    try:
+        return more_text(record)
+    except Exception:  # an object of the analyst's may raise whatever it likes
+        return None
+
+
 def with_members(text: str | None, others: str | None, names: Container[str]) -> str | None:
     """The members of a row, with some of those that another row has, by their stored names.
 

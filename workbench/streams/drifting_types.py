@@ -8,7 +8,9 @@ says how to declare the column.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +20,13 @@ from numpy.typing import NDArray
 from workbench.arrow.compatible import cast_compatible, is_compatible
 from workbench.arrow.types import Mask, to_data_type
 from workbench.errors import StreamError, shown
+from workbench.sql.algebra.column_names import display_name
 from workbench.streams.convert import cast_each
-from workbench.streams.drift import shown_type
+from workbench.streams.corrections.declared import DEBEZIUM_CHANGE
+from workbench.streams.drift import members_of, record_text, shown_type
 from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text, text_of
 from workbench.streams.guessing import Guess, read
-from workbench.streams.source import QuarantinedRow
+from workbench.streams.source import Chunk, QuarantinedRow
 
 
 def fitted(
@@ -59,11 +63,38 @@ def fitted(
         return fitting, []
     good = np.ones(rows.num_rows, np.bool_)
     good[[*reasons]] = False
-    texts = rows.take(pa.array([*reasons])).to_pylist()
+    before = np.cumsum(good)
     misfits = [
-        QuarantinedRow(int(lines[at]), str(text), why) for text, (at, why) in zip(texts, reasons.items(), strict=True)
+        QuarantinedRow(int(lines[at]), str(row), why, record=record_of(row), number=int(before[at]))
+        for row, (at, why) in zip(rows.take(pa.array([*reasons])).to_pylist(), reasons.items(), strict=True)
     ]
     return fitting.filter(pa.array(good)), sorted(misfits, key=lambda entry: entry.line)
+
+
+def record_of(row: dict[str, Any]) -> str | None:
+    """A row as a record whose members are its columns, and those that are no columns."""
+    more = members_of(row.pop(MORE, None) or "{}")
+    return record_text(more | {display_name(name): value for name, value in row.items()})
+
+
+def with_records(entries: Iterable[QuarantinedRow], chunk: Chunk) -> list[QuarantinedRow]:
+    """Quarantined rows of a chunk with their records; each is itself the last row before it.
+
+    Rows of envelopes have none: what the envelope says is not among their columns.
+    """
+    found, lines = [*entries], chunk.lines
+    if not found or DEBEZIUM_CHANGE in map(display_name, chunk.rows.schema.names):
+        return found
+    at = np.searchsorted(lines, [entry.line for entry in found])
+    is_there = [place < len(lines) and lines[place] == one.line for place, one in zip(at.tolist(), found, strict=True)]
+    try:
+        rows = iter(chunk.rows.take(pa.array(at[is_there])).to_pylist())
+    except Exception:  # Python has not all that Arrow has
+        return found
+    return [
+        replace(entry, record=record_of(next(rows)), number=entry.line) if there and entry.record is None else entry
+        for entry, there in zip(found, is_there, strict=True)
+    ]
 
 
 def same_values(values: pa.Array, field: pa.Field) -> tuple[pa.Array, Mask | None]:

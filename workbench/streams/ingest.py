@@ -29,6 +29,7 @@ from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.declared_times import split_form, unit_of
 from workbench.streams.drift import Differences, drifts_of
+from workbench.streams.drifting_types import with_records
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.files.undeclared import notes_of_untyped
@@ -288,13 +289,18 @@ def _copy(
         for (rows, lines, quarantined), found in source:
             late = {} if late_rows is None else late_rows.among(rows)
             changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
-            quarantined += quarantined_rows(rows, lines, rejected)
+            quarantined += with_records(quarantined_rows(rows, lines, rejected), Chunk(as_batch(rows), lines))
             if log.transactions is not None:
                 changes = log.transactions.marked(changes, rows, lines)
             late_rows_of = [*quarantined_rows(rows, lines, late, log.rows)]
             log.append(changes, quarantined, late_rows_of, drifts_of(changes, found, columns, log.rows))
             said()
         log.finish()
+
+
+def as_batch(rows: pa.Table) -> pa.RecordBatch:
+    """A table in one piece."""
+    return pa.RecordBatch.from_arrays([column.combine_chunks() for column in rows.columns], schema=rows.schema)
 
 
 @contextmanager
@@ -330,6 +336,7 @@ def _some_fit(
     any_fits = False
     for chunk in chunks:
         rows, lines, quarantined = fit(chunk, types, schema, guesses)
+        quarantined = with_records(quarantined, chunk)
         any_fits = any_fits or rows.num_rows > 0
         first = first or next(iter(quarantined), None)
         yield (rows, lines, quarantined), chunk.found

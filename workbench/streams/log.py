@@ -36,8 +36,9 @@ from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.source import QuarantinedRow
-from workbench.streams.tail import TAIL, Tail
+from workbench.streams.tail import TAIL, Tail, WaitingRecord
 from workbench.streams.transactions import Transactions, last_begin
+from workbench.streams.widened_columns import WidenedColumn
 
 WHOLE, KNOWN_TO, ENDED = "@whole", "@known_to", "@ended"
 """Entries of the offsets in a tail: what is known of its transactions (``StreamLog``)."""
@@ -49,6 +50,8 @@ CHUNK_ROWS = 65_536
 QUARANTINED_READ = 1_000
 """Quarantined rows that a log has in memory; its file has all."""
 MANIFEST = "manifest.json"
+RECORDS = "records.jsonl"
+"""The file of the records of quarantined rows, each with its place, its line and the reason."""
 QUARANTINE = "set_aside.jsonl"
 """The file of quarantined rows, and with ``set_aside_total`` in the manifest the name that version 0.1.0 gave them."""
 LATE = "late.npy"
@@ -79,6 +82,7 @@ class StreamLog:
         spelled: stored names of columns -> as the source spelled them, where that has capital letters.
         guesses: stored names of columns -> what their texts seem to be, where they were not declared.
         notes: what else was found out about how the source is written.
+        widened: columns that have other types than they had then.
         late: positions of the rows that come later than ``lateness`` allows, ascending.
         checksum: of the manifest.
         checksums: of the other files, by their names; a log of an early version has none.
@@ -105,6 +109,22 @@ class StreamLog:
     added: tuple[AddedColumn, ...] = ()
     drifts_copied: tuple[Drift, ...] = field(default=(), compare=False)
     transactions: Transactions | None = None
+    widened: tuple[WidenedColumn, ...] = ()
+
+    def with_widened(self, columns: Sequence[WidenedColumn]) -> StreamLog:
+        """The log with columns of other types than they have."""
+        by_name = {column.name: column for column in columns}
+        schema = pa.schema([by_name[field.name].field if field.name in by_name else field for field in self.schema])
+        read_as = {name: by_name[name].guess(self.guesses.get(name)) for name in by_name}
+        others = {name: guess for name, guess in self.guesses.items() if name not in by_name}
+        guesses = others | {name: guess for name, guess in read_as.items() if guess is not None}
+        before = tuple(column for column in self.widened if column.name not in by_name)
+        return replace(self, schema=schema, guesses=guesses, widened=(*before, *columns))
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is of a live source: nothing was copied, and rows come later. (That of a table may be, too.)"""
+        return self.tail is not None and not self.copied
 
     @property
     def rows(self) -> int:
@@ -114,18 +134,33 @@ class StreamLog:
     @property
     def misfits(self) -> int:
         """How many rows of the source do not fit the columns, or cannot be taken back."""
-        return self.misfits_copied + (self.tail.misfits if self.tail is not None else 0)
+        if self.tail is None:
+            return self.misfits_copied
+        return self.misfits_copied - len(self.tail.taken_in) + self.tail.misfits
 
     @property
     def quarantined(self) -> tuple[QuarantinedRow, ...]:
         """The first 1,000 quarantined rows."""
-        left = QUARANTINED_READ - len(self.quarantined_first)
-        later = self.tail.quarantined(left) if self.tail is not None and left else ()
-        return (*self.quarantined_first, *later)
+        if self.tail is None:
+            return self.quarantined_first
+        taken = self.tail.taken_in
+        first = tuple(entry for place, entry in enumerate(self.quarantined_first) if place not in taken)
+        left = QUARANTINED_READ - len(first)
+        return (*first, *(self.tail.quarantined(left) if left else ()))
+
+    def waiting(self) -> Iterator[WaitingRecord]:
+        """The quarantined rows whose records are kept, in the order in which they came."""
+        path, taken = self.folder / RECORDS, frozenset[int]() if self.tail is None else self.tail.taken_in
+        if path.exists():
+            with path.open(encoding="utf-8") as lines:
+                for place, line, reason, record in map(json.loads, lines):
+                    if place not in taken:
+                        yield WaitingRecord(True, place, line, line, reason, record)
+        yield from self.tail.waiting() if self.tail is not None else ()
 
     def quarantined_later(self, skip: int) -> tuple[QuarantinedRow, ...]:
         """The first 1,000 rows of a live source that were quarantined after some of ``misfits``."""
-        skip -= self.misfits_copied
+        skip -= self.misfits_copied - (len(self.tail.taken_in) if self.tail is not None else 0)
         return self.tail.quarantined(QUARANTINED_READ, max(0, skip)) if self.tail is not None else ()
 
     def growing(self, durable: bool) -> StreamLog:
@@ -163,7 +198,7 @@ class StreamLog:
     @property
     def ended(self) -> bool:
         """Whether there will be no more rows."""
-        return self.tail is None or ENDED in self.tail.offsets
+        return not self.is_live or (self.tail is not None and ENDED in self.tail.offsets)
 
     @property
     def known_to(self) -> int | None:
@@ -240,7 +275,7 @@ class StreamLog:
                 pieces.append(self._read_file(file, *rows, stored))
         if self.tail is not None and stop > self.copied:
             later = self.tail.read(max(start, self.copied), stop)
-            pieces += [table.select(_there(stored, table.schema)) for table in later]
+            pieces += [self._as_now(table.select(_there(stored, table.schema))) for table in later]
         return pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
 
     def on_time(self, start: int, stop: int) -> pa.Table:
@@ -269,7 +304,7 @@ class StreamLog:
                 there = _there(columns, parquet.schema_arrow)
                 table = parquet.read_row_groups(groups, columns=there, use_threads=False)
             wanted = _of_columns(self.schema, there)
-            rows = table.slice(start - first * size, stop - start).cast(
+            rows = self._as_now(table.slice(start - first * size, stop - start)).cast(
                 wanted.append(MORE_FIELD) if MORE in there else wanted
             )
         except (OSError, IndexError, pa.ArrowException) as error:  # IndexError: a file without rows
@@ -278,6 +313,15 @@ class StreamLog:
         for column, values in zip(rows.column_names, rows.columns, strict=True):
             if beyond_years(values):
                 raise StreamError(f"{damaged}: {column} has a time beyond the years 1 to 9999", hint=hint)
+        return rows
+
+    def _as_now(self, rows: pa.Table) -> pa.Table:
+        """Rows with the types that the columns have now."""
+        for column in self.widened:
+            place = rows.schema.get_field_index(column.name)
+            if place >= 0 and rows.schema.field(place).type != column.field.type:
+                values, _ = column.values(rows.column(place).combine_chunks())
+                rows = rows.set_column(place, column.field, values)
         return rows
 
 

@@ -18,7 +18,7 @@ from workbench.streams.corrections.declared import CORRECTION_COLUMNS, TRANSACTI
 from workbench.streams.drift import Drift, without_empty_more
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
-from workbench.streams.log import CHUNK_ROWS, LATE, LOG_VERSION, MANIFEST, QUARANTINE
+from workbench.streams.log import CHUNK_ROWS, LATE, LOG_VERSION, MANIFEST, QUARANTINE, RECORDS
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.transactions import Transactions
 
@@ -70,8 +70,8 @@ class LogWriter:
         self._waiting_rows = 0
         self._writer: pq.ParquetWriter | None = None
         self._file: NewFile | None = None
-        self._quarantine = NewFile(folder / QUARANTINE)
-        self._misfits = 0
+        self._quarantine, self._records = NewFile(folder / QUARANTINE), NewFile(folder / RECORDS)
+        self._misfits = self._entries = 0
         self._late: list[int] = []
         self._drifts: dict[tuple[str, bool], Drift] = {}
 
@@ -81,6 +81,7 @@ class LogWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._close_file()
         self._quarantine.close()
+        self._records.close()
 
     def append(
         self,
@@ -107,6 +108,9 @@ class LogWriter:
                 fields["row"] = entry.row
                 self._late.append(entry.row)
             self._quarantine.write((json.dumps(fields, ensure_ascii=False) + "\n").encode())
+            if entry.record is not None:
+                self._records.write(f"{json.dumps([self._entries, entry.line, entry.reason, entry.record])}\n".encode())
+            self._entries += 1
         self._waiting.append(rows)
         self._waiting_rows += rows.num_rows
         self.rows += rows.num_rows
@@ -118,7 +122,8 @@ class LogWriter:
         self._write_chunks(self._waiting_rows)
         self._close_file()
         self._quarantine.close()
-        self._checksums[QUARANTINE] = self._quarantine.checksum
+        self._records.close()
+        self._checksums |= {QUARANTINE: self._quarantine.checksum, RECORDS: self._records.checksum}
         manifest: dict[str, object] = {
             "version": LOG_VERSION,
             "name": self._name,

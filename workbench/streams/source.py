@@ -31,12 +31,17 @@ class QuarantinedRow:
         text: the row.
         reason: why it was quarantined.
         row: the 0-based position of a late row in the log; ``None`` for a row that does not fit, which the log lacks.
+        record: the whole row as the text of a JSON object, where it is to be tried again once a column is widened.
+        number: of such a row, its number among those of its source; of one that a reader quarantines, how many rows
+            that are read with it came before it.
     """
 
     line: int
     text: str
     reason: str
     row: int | None = None
+    record: str | None = field(default=None, compare=False, repr=False)
+    number: int = field(default=0, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", _storable(self.text, _TEXT_LENGTH))

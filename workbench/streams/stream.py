@@ -352,7 +352,7 @@ def _checked_shedding(log: StreamLog, shed: str | None, time: str | None) -> str
 def _checked_batch(log: StreamLog, given: object, time: str | None) -> int | timedelta:
     if not isinstance(given, str | timedelta):
         return _checked_count(log, "batch", given, least=1)
-    if log.tail is not None:
+    if log.is_live:
         hint = "rows of a live source come in batches of as many as there are, or run_live(latency=...)"
         raise StreamError(f"stream {log.name}: batch is {given!r}, and its source is live", hint=hint)
     return span_of(given, log.name, time, dict(log.columns))

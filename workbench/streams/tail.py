@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
@@ -32,11 +33,34 @@ CREATE TABLE IF NOT EXISTS parts (
     start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, checksum INTEGER NOT NULL, content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS offsets (place TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS quarantined (line INTEGER NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS records (entry INTEGER PRIMARY KEY, number INTEGER NOT NULL, record TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS taken_in (place INTEGER PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS drifts (
     name TEXT NOT NULL, is_new INTEGER NOT NULL, type TEXT NOT NULL, first INTEGER NOT NULL, rows INTEGER NOT NULL,
     tabular INTEGER NOT NULL, PRIMARY KEY (name, is_new));
 {CREATE};
 """
+
+
+@dataclass(frozen=True)
+class WaitingRecord:
+    """A quarantined row of which the whole record is kept.
+
+    Attributes:
+        copied: whether it was quarantined when the stream was added.
+        entry: its place among those that were quarantined then, or what the tail calls it.
+        line: of the source.
+        number: that of the last row before it, as the events of corrections count.
+        reason: why it was quarantined.
+        record: the text of its JSON object.
+    """
+
+    copied: bool
+    entry: int
+    line: int
+    number: int
+    reason: str
+    record: str
 
 
 class Tail:
@@ -67,6 +91,31 @@ class Tail:
     def misfits(self) -> int:
         """How many rows were quarantined."""
         return int(self._first("SELECT count(*) FROM quarantined") or 0)
+
+    @property
+    def taken_in(self) -> frozenset[int]:
+        """The places of quarantined rows of those that were copied that have been taken in since."""
+        with self._lock:
+            return frozenset(place for (place,) in self._database.execute("SELECT place FROM taken_in"))
+
+    def waiting(self) -> list[WaitingRecord]:
+        """The quarantined rows whose records are kept, in the order in which they came."""
+        query = "SELECT entry, line, number, reason, record FROM records JOIN quarantined ON entry = quarantined.rowid"
+        with self._lock:
+            found = self._database.execute(f"{query} ORDER BY entry").fetchall()
+        return [WaitingRecord(False, *entry) for entry in found]
+
+    def settle(self, taken: Iterable[WaitingRecord], others: Iterable[tuple[WaitingRecord, str]]) -> None:
+        """Remember which waiting records were taken in, and why others were not; belongs inside a transaction."""
+        for one in taken:
+            if one.copied:
+                self._database.execute("INSERT INTO taken_in VALUES (?)", [one.entry])
+            else:
+                self._database.execute("DELETE FROM quarantined WHERE rowid = ?", [one.entry])
+                self._database.execute("DELETE FROM records WHERE entry = ?", [one.entry])
+        for one, reason in others:
+            if not one.copied:
+                self._database.execute("UPDATE quarantined SET reason = ? WHERE rowid = ?", [reason, one.entry])
 
     def quarantined(self, at_most: int, skip: int = 0) -> tuple[QuarantinedRow, ...]:
         """The first of the quarantined rows, after some."""
@@ -111,8 +160,11 @@ class Tail:
             content = _content(part)
             values = (start + first, part.num_rows, crc32(content), content)
             self._database.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
-        entries = ((entry.line, entry.text, entry.reason) for entry in quarantined)
-        self._database.executemany("INSERT INTO quarantined VALUES (?, ?, ?)", entries)
+        for entry in quarantined:
+            shown = (entry.line, entry.text, entry.reason)
+            place = self._database.execute("INSERT INTO quarantined VALUES (?, ?, ?)", shown).lastrowid
+            if entry.record is not None:
+                self._database.execute("INSERT INTO records VALUES (?, ?, ?)", (place, entry.number, entry.record))
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (offsets or {}).items())
 
     def note_drifts(self, drifts: Iterable[Drift], there: Container[str]) -> None:

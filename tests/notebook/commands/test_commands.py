@@ -106,9 +106,14 @@ def test_a_column_that_is_new_in_the_rows_of_a_stream(run, session, shell):
         ("%argus stream Fed --add note --history 5", "--add goes with --type alone, not with history"),
         ("%argus stream Fed frame --add note", "--add goes with --type alone, not with source"),
         ("%argus stream Fed --add note --type fee=double", "--type fee is no column that is added"),
+        ("%argus stream Fed --widen fee --batch 5", "--widen stands alone, not with batch"),
         ("%argus stream Fed", "required: SOURCE"),
     ):
         assert message in str(run(line).error), line
+    cell = run("%argus stream Fed --widen fee --widen 'n=decimal(9,2)'")
+    assert session.added[-2:] == [("Fed", "fee", None), ("Fed", "n", "decimal(9,2)")]
+    assert "Fed: fee is double, and was integer; 3 quarantined rows came in a batch" in cell.text
+    assert "computed anew, with other types in their answers, SELECT * too: q1" in cell.text
 
 
 def test_a_source_that_is_not_there(run):

@@ -27,6 +27,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "add_stream": lambda s: s.add_stream("u", ROWS),
     "add_table": lambda s: s.add_table("u", ROWS),
     "add_column": lambda s: s.add_column("t", "note"),
+    "widen_column": lambda s: s.widen_column("t", "id", "double"),
     "forget_problems": lambda s: s.forget_problems(),
     "update_table": lambda s: s.update_table("u", ROWS),
     "drop_stream": lambda s: s.drop_stream("t"),

@@ -221,6 +221,13 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         metavar="COLUMN",
         help="make a member that is new in the rows of a stream or table a column; --type gives its type",
     ),
+    argument(
+        "--widen",
+        action="append",
+        default=[],
+        metavar="COLUMN[=TYPE]",
+        help="make the type of a column one that has the values for which rows were quarantined, and take these in",
+    ),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
         "%argus stream Trades kafka://localhost:9092/trades --time ts",
@@ -229,12 +236,16 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         "%argus stream orders orders_delta --key id --changes cdf --since 3",
         "%argus stream orders postgresql://localhost/shop?table=orders&publication=shop",
         "%argus stream orders --add note --type note=string",
+        "%argus stream orders --widen 'amount=decimal(12,2)'",
     ),
 )
 def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows. Or a column to one."""
+    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows. Or change columns."""
     if arguments.add:
         add_columns(context, arguments)
+        return
+    if arguments.widen:
+        widen_columns(context, arguments)
         return
     if arguments.source is None:
         raise MagicError("the following arguments are required: SOURCE", hint="%argus help stream")
@@ -265,16 +276,30 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def add_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Make members that are new in the rows of a stream columns."""
     types = _column_types(arguments.type)
-    others = {**vars(arguments), "name": None, "add": None, "type": None, "no_header": arguments.no_header or None}
-    if given := [name for name, value in others.items() if value is not None]:
+    if given := _given_besides(arguments, "add", "type"):
         raise MagicError(f"--add goes with --type alone, not with {', '.join(given)}", hint="leave the others out")
     if unknown := types.keys() - {*arguments.add}:
         raise MagicError(
-            f"--type {min(unknown)} is no column that is added: the type of one that is there stays",
-            hint=f"%argus stream {arguments.name} --add {min(unknown)} adds it where it is new",
+            f"--type {min(unknown)} is no column that is added",
+            hint=f"%argus stream {arguments.name} --widen {min(unknown)}=… changes the type of one that is there",
         )
     for column in arguments.add:
         show(str(context.session.add_column(arguments.name, column, types.get(column))))
+
+
+def widen_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Give columns of a stream other types, and take in what was quarantined for them."""
+    if given := _given_besides(arguments, "widen"):
+        raise MagicError(f"--widen stands alone, not with {', '.join(given)}", hint="leave the others out")
+    for asked in arguments.widen:
+        column, _, type_ = asked.partition("=")
+        show(str(context.session.widen_column(arguments.name, column, type_ or None)))
+
+
+def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
+    """The arguments that are given besides the name, and some."""
+    defaults = {"no_header": arguments.no_header or None, "name": None, **dict.fromkeys(names)}
+    return [name for name, value in {**vars(arguments), **defaults}.items() if value not in (None, [])]
 
 
 @command(

@@ -218,7 +218,8 @@ def _engine_state(
 
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
-    log = replace(open_log(path_inside(directory.streams, stored.folder)), added=stored.added)
+    log = open_log(path_inside(directory.streams, stored.folder)).with_widened(stored.widened)
+    log = replace(log, added=stored.added)
     if stored.arrived > log.rows:
         message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
         raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")

@@ -27,6 +27,7 @@ from workbench.sql.schema import UserAggregate
 from workbench.streams.added_columns import AddedColumn
 from workbench.streams.cut import Gap
 from workbench.streams.stream import Stream
+from workbench.streams.widened_columns import WidenedColumn
 
 
 class _Named(Protocol):
@@ -54,7 +55,7 @@ class StoredStream:
         is_table, time, history: as in ``Stream``.
         batch: rows of a batch; 0 where it has ``span``, microseconds of event time.
         shed, gaps: as in ``Stream``.
-        added: as in its log.
+        added, widened: as in its log.
         arrived: rows that have arrived, the history included.
         checksum: of the log's manifest, if it is known.
     """
@@ -71,6 +72,7 @@ class StoredStream:
     shed: str | None
     gaps: tuple[Gap, ...]
     added: tuple[AddedColumn, ...]
+    widened: tuple[WidenedColumn, ...]
 
     @staticmethod
     def of(stream: Stream) -> StoredStream:
@@ -89,6 +91,7 @@ class StoredStream:
             stream.shed,
             stream.gaps,
             log.added,
+            log.widened,
         )
 
 

@@ -150,6 +150,11 @@ class LiveSources:
         self.detach(name)
         self._readers[name] = reader
 
+    def refit(self, log: StreamLog) -> None:
+        """Let the source of a stream whose columns have other types now give their values."""
+        if (reader := self._readers.get(log.name)) is not None:
+            fit_reader(reader, log)
+
     def detach(self, name: str) -> None:
         """Read a stream no longer."""
         if (reader := self._readers.pop(name, None)) is not None:
@@ -188,7 +193,7 @@ class LiveSources:
         logged = 0
         for name, stream in streams.items():
             tail = stream.log.tail
-            if stream.table or tail is None:
+            if stream.table or tail is None or not stream.log.is_live:
                 continue
             look = None if seconds is None else self._look(name, seconds)
             most = stream.lacking if look is None else min(look.rows, ahead - stream.waiting)
@@ -223,7 +228,7 @@ class LiveSources:
                 earlier=self._earlier.get(name, ""),
             )
             for name, stream in streams.items()
-            if (tail := stream.log.tail) is not None and not stream.table
+            if (tail := stream.log.tail) is not None and stream.log.is_live and not stream.table
         }
 
     def forget_problems(self, streams: Iterable[str]) -> None:
@@ -237,7 +242,7 @@ class LiveSources:
 
     def ended(self, streams: Mapping[str, Stream]) -> bool:
         """Whether no source will bring more rows; one that cannot be read now may."""
-        live = [name for name, s in streams.items() if s.log.tail is not None and not s.table]
+        live = [name for name, s in streams.items() if s.log.is_live and not s.table]
         return all(name in self._ended for name in live)
 
     def adopt(self, streams: Mapping[str, Stream]) -> None:

@@ -19,6 +19,7 @@ from workbench.session.failures.batches import Batches
 from workbench.session.live.sources import LiveSources, begin_live, fit_reader, keep_source, stored_schema
 from workbench.session.new_column import NewColumn, add_column
 from workbench.session.transitions import Runtime
+from workbench.session.widened_column import WiderColumn, widen_column
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
@@ -26,6 +27,7 @@ from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import named_source, open_live
+from workbench.streams.retry import Retried, keep_types, retry, waiting_for_column
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
 
@@ -163,7 +165,7 @@ class SessionStreams:
             corrections = stream.log.corrections
             source = named_source(source, None if corrections is None else corrections.changes, None, None)
             reader = open_live(source, stored_schema(stream.log.tail), self._spooled(stream.name))
-            if reader is None or stream.table or stream.log.tail is None:
+            if reader is None or stream.table or not stream.log.is_live:
                 what = with_article(type(source).__name__) if reader is None else stream.name
                 raise StreamError(
                     f"{what} is not live",
@@ -259,6 +261,56 @@ class SessionStreams:
         with self._store.changing() as change:
             change.state, added = add_column(self._runtime, change.state, stream, column, type)
         return added
+
+    def widen_column(self, stream: str, column: str, type: str | None = None) -> WiderColumn:
+        """Make the type of a column another one, which has all of its values, and take in the rows that wait for it.
+
+        Rows that were quarantined for their value of the column come in a batch of their own, after those that wait.
+        Queries that read the stream are computed anew, so their answers are those over all rows with the wider type;
+        ``SELECT *`` has it, too. What may take rows back begins its changes anew. Where the type is the same, only
+        rows are taken in.
+
+        Args:
+            stream: its name.
+            column: of the stream's source.
+            type: its SQL type, also of a time in a form. ``None``: one that has the values that are there, and those
+                that wait: whole numbers and fractions are doubles, and decimals where a double loses digits.
+
+        Returns:
+            What has changed; printed, it says what became of the rows.
+
+        Raises:
+            StreamError: there is no such column or type, a value that is there is none of the type, or a query that
+                reads the stream cannot be bound to it; nothing has changed.
+            EngineError: queries could not be computed; nothing has changed.
+
+        Example:
+            >>> print(session.widen_column("trades", "amount", "decimal(12,2)"))  # doctest: +SKIP
+            trades: amount is decimal(12,2), and was integer; 3 quarantined rows came in a batch
+        """
+        with self._store.exclusively():
+            before = self._store.state.stream(stream)
+            keep_types(before.log)
+            with self._store.changing(f"{before.name}.{column} was made wider") as change:
+                change.state, answer = widen_column(self._runtime, change.state, stream, column, type)
+            self._live.refit(self._store.state.stream(stream).log)
+            return self._retried(answer, self._store.state.stream(stream))
+
+    def _retried(self, answer: WiderColumn, stream: Stream) -> WiderColumn:
+        """Take in what waits for a column."""
+        waiting = waiting_for_column(stream.log, stored_name(answer.column))
+        if not waiting or stream.log.transactions is not None:
+            return answer.retried(Retried(0, tuple(dict.fromkeys(one.reason for one in waiting))), waits=False)
+        log, behind = stream.log.growing(self._durable), stream.waiting
+        retried = retry(log, waiting, stream.table)
+        grown = replace(stream, log=log)
+        if behind or not grown.waiting:
+            with self._store.changing() as change:
+                change.state = change.state.with_stream(grown)
+        else:
+            sizes = {grown.name: grown.waiting}
+            self._batches.commit(lambda state: transitions.run(self._runtime, state.with_stream(grown), sizes))
+        return answer.retried(retried, waits=bool(behind))
 
     def drop_stream(self, name: str) -> None:
         """Forget a stream or table, and its rows. Queries and views that read it must be dropped first.

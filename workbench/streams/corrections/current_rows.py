@@ -30,6 +30,7 @@ from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, te
 from workbench.streams.corrections.unsent import unsent_columns
 from workbench.streams.drift import with_members, without_empty_more
 from workbench.streams.files.json_values import MORE, MORE_FIELD
+from workbench.streams.widened_columns import as_field
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
 """By the text of its key the text of each row (NULL: its key is the whole row), and how many copies of it there are."""
@@ -44,16 +45,36 @@ class CurrentRows:
         database: has the relation ``current``; who opened it commits. One that an earlier version wrote is converted.
         schema: of the stream's columns.
         corrections: of the stream.
+
+    Attributes:
+        is_new: whether nothing was kept in the database so far.
     """
 
     def __init__(self, database: sqlite3.Connection, schema: pa.Schema, corrections: Corrections) -> None:
         database.execute(CREATE)
+        database.execute("CREATE TABLE IF NOT EXISTS current_schema (content BLOB NOT NULL)")
         self._database = database
         self._schema = schema.append(MORE_FIELD)
         self._corrections = corrections
         self._is_whole = False
         if any(name == "row" for _, name, *_ in database.execute("PRAGMA table_info(current)")):
             self._convert()
+        known = database.execute("SELECT content FROM current_schema").fetchone()
+        self.is_new = known is None
+        if known is None or pa.ipc.read_schema(pa.py_buffer(known[0])) != self._schema:
+            if known is not None:
+                self._retype(pa.ipc.read_schema(pa.py_buffer(known[0])))
+            database.execute("DELETE FROM current_schema")
+            database.execute("INSERT INTO current_schema VALUES (?)", [self._schema.serialize().to_pybytes()])
+
+    def rebuild(self, log: Iterable[pa.Table]) -> None:
+        """Know the current rows of a log of which they were not kept, from all of its rows."""
+        for rows in log:
+            self.change(rows, {})
+
+    def keys_of(self, rows: pa.Table) -> pa.Array:
+        """The texts of the keys of some rows."""
+        return texts_of_keys(_arrays(rows.select(self._corrections.key)))
 
     def apply(self, rows: pa.Table, lines: NDArray[np.int64]) -> tuple[pa.Table, dict[int, str]]:
         """Apply rows of the source, one after the other; returns what ``change`` does.
@@ -263,17 +284,26 @@ class CurrentRows:
         self._database.executemany("DELETE FROM current WHERE key = ?", ([key] for key in gone))
         self._database.executemany("INSERT OR REPLACE INTO current VALUES (?, ?, ?)", entries)
 
+    def _retype(self, before: pa.Schema) -> None:
+        """Write all rows anew with the types that columns have now."""
+        entries = self._database.execute("SELECT coalesce(fields, key), copies FROM current").fetchall()
+        self._database.execute("DELETE FROM current")
+        rows = rows_of_texts([text for text, _ in entries], before)
+        columns = [as_field(values, f)[0] for values, f in zip(_arrays(rows), self._schema, strict=True)]
+        self._store_rows(pa.Table.from_arrays(columns, schema=self._schema), [copies for _, copies in entries])
+
     def _convert(self) -> None:
         """Write anew what an earlier version wrote."""
         self._database.execute("ALTER TABLE current RENAME TO earlier")
         self._database.execute(CREATE)
         own = pa.schema(list(self._schema)[:-1])
         for earlier, copies in json_rows(self._database, "earlier", own):
-            rows = earlier.append_column(MORE_FIELD, pa.nulls(len(copies), MORE_FIELD.type))
-            texts = _texts(rows)
-            fields = texts.to_pylist() if self._corrections.key else [None] * len(copies)
-            self._store([], zip(self._keys(rows).to_pylist(), fields, copies, strict=True))
+            self._store_rows(earlier.append_column(MORE_FIELD, pa.nulls(len(copies), MORE_FIELD.type)), copies)
         self._database.execute("DROP TABLE earlier")
+
+    def _store_rows(self, rows: pa.Table, copies: list[int]) -> None:
+        fields = _texts(rows).to_pylist() if self._corrections.key else [None] * len(copies)
+        self._store([], zip(self._keys(rows).to_pylist(), fields, copies, strict=True))
 
 
 _Step = tuple[int | None, int | None]

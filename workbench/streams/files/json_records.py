@@ -24,6 +24,7 @@ from workbench.streams.drift import (
     more_members,
     more_text,
     named_members,
+    record_text,
     shown_type,
 )
 from workbench.streams.files.envelopes import MEMBERS, member_of
@@ -162,12 +163,15 @@ def _renamed(record: JsonRecord, types: Mapping[str, pa.DataType]) -> JsonRecord
 
 def _fitting(good: Sequence[_Numbered], schema: pa.Schema, quarantined: list[QuarantinedRow]) -> Iterator[_Numbered]:
     """The records whose values are of their columns' types; the others are quarantined."""
+    before = 0
     for number, source, record, more in good:
         try:
             _rows([(number, source, record, more)], schema)
         except Exception:  # an object of the analyst's may raise whatever it likes
-            quarantined.append(QuarantinedRow(number, _text(source), _misfit(record, schema)))
+            reason, text = _misfit(record, schema), _text(source)
+            quarantined.append(QuarantinedRow(number, text, reason, record=record_text(record), number=before))
         else:
+            before += 1
             yield number, source, record, more
 
 

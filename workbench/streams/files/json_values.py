@@ -225,7 +225,7 @@ def column_of(values: Sequence[object], field: pa.Field) -> pa.Array:
 
     Raises:
         ValueError, pa.ArrowException: a value is of another type; also 2.5 for a whole number, which Arrow cuts to 2,
-            and true for a number, which it makes 1.
+            a time for a date, and true for a number, which it makes 1.
 
     Example:
         >>> column_of([1, 2.0, None], pa.field("n", pa.int64())).to_pylist()
@@ -284,6 +284,11 @@ def _check_values(values: Sequence[object], type_: pa.DataType) -> None:
         for value in values:
             if not _is_whole(value):
                 raise ValueError(f"{value} is no whole number")
+    elif pa.types.is_date(type_):
+        if late := next(
+            (value for value in values if isinstance(value, dt.datetime) and value.time() != dt.time()), None
+        ):
+            raise ValueError(f"{late} is no date")  # Arrow would leave out the time of day
     elif pa.types.is_floating(type_):
         if any(isinstance(value, bool | np.bool_) for value in values):
             raise ValueError("true and false are no numbers")

@@ -156,8 +156,11 @@ class _Taken:
         for batch in rows.to_batches():
             some, found = folded(batch, self._schema)
             fitting, misfits = fitted(some, np.arange(1, len(batch) + 1), self._schema)
+            before = sum(map(len, self.rows))
             self.rows.append(fitting)
-            self.quarantined += [replace(one, reason=f"version {version}: {one.reason}") for one in misfits]
+            self.quarantined += [
+                replace(one, reason=f"version {version}: {one.reason}", number=before + one.number) for one in misfits
+            ]
             self.found, self.count = self.found.and_then(found), self.count + len(batch)
 
 

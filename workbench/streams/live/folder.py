@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 import pyarrow as pa
@@ -155,8 +156,9 @@ class FolderReader(BaseReader):
                     if taken.full():
                         ended = False
                         break
+                    passed += len(taken.passed(chunk))
                     more = taken.add(chunk, self._schema, types)
-                    read, passed = read + more, passed + len(chunk.quarantined)
+                    read += more
                     ended = more == chunk.rows.num_rows
             finally:  # what was read before a place that is damaged is kept
                 ended = ended and part == stamp
@@ -198,6 +200,11 @@ class _Taken:
         """Where a file resumes."""
         return self.after.get(place, self.offsets.get(place))
 
+    def passed(self, chunk: Chunk) -> tuple[QuarantinedRow, ...]:
+        """What is quarantined among the rows of a chunk that are taken."""
+        left = self.most - self._count
+        return tuple(takewhile(lambda entry: entry.number <= left, chunk.quarantined))
+
     def add(self, chunk: Chunk, schema: pa.Schema, types: Mapping[str, str]) -> int:
         """Take rows, and all that is quarantined among them; how many rows.
 
@@ -208,8 +215,9 @@ class _Taken:
         """
         some, found = folded(chunk.rows.slice(0, self.most - self._count), schema)
         rows, misfits = fitted(some, chunk.lines, schema)
+        before = sum(map(len, self.rows))
+        self.quarantined += [replace(one, number=before + one.number) for one in (*self.passed(chunk), *misfits)]
         self.rows.append(rows)
-        self.quarantined += [*chunk.quarantined, *misfits]
         new = {name: types.get(name, type_) for name, type_ in found.new.items()}
         found = chunk.found if chunk.found.new or chunk.found.gone else replace(found, new=new)
         self.found = self.found.and_then(found)
@@ -289,7 +297,8 @@ def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chun
         skipped, passed = min(rows, chunk.rows.num_rows), min(quarantined, len(chunk.quarantined))
         rows, quarantined = rows - skipped, quarantined - passed
         there = chunk.rows.slice(skipped)
-        left = replace(chunk, rows=there, lines=chunk.lines[skipped:], quarantined=chunk.quarantined[passed:])
+        others = tuple(replace(one, number=max(0, one.number - skipped)) for one in chunk.quarantined[passed:])
+        left = replace(chunk, rows=there, lines=chunk.lines[skipped:], quarantined=others)
         if left.rows.num_rows or left.quarantined:
             yield left
 

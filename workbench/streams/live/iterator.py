@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 
 import numpy as np
 import pyarrow as pa
@@ -69,7 +69,12 @@ class IteratorReader(TypedReader):
         offset = {_WHOLE: str(self._given)} if self._given > start else {}
         ended = self._puller.ended and not self._puller.waiting
         rows = joined([chunk.rows for chunk in chunks], self._schema)
-        quarantined = tuple(entry for chunk in chunks for entry in chunk.quarantined)
+        before = [0, *accumulate(len(chunk.rows) for chunk in chunks)]
+        quarantined = tuple(
+            replace(entry, number=first + entry.number)
+            for first, chunk in zip(before, chunks, strict=False)
+            for entry in chunk.quarantined
+        )
         found = reduce(Differences.and_then, (chunk.found for chunk in chunks), Differences())
         return Fetched(rows, offset, quarantined, ended, problem=problem, found=found)
 

@@ -19,9 +19,10 @@ from workbench.arrow.types import to_arrow
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.convert import is_text
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.drift import Differences
-from workbench.streams.files.json_values import as_texts, lacking_columns
+from workbench.streams.files.json_values import ENVELOPE, as_texts, field_of, is_as_text, lacking_columns
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.transactions import Transactions
@@ -258,16 +259,23 @@ def widened(schema: pa.Schema, types: Iterable[tuple[str, DataType]]) -> pa.Sche
         >>> widened(pa.schema([("fee", pa.decimal128(2, 1))]), [("fee", decimal(20, 6))]).field("fee").type
         Decimal128Type(decimal128(20, 6))
     """
-    wide = {name: type_ for name, type_ in types if type_.kind in (Kind.DOUBLE, Kind.DECIMAL)}
-    return pa.schema([_widened(field, wide) for field in schema])
+    by_name = dict(types)
+    return pa.schema([_widened(field, by_name) for field in schema], schema.metadata)
 
 
-def _widened(field: pa.Field, wide: Mapping[str, DataType]) -> pa.Field:
-    if pa.types.is_struct(field.type):  # the rows within an envelope
-        return field.with_type(pa.struct([_widened(inner, wide) for inner in field.type]))
-    type_ = wide.get(stored_name(field.name))
-    if type_ is not None and pa.types.is_integer(field.type) and (type_.kind is Kind.DOUBLE or type_.scale):
-        return field.with_type(pa.float64())
-    if type_ is not None and pa.types.is_decimal(field.type):
-        return field.with_type(to_arrow(type_))
-    return field
+def _widened(field: pa.Field, types: Mapping[str, DataType]) -> pa.Field:
+    is_ = pa.types
+    if field.name in ENVELOPE and is_.is_struct(field.type):
+        return field.with_type(pa.struct([_widened(inner, types) for inner in field.type]))
+    type_, found = types.get(stored_name(field.name)), field.type
+    if type_ is None or is_as_text(field) or is_text(found):
+        return field
+    is_number = is_.is_integer(found) or is_.is_decimal(found)
+    takes_more = {
+        Kind.DOUBLE: is_number,
+        Kind.DECIMAL: is_.is_decimal(found) or (is_.is_integer(found) and bool(type_.scale)),
+        Kind.TIMESTAMP: is_.is_date(found),
+    }
+    if type_.kind is Kind.STRING and not is_.is_nested(found):
+        return field_of(field.name, pa.null())
+    return field.with_type(to_arrow(type_)) if takes_more.get(type_.kind) else field

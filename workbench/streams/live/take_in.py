@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from workbench.errors import StreamError, UnexpectedError
 from workbench.sql.algebra.column_names import display_name, stored_name
@@ -18,6 +19,7 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import Changes
 from workbench.streams.drift import Differences, drifts_of, folded
+from workbench.streams.drifting_types import with_records
 from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, Reader, mark_of
@@ -102,16 +104,16 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     """
     assert log.tail is not None
     before = int(log.tail.offsets.get(OffsetMark.LINES, "0"))
-    numbers = np.arange(1, fetched.rows.num_rows + 1) if fetched.events is None else np.array(fetched.events, np.int64)
+    numbers, of_reader = _numbered(fetched, before)
     last = max(int(numbers.max(initial=0)), fetched.rows.num_rows + len(fetched.quarantined))
     forms = json.loads(log.tail.offsets.get(_FORMS, "{}"))
     chunk = Chunk(fetched.rows, before + numbers, found=fetched.found)
-    (given, lines, quarantined), found = _fitting(log, chunk, forms)
+    (given, lines, quarantined), found = fit_chunk(log, chunk, forms)
     rows, columns = given, dict(log.source_columns)
     if current is not None:
         gone = current.begin_whole(before + 1) if begins else None
         rows, rejected = current.apply(given, lines)
-        quarantined += quarantined_rows(given, lines, rejected)
+        quarantined += with_records(quarantined_rows(given, lines, rejected), chunk)
         rest = current.end_whole(before + last) if fetched.whole and not fetched.continues else None
         rows = pa.concat_tables([some for some in (gone, rows, rest) if some is not None], promote_options="default")
     drifts = drifts_of(rows, found, columns, log.rows)
@@ -122,7 +124,18 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     after = {**fetched.offsets, OffsetMark.LINES.value: str(before + last)} | (
         {_FORMS: json.dumps(forms)} if forms else {}
     )
-    log.tail.append(rows, [*fetched.quarantined, *_placed(quarantined, before, fetched.places)], after)
+    log.tail.append(rows, [*of_reader, *_placed(quarantined, before + numbers, fetched.places)], after)
+
+
+def _numbered(fetched: Fetched, before: int) -> tuple[NDArray[np.int64], list[QuarantinedRow]]:
+    """The numbers of rows, from 1, and the reader's quarantined records with theirs, each in its place among them."""
+    if fetched.events is not None:
+        return np.array(fetched.events, np.int64), [*fetched.quarantined]
+    kept = sorted((entry for entry in fetched.quarantined if entry.record is not None), key=lambda entry: entry.number)
+    rows = np.arange(fetched.rows.num_rows)
+    waiting = np.searchsorted(np.array([entry.number for entry in kept], np.int64), rows, side="right")
+    numbers = {id(entry): before + entry.number + place for place, entry in enumerate(kept, 1)}
+    return rows + 1 + waiting, [replace(one, number=numbers.get(id(one), 0)) for one in fetched.quarantined]
 
 
 def _known_of_transactions(log: StreamLog, fetched: Fetched, most: int) -> dict[str, str]:
@@ -140,7 +153,7 @@ def _known_of_transactions(log: StreamLog, fetched: Fetched, most: int) -> dict[
     return {name: value for name, value in known.items() if log.tail.offsets.get(name) != value}
 
 
-def _fitting(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitting, Differences]:
+def fit_chunk(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitting, Differences]:
     """The rows with the types of the log, the line of each, and those that do not fit; and what of them drifts."""
     opened = OpenedSource(chunk.rows.schema, iter([chunk]))
     columns = dict(log.source_columns)
@@ -150,6 +163,7 @@ def _fitting(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitti
     try:
         conformed, types = _conformed(log, next(opened.chunks))
         rows, lines, quarantined = fit(conformed, types, log_schema(types.items()), log.guesses)
+        quarantined = with_records(quarantined, chunk)
         broken = breaking(rows, log.added)
         quarantined += quarantined_rows(rows, lines, broken)
         good = np.ones(rows.num_rows, np.bool_)
@@ -162,7 +176,7 @@ def _fitting(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitti
             raise
         if half:
             (first, found), (second, later) = (
-                _fitting(
+                fit_chunk(
                     log,
                     replace(
                         chunk, rows=chunk.rows.slice(*part), lines=chunk.lines[part[0] :][: part[1]], quarantined=()
@@ -174,7 +188,7 @@ def _fitting(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitti
             rows = pa.concat_tables([first[0], second[0]], promote_options="default")
             return (rows, np.concatenate([first[1], second[1]]), first[2] + second[2]), found.and_then(later)
         reason = f"it cannot be read: {UnexpectedError.of(problem).message}"
-        (nothing, lines, _), found = _fitting(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]), forms)
+        (nothing, lines, _), found = fit_chunk(log, Chunk(chunk.rows.slice(0, 0), chunk.lines[:0]), forms)
         return (nothing, lines, [QuarantinedRow(int(chunk.lines[0]), _text(chunk), reason)]), found
 
 
@@ -186,12 +200,12 @@ def _text(chunk: Chunk) -> str:
 
 
 def _placed(
-    entries: Iterable[QuarantinedRow], before: int, places: Sequence[tuple[str, int]]
+    entries: Iterable[QuarantinedRow], lines: NDArray[np.int64], places: Sequence[tuple[str, int]]
 ) -> Iterator[QuarantinedRow]:
     """Quarantined rows with their partition and offset instead of their number, where the source has any."""
     for entry in entries:
         if places:
-            partition, offset = places[entry.line - before - 1]
+            partition, offset = places[int(np.searchsorted(lines, entry.line))]
             yield replace(entry, line=offset, reason=f"partition {partition}, offset {offset}: {entry.reason}")
         else:
             yield entry

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -254,4 +255,4 @@ def _message(received: Any) -> Message:
 def _at(message: Message, entry: QuarantinedRow) -> QuarantinedRow:
     reason = f"partition {message.partition}, offset {message.offset}: {entry.reason}"
     text = entry.text if message.value is not None else ""
-    return QuarantinedRow(message.offset, text, reason)
+    return replace(entry, line=message.offset, text=text, reason=reason)

@@ -1,0 +1,151 @@
+"""Rows that were quarantined, tried again: once a column is wider, what did not fit it may.
+
+Their records are read as those of a live source are, all values from the texts that stand there. In a stream with a key
+a row that a later one of its key has replaced since comes too late, and stays quarantined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from workbench.sql.algebra.column_names import display_name, stored_name
+from workbench.streams.corrections.current_rows import CurrentRows
+from workbench.streams.corrections.declared import EVENT, TRANSACTION
+from workbench.streams.drift import drifts_of, members_of
+from workbench.streams.files.json_records import rows_of
+from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_values import as_texts
+from workbench.streams.ingest import quarantined_rows
+from workbench.streams.live.take_in import fit_chunk
+from workbench.streams.log import CHUNK_ROWS, StreamLog, log_schema
+from workbench.streams.tail import WaitingRecord
+
+_AT_A_TIME = 10_000
+_DEPENDENT = "it takes back "
+"""Begins the reason of a row that says something of one which was quarantined, or never there."""
+_REPLACED = "a later row of its key has replaced it"
+
+
+@dataclass(frozen=True)
+class Retried:
+    """What became of quarantined rows.
+
+    Attributes:
+        taken: how many were taken in.
+        left: why others were not, each reason.
+    """
+
+    taken: int = 0
+    left: tuple[str, ...] = ()
+
+
+def waiting_for_column(log: StreamLog, column: str) -> list[WaitingRecord]:
+    """The quarantined rows whose value of a column did not fit, and those that depend on such rows.
+
+    Args:
+        log: of the stream.
+        column: its stored name.
+    """
+    name = re.escape(display_name(column))
+    reason = re.compile(rf"(partition \d+, offset \d+: |version \d+: )?((after|before|payload|data)\.)*{name}: ", re.I)
+    depends = re.compile(rf"(partition \d+, offset \d+: )?{_DEPENDENT}") if log.corrections is not None else None
+    found = [one for one in log.waiting() if reason.match(one.reason) or (depends and depends.match(one.reason))]
+    return found if any(reason.match(one.reason) for one in found) else []
+
+
+def values_of(records: Iterable[WaitingRecord], column: str) -> list[object]:
+    """The values of a column in waiting records, also in those within envelopes."""
+    return [value for one in records if (value := _value(members_of(one.record), column)) is not None]
+
+
+def _value(members: Mapping[str, object], column: str) -> object:
+    for name, value in members.items():
+        if stored_name(name) == column:
+            return value
+    inner = (value for name in ("after", "payload", "data", "before") if isinstance(value := members.get(name), dict))
+    return next((value for one in inner if (value := _value(one, column)) is not None), None)
+
+
+def keep_types(log: StreamLog) -> None:
+    """Remember of what types the current rows of a stream are, which earlier versions did not."""
+    if log.corrections is not None and log.tail is not None:
+        with log.tail.transaction() as database:
+            CurrentRows(database, log_schema(log.source_columns), log.corrections)
+
+
+def retry(log: StreamLog, records: Sequence[WaitingRecord], is_table: bool) -> Retried:
+    """Try waiting records again, and log those that fit.
+
+    Args:
+        log: of the stream, with a tail.
+        records: in the order in which they came.
+        is_table: whether the rows in its tail are changes of a table, which came after all of these.
+    """
+    tail, taken, left = log.tail, 0, list[str]()
+    assert tail is not None
+    with tail.transaction() as database:
+        current = None
+        if log.corrections is not None:
+            current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
+            if current.is_new and not (log.is_live or is_table):  # they are kept only where more changes may come
+                current.rebuild(log.read(at, at + CHUNK_ROWS) for at in range(0, log.rows, CHUNK_ROWS))
+        for start in range(0, len(records), _AT_A_TIME):
+            some = records[start : start + _AT_A_TIME]
+            rows, reasons = _fitting(log, some, current, is_table)
+            if log.transactions is not None:
+                rows = rows.append_column(TRANSACTION, pa.nulls(rows.num_rows, log.transactions.type))
+            tail.append(rows)
+            fitting = [one for at, one in enumerate(some) if at not in reasons]
+            tail.settle(fitting, ((some[at], reason) for at, reason in reasons.items()))
+            taken, left = taken + len(fitting), [*left, *reasons.values()]
+    return Retried(taken, tuple(dict.fromkeys(left)))
+
+
+def _fitting(
+    log: StreamLog, some: Sequence[WaitingRecord], current: CurrentRows | None, is_table: bool
+) -> tuple[pa.Table, dict[int, str]]:
+    """The rows of records for the log, and why others have none, by their places."""
+    assert log.tail is not None
+    records = [(at, one.record, members_of(one.record)) for at, one in enumerate(some)]
+    types = dict(log.source_columns) | ({} if log.corrections is None else log.corrections.asked)
+    chunk = rows_of(records, as_texts(schema_of([record for *_, record in records]), types))
+    (rows, places, quarantined), found = fit_chunk(log, chunk, {})
+    reasons = {entry.line: entry.reason for entry in (*chunk.quarantined, *quarantined)}
+    if current is not None:
+        numbers = np.array([one.number for one in some], np.int64)[places]
+        late = _replaced(log, current, rows, numbers, is_table)
+        reasons |= dict.fromkeys(places[late].tolist(), _REPLACED)
+        given, places, numbers = rows.filter(pa.array(~late)), places[~late], numbers[~late]
+        rows, rejected = current.apply(given, numbers)
+        reasons |= {entry.line: entry.reason for entry in quarantined_rows(given, places, rejected)}
+    columns = dict(log.source_columns)
+    log.tail.note_drifts([drift for drift in drifts_of(rows, found, columns, log.rows) if drift.type], ())
+    return rows, reasons
+
+
+def _replaced(
+    log: StreamLog, current: CurrentRows, rows: pa.Table, numbers: NDArray[np.int64], is_table: bool
+) -> NDArray[np.bool_]:
+    """Which rows a later one of their key has replaced or deleted."""
+    assert log.corrections is not None
+    if not (key := log.corrections.key) or not rows.num_rows:
+        return np.zeros(rows.num_rows, np.bool_)
+    keys = current.keys_of(rows).dictionary_encode()
+    last = np.full(len(keys.dictionary), -1, np.int64)
+    for start in range(0, log.rows, CHUNK_ROWS):
+        part = log.read(start, start + CHUNK_ROWS, [*key, EVENT])
+        at = pc.index_in(current.keys_of(part), keys.dictionary)
+        there = np.flatnonzero(at.is_valid())
+        events = part.column(EVENT).to_numpy()[there].copy()
+        if is_table:  # the lines of its updates are their own
+            events[start + there >= log.copied] = np.iinfo(np.int64).max
+        np.maximum.at(last, at.drop_null().to_numpy(), events)
+    known = np.append(last, -1)  # a row without a key is quarantined
+    return known[keys.indices.fill_null(len(last)).to_numpy()] > numbers
