@@ -136,6 +136,17 @@ ELSEWHERE = {
     "jsonb_typeof": "Returns the kind of a value of JSON: object, array, string, number, boolean or null.",
     "jsonb_array_length": "Returns the number of elements of an array of JSON.",
     "square": "Returns the number times itself.",
+    **dict.fromkeys(
+        ("array_reverse_sort", "list_reverse_sort"), "Returns the elements of the array in descending order."
+    ),
+    **dict.fromkeys(
+        ("count_if", "countif"), "Returns the number of rows for which the condition is true; of no rows NULL."
+    ),
+    **dict.fromkeys(("date_part", "extract"), "Returns a part of a date or a time."),
+    "log2": "Returns the logarithm with base 2.",
+    **dict.fromkeys(("sign", "signum"), "Returns -1, 0 or 1, as an INTEGER."),
+    "sqrt": "Returns the square root; of a number below 0 it is NULL.",
+    "timezone": "Returns the time on the clock of a zone at an instant, or the instant at which it shows a time.",
     "stddev": "Returns the standard deviation of a sample; of one value 0.",
     "variance": "Returns the variance of a sample; of one value 0.",
     **{

@@ -46,6 +46,7 @@ SPELLED = {
     "struct": "STRUCT(a, s)",
     "named_struct": "NAMED_STRUCT('x', a)",
     "encode": "ENCODE(s, 'UTF-8')",
+    "timezone": "TIMEZONE('UTC', ts)",
     "decode": "DECODE(a, 1, 'b')",
     "mod": "MOD(a, 2)",
     "convert_timezone": "CONVERT_TIMEZONE('UTC', 'Europe/Berlin', ts)",

@@ -56,12 +56,12 @@ def simple_columns(network: Network, node: Node, types: Mapping[str, DataType]) 
         case Selection() | Window():
             root = network.nodes[node.read.root]
             for name, type_ in types.items():
-                above = _join_column(root, name) if isinstance(root, Join) else (None, None)
+                above = (root.carried(name) if isinstance(root, Join) else None) or (None, None)
                 yield (node.id, name, 0, str(type_), node.parent, name, node.read.root, name, *above)
         case Join():
             for name, type_ in types.items():
                 side, inner = node.names.input_name(name)
-                above = _join_column(node, name)
+                above = node.carried(name) or (None, None)
                 yield (node.id, name, side, str(type_), node.parents[side], inner, *above, *above)
         case Analytic():
             for name, type_ in types.items():
@@ -95,12 +95,6 @@ def expression_columns(network: Network, node: Node, types: Mapping[str, DataTyp
                 yield (node.id, name, 0, str(types[name]), node.parent, shown, node.read.root, shown, None)
         case _:
             pass
-
-
-def _join_column(join: Join, name: str) -> tuple[NodeId, str]:
-    """Root and column that a join's column comes from."""
-    side, inner = join.names.input_name(name)
-    return join.roots[side], inner
 
 
 def _aggregate_column(

@@ -49,10 +49,10 @@ class Predicates:
 
     def put(self, predicates: PredSet) -> str:
         """Store a PredSet, if it is not there; its id."""
-        id_ = predicate_set_id(predicates)
+        id_ = predicate_id(predicates)
         if self._database.first("SELECT 1 FROM predicate_sets WHERE id = ?", id_):
             return id_
-        members = list(map(or_predicate_id, predicates))
+        members = list(map(predicate_id, predicates))
         for member, predicate in zip(members, predicates, strict=True):
             self._put_or(member, predicate)
         self._put_whole(_SETS, id_, str(predicates), members)
@@ -84,7 +84,7 @@ class Predicates:
         if self._database.first("SELECT 1 FROM or_predicates WHERE id = ?", id_):
             return
         self._database.insert("literals", map(_literal_row, predicate.literals), missing=True)
-        self._put_whole(_ORS, id_, str(predicate), list(map(literal_id, predicate.literals)))
+        self._put_whole(_ORS, id_, str(predicate), list(map(predicate_id, predicate.literals)))
         self._database.insert("or_predicate_ranges", ((*r, id_) for r in admitted_ranges(predicate)))
         self._ors[id_] = predicate
 
@@ -123,30 +123,20 @@ class Predicates:
         self._database.run("DELETE FROM literals WHERE id = ?", [id_])
 
 
-def literal_id(literal: Literal) -> str:
-    """Digest of a literal with all its types."""
-    return digest(literal.identity, _DIGITS)
-
-
-def or_predicate_id(predicate: ORPred) -> str:
-    """Digest of its literals."""
-    return digest(predicate.identity, _DIGITS)
-
-
-def predicate_set_id(predicates: PredSet) -> str:
-    """Digest of its canonical form; different for PredSets of the same text that differ in types.
+def predicate_id(part: Literal | ORPred | PredSet) -> str:
+    """Digest of a literal, a disjunction or a conjunction in canonical form, with all its types.
 
     Example:
-        >>> predicate_set_id(PredSet())
+        >>> predicate_id(PredSet())
         '44136fa355b3678a'
     """
-    return digest(predicates.identity, _DIGITS)
+    return digest(part.identity, _DIGITS)
 
 
 def _literal_row(literal: Literal) -> tuple[object, ...]:
     right = literal.right
     return (
-        literal_id(literal),
+        predicate_id(literal),
         text(literal.left),
         str(literal.operator),
         None if right is None else text(right),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.catalog.database import Database
-from workbench.catalog.predicate_index import Predicates, predicate_set_id
+from workbench.catalog.predicate_index import Predicates, predicate_id
 from workbench.catalog.ranges import IMPOSSIBLE, LOWEST, Range, admitted_ranges, required_ranges
 from workbench.network.nodes import NodeId, Read
 from workbench.sql.predicates.cnf import TRUE, PredSet
@@ -96,7 +96,7 @@ class Search:
         return self._ordered(
             "SELECT node FROM aggregate_topology WHERE origin_root = ? AND origin_predicates = ?",
             read.root,
-            predicate_set_id(read.required),
+            predicate_id(read.required),
         )
 
     def set_operations_reading(self, read: Read) -> list[NodeId]:
@@ -104,7 +104,7 @@ class Search:
         return self._ordered(
             "SELECT node FROM set_operation_branches WHERE root = ? AND predicates = ? AND kind = 'veryorig'",
             read.root,
-            predicate_set_id(read.required),
+            predicate_id(read.required),
         )
 
     def _subsuming(self, scope: _Scope, required: PredSet) -> list[NodeId]:
@@ -144,7 +144,7 @@ class Search:
             GROUP BY m.predicate_set HAVING COUNT(*) = s.size
             AND EXISTS (SELECT 1 FROM {scope.table} WHERE {scope.where} AND {scope.predicates} = m.predicate_set)"""
         implied = json.dumps(self._or_predicates(ranges))
-        return [*self.database.column(complete, implied, *scope.roots), predicate_set_id(TRUE)]
+        return [*self.database.column(complete, implied, *scope.roots), predicate_id(TRUE)]
 
     def _or_predicates(self, ranges: list[Range]) -> list[str]:
         """The ORPreds that let some expression have all the values of a range."""

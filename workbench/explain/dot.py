@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from workbench.explain.node_view import NodeView
-from workbench.explain.text import counted, listed, short
+from workbench.explain.text import counted, listed, milliseconds, short
 from workbench.explain.visible import OTHERS, DrawnNetwork, Visible, VisibleTree, is_large, visible
 from workbench.network.nodes import FIRST_IS_APART, NodeId
 
@@ -264,12 +264,12 @@ class _Drawing:
     def _time(self, node: NodeView, operator: Any | None) -> str:
         if self.live:
             return TIME_HERE if node.id == node.root else ""
-        return _milliseconds(operator.seconds) if operator is not None else ""
+        return milliseconds(operator.seconds) if operator is not None else ""
 
     def _cost(self, node: NodeView) -> str:
         """What the node costs alone, in a batch that was profiled."""
         operator = self._operator(node.id)
-        return f"{_milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
+        return f"{milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
 
     def _fill(self, node: NodeView, operator: Any | None) -> str:
         heat = PAPER if operator is None else self._heat(operator)
@@ -298,10 +298,6 @@ def rows_through(out: Mapping[NodeId, int], node: NodeView) -> tuple[int, int]:
     """
     combine = min if node.kind in ("aggregate", "distinct") else sum
     return combine([out.get(parent, 0) for parent in node.parents]), out.get(node.id, 0)
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1000:,.0f} ms"
 
 
 def _statement(subject: str, **attributes: object) -> str:

@@ -23,6 +23,11 @@ def counted(number: int, what: str, plural: str | None = None) -> str:
     return f"{number:,} {what if number == 1 else plural or what + 's'}"
 
 
+def milliseconds(seconds: float) -> str:
+    """A duration to read at a glance."""
+    return f"{seconds * 1000:,.0f} ms"
+
+
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Names, separated by commas; after ``most`` of them only the number of the others.
 

@@ -297,8 +297,3 @@ def event_time(stream: Stream) -> str:
     if stream.lateness is None:
         return stream.time or ""
     return f"{stream.time}, at most {stream.lateness} late"
-
-
-def milliseconds(seconds: float) -> str:
-    """A duration to read at a glance."""
-    return f"{seconds * 1000:,.0f} ms"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from workbench.explain.describe import NetworkView
 from workbench.explain.query_costs import QueryCost, query_costs
-from workbench.explain.text import counted
+from workbench.explain.text import counted, milliseconds
 from workbench.network.network import Network
 from workbench.notebook.command_line import argument, command
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import milliseconds, plain, show, table, together
+from workbench.notebook.display import plain, show, table, together
 
 if TYPE_CHECKING:
     from workbench.session.session import Session

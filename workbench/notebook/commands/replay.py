@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.errors import QueryError
-from workbench.explain.text import counted
+from workbench.explain.text import counted, milliseconds
 from workbench.notebook.command_line import MagicError, argument, batch_size, command
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import ProgressLine, Shown, milliseconds, show, table
+from workbench.notebook.display import ProgressLine, Shown, show, table
 from workbench.notebook.drift_lines import drift_lines
 from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.quarantine import problems, quarantine_marks, quarantined_since

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from workbench.engine.reports import BatchReport, operator_totals
 from workbench.explain.critical_path import critical_path
 from workbench.explain.describe import NetworkView
-from workbench.explain.text import short
+from workbench.explain.text import milliseconds, short
 from workbench.notebook.command_line import argument, command
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import Shown, milliseconds, plain, show, table, together
+from workbench.notebook.display import Shown, plain, show, table, together
 
 if TYPE_CHECKING:
     from workbench.session.session import Session

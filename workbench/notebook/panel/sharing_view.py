@@ -7,8 +7,8 @@ from html import escape
 import ipywidgets
 
 from workbench.explain.explanation import headline, is_shared, node_title, rule_text, sign, status, why
-from workbench.explain.text import counted, listed
-from workbench.notebook.display import Shown, explained, milliseconds
+from workbench.explain.text import counted, listed, milliseconds
+from workbench.notebook.display import Shown, explained
 from workbench.notebook.panel.markup import grid, marked, tag
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import ListWidget, QueryChooser, html_box

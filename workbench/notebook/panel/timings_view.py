@@ -8,9 +8,9 @@ from html import escape
 import ipywidgets
 
 from workbench.engine.reports import BatchReport, OperatorTotals, operator_totals, ticket_shares
-from workbench.explain.text import short
+from workbench.explain.text import milliseconds, short
 from workbench.notebook.commands.timings import GONE, longest_chain
-from workbench.notebook.display import Shown, milliseconds, table
+from workbench.notebook.display import Shown, table
 from workbench.notebook.panel.markup import grid, scrolled, sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box

@@ -86,6 +86,16 @@ def _folded(expression: Expression) -> Expression:
     return (fold(expression) if isinstance(expression, Call) else None) or expression
 
 
+def is_strict(name: str) -> bool:
+    """Whether a function is NULL as soon as one argument is, as far as that is known.
+
+    Example:
+        >>> [is_strict(name) for name in ("upper", "coalesce", "half@1")]
+        [True, False, False]
+    """
+    return name in FUNCTIONS and FUNCTIONS[name].strict
+
+
 def within(expression: Expression, type_: DataType) -> Expression:
     """An integer that is computed, NULL where it does not fit into a type of fewer bits.
 

@@ -191,6 +191,11 @@ def variable_sql(name: str) -> str:
     return f"`{VARIABLE}{name}`"
 
 
+def let(name: str, value: str, body: str) -> str:
+    """SQL in which a name stands for a value, which is so computed once."""
+    return f"transform(array({value}), {name} -> {body})[0]"
+
+
 def read_twice(body: str) -> Render:
     """A format string that has an argument several times; a call among them is written once."""
 
@@ -200,7 +205,7 @@ def read_twice(body: str) -> Render:
         y = variable_sql("y")
         fields = ", ".join(f"'f{place}', {argument}" for place, argument in enumerate(arguments))
         values = (f"{y}.f{place}" for place in range(len(arguments)))
-        return f"transform(array(named_struct({fields})), {y} -> {body.format(*values)})[0]"
+        return let(y, f"named_struct({fields})", body.format(*values))
 
     return render
 

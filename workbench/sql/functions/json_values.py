@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.functions.declaration import Function, Render, function
+from workbench.sql.functions.declaration import Function, Render, function, let
 
 FIRST = "[00]"
 """The step of ``j->0`` in PostgreSQL, where it is a scalar itself, too; in Spark's paths it is the first element."""
@@ -44,7 +44,7 @@ def _value(text: str, path: str) -> str:
     if not _ENDS_FIRST.search(path):
         return value
     whole = _value(text, _before_first(path))
-    scalar = _let("w", whole, f"if({_KIND.format('w')} in ('ARRAY', 'OBJECT'), null, w)")
+    scalar = let("w", whole, f"if({_KIND.format('w')} in ('ARRAY', 'OBJECT'), null, w)")
     return f"coalesce({value}, {scalar})"
 
 
@@ -58,11 +58,6 @@ def _before_first(path: str) -> str:
     return _ENDS_FIRST.sub(r"\1", path)
 
 
-def _let(name: str, value: str, body: str) -> str:
-    """SQL in which a name stands for a value, which is so computed once."""
-    return f"transform(array({value}), {name} -> {body})[0]"
-
-
 def _read(fraction: str, body: str) -> str:
     """SQL over ``x.value``, what is at the path, ``y.kind``, and ``z``, the digits of a number if they are sure.
 
@@ -70,7 +65,7 @@ def _read(fraction: str, body: str) -> str:
     """
     value = "named_struct('text', {text}, 'value', {value}, 'digits', {digits})"
     kind = f"named_struct('kind', {_KIND.format('x.value')}, 'plain', cast(x.value as string))"
-    return _let("x", value, _let("y", kind, _let("z", f"if({_IS_WHOLE}, y.plain, {fraction})", body)))
+    return let("x", value, let("y", kind, let("z", f"if({_IS_WHOLE}, y.plain, {fraction})", body)))
 
 
 def _rendered(template: str) -> Render:
@@ -84,7 +79,7 @@ def _rendered(template: str) -> Render:
 
 
 _WITH_VALUE = f"array_distinct(filter({_FRACTIONS}, n -> regexp_replace(n, '\\\\.?0+$', '') = y.plain))"
-_OF_POSTGRES = _let("n", _WITH_VALUE, "if(size(n) = 1, n[0], null)")
+_OF_POSTGRES = let("n", _WITH_VALUE, "if(size(n) = 1, n[0], null)")
 _OF_DUCKDB = (
     "(case when length(y.plain) <= 16 and (y.plain <> '0' or x.digits = '0.0') and not y.plain rlike '^-?0[.]00000'"
     " then if(instr(y.plain, '.') > 0, y.plain, concat(y.plain, '.0')) end)"
@@ -116,7 +111,7 @@ def _reads(signature: str, template: str, unread: str = "") -> list[Function]:
     return [reads, function(f"{UNREAD[reads.name]}(string, string): boolean", cannot, inner=True)]
 
 
-_KIND_OF_VALUE = _let(
+_KIND_OF_VALUE = let(
     "x",
     _KIND.format("{value}"),
     "(case when x = 'VOID' then 'null' when x in ('BIGINT', 'DECIMAL', 'DOUBLE') then 'number' else lower(x) end)",

@@ -13,7 +13,7 @@ from workbench.sql.algebra.coercion import TypeClash, coerce
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function, variable_sql
+from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function, let, variable_sql
 from workbench.sql.functions.numeric_quotients import numeric_quotient_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import in_doubles, to_digits
@@ -188,7 +188,7 @@ def round_scaled(expression: Call, arguments: Sequence[str]) -> str:
     half_up = f"floor(abs({y})) + if(abs({y}) - floor(abs({y})) >= 0.5D, 1, 0)"
     whole = f"if(isnan({y}) or abs({y}) >= {2**52}D, {y}, sign({y}) * ({half_up}))"
     rounded_ = f"if(abs({y}) = double('infinity'), {value}, {whole} / {scale})"
-    return f"transform(array({value} * {scale}), {y} -> {rounded_})[0]"
+    return let(y, f"{value} * {scale}", rounded_)
 
 
 def truncate(expression: Call, arguments: Sequence[str]) -> str:
@@ -259,6 +259,9 @@ def remainder(b: ExpressionBinder, node: exp.Mod) -> Expression:
 @reads(exp.Log, parts="this expression")
 def log(b: ExpressionBinder, node: exp.Log) -> Expression:
     """LOG(x) and LOG(base, x)."""
+    called = (b.source.called(node) or "").upper()
+    if node.expression is None and called in ("LOG2", "LOG10"):  # the parser has put the base in its place
+        raise TypeClash(f"{called} takes 1 argument, not 0")
     if node.expression is None:
         if b.rules.log is None:
             b.source.refuse("LOG without a base", node, "write LN(x), or LOG(10, x)")

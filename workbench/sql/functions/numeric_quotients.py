@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.functions.declaration import let
 
 _BASE = 4
 """Decimal digits in a digit to the base 10000."""
@@ -87,8 +88,3 @@ def _first_digit(digits: str) -> str:
 def struct_sql(**fields: str) -> str:
     """SQL of values under names."""
     return f"named_struct({', '.join(f'{name!r}, {sql}' for name, sql in fields.items())})"
-
-
-def let(name: str, value: str, body: str) -> str:
-    """SQL in which a name stands for a value, which is so computed once."""
-    return f"transform(array({value}), {name} -> {body})[0]"

@@ -10,6 +10,7 @@ same texts outside Spark.
 from __future__ import annotations
 
 from workbench.sql.algebra.types import DataType, Kind, array_of
+from workbench.sql.functions.declaration import let
 
 INFINITE, NAN = "9999", "1"
 """Exponents of infinities, and of NaN, whose *m* is 0."""
@@ -85,7 +86,7 @@ def with_names(value: str, type_: DataType, depth: int = 1) -> str:
         f"{_quoted(field)}, {with_names(f'{name}.f{place}', of, depth + 1)}"
         for place, (field, of) in enumerate(type_.fields)
     )
-    return _with(name, value, f"if({name} is null, null, named_struct({', '.join(fields)}))")
+    return let(name, value, f"if({name} is null, null, named_struct({', '.join(fields)}))")
 
 
 def _quoted(name: str) -> str:
@@ -104,21 +105,16 @@ def _changed(value: str, type_: DataType, to_json: bool, depth: int) -> str:
         if parts == fields:
             return value
         made = ", ".join(f"'f{place}', {part}" for place, part in enumerate(parts))
-        return _with(name, value, f"if({name} is null, null, named_struct({made}))")
+        return let(name, value, f"if({name} is null, null, named_struct({made}))")
     if to_json and type_.kind is Kind.DOUBLE:
-        return _with(name, value, _parts_of_double(name, f"`e{depth + 1}`"))
+        return let(name, value, _parts_of_double(name, f"`e{depth + 1}`"))
     return (_TO_JSON if to_json else _FROM_JSON).get(type_.kind, "{0}").format(value)
-
-
-def _with(name: str, value: str, body: str) -> str:
-    """SQL that reads a value several times, and computes it once."""
-    return f"transform(array({value}), {name} -> {body})[0]"
 
 
 def _parts_of_double(x: str, e: str) -> str:
     lowest = f"{e[:-1]}b`"
     parts = f"array(cast({x} / power(2D, {lowest}) as bigint), cast({lowest} as bigint))"
-    finite = _with(e, _EXPONENT.format(x), _with(lowest, _LOWEST_BIT.format(x, e), parts))
+    finite = let(e, _EXPONENT.format(x), let(lowest, _LOWEST_BIT.format(x, e), parts))
     return (
         f"(case when {x} is null then null when isnan({x}) then array(0L, {NAN}L) when {x} = 0D then array(0L, 0L)"
         f" when abs({x}) = double('infinity') then array(cast(sign({x}) as bigint), {INFINITE}L) else {finite} end)"

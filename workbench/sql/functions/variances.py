@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.functions.declaration import Render
-from workbench.sql.functions.numeric_quotients import let, struct_sql
+from workbench.sql.functions.declaration import Render, let
+from workbench.sql.functions.numeric_quotients import struct_sql
 
 
 def variance(samples: bool, root: bool) -> Render:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
+from workbench.sql.functions.calls import is_strict
 from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.predicates.entailment import Combinations, SetsBySubject, combinations, entailed
 from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds
@@ -24,8 +25,6 @@ MAX_POINTS = 32
 """In a cover of more intervals or single values than these narrow gaps are closed."""
 
 _CACHED = 2**16
-_STRICT = frozenset(("+", "-", "*", "/", "neg", "cast", "like", "ilike", "rlike", "unix_micros", "add_seconds"))
-"""Functions that give NULL when an argument is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def _parts(subject: Subject) -> tuple[Subject, ...]:
     sides: tuple[Expression, ...] = ()
     if subject.right is not None:
         sides = (subject.left, subject.right)
-    elif isinstance(subject.left, Call) and subject.left.function in _STRICT:
+    elif isinstance(subject.left, Call) and is_strict(subject.left.function):
         sides = subject.left.arguments
     return tuple(Subject(side) for side in sides if not isinstance(side, Constant))
 

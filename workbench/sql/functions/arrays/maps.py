@@ -24,7 +24,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import Arguments, TypeRule, function, variable_sql
+from workbench.sql.functions.declaration import Arguments, TypeRule, function, let, variable_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
@@ -34,7 +34,7 @@ MAP_FROM_ENTRIES, MAP_OF, NO_MAP = "map_from_entries", "map_of", "no_map"
 _E, _K, _M, _N = map(variable_sql, "ekmn")
 _KEYS = f"transform({{0}}, {_K} -> {_K}.f0)"
 _NO_KEYS = f"(exists({{0}}, {_K} -> {_K} is null) or size(array_distinct({{0}})) < size({{0}}))"
-_IS_NONE = f"transform(array({_KEYS}), {_N} -> {_NO_KEYS.format(_N)})[0]"
+_IS_NONE = let(_N, _KEYS, _NO_KEYS.format(_N))
 
 
 def _of_entries(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -233,8 +233,8 @@ DECLARED = [
     function(f"{NO_MAP}(entries)", f"(not exists({{0}}, {_M} -> {_M} is null) and {_IS_NONE})",
              rule=_tested_entries, inner=True),
     function(f"{MAP_FROM_ENTRIES}(entries)",
-             f"transform(array({{0}}), {_M} -> if(exists({_M}, {_E} -> {_E} is null) or "
-             f"{_IS_NONE.format(_M)}, null, {_M}))[0]", rule=_of_entries),
+             let(_M, "{0}", f"if(exists({_M}, {_E} -> {_E} is null) or {_IS_NONE.format(_M)}, null, {_M})"),
+             rule=_of_entries),
     function("map_entries(map)", "{0}", rule=_entries, names="map_entries", dialects=_HAVE_MAPS),
     function("map_keys(map)", _KEYS, rule=_of_map(lambda key, value: array_of(key))),
     function("map_values(map)", f"transform({{0}}, {_K} -> {_K}.f1)",
