@@ -104,11 +104,12 @@ def _reads(signature: str, template: str, unread: str = "") -> list[Function]:
         template: over the text, the path, what is at the path, and what is compared.
         unread: whether the function cannot read what is at the path.
     """
-    reads = function(signature, _rendered(template), inner=True)
+    # A condition is false of what is not there, and of NULL.
+    reads = function(signature, _rendered(template), inner=True, of_null=signature.endswith("boolean"))
     if not unread:
         return [reads]
     cannot = _rendered(f"({_REPEATS_KEY} or {unread})")
-    return [reads, function(f"{UNREAD[reads.name]}(string, string): boolean", cannot, inner=True)]
+    return [reads, function(f"{UNREAD[reads.name]}(string, string): boolean", cannot, inner=True, of_null=True)]
 
 
 _KIND_OF_VALUE = let(

@@ -141,7 +141,7 @@ def _least_bits(literal: Constant, least: int, has_sign: bool) -> int:
 def _shift(function: str) -> Bind:
     def bind(b: ExpressionBinder, node: exp.Binary | exp.Anonymous) -> Expression:
         parts = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
-        return shifted(b, function, parts[0], [b.bind(part) for part in parts])
+        return shifted(b, function, parts[0] if parts else node, [b.bind(part) for part in parts])
 
     return bind
 

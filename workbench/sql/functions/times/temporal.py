@@ -251,6 +251,8 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
 @reads_name("trunc")
 def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TRUNC without a unit, of a date to its day or of a number to its digits: the type decides."""
+    if not arguments:
+        raise TypeClash("TRUNC takes 1 to 2 arguments, not 0")
     value = arguments[0]
     if value.type.temporal and len(arguments) == 1:
         return cast(value, DATE)
