@@ -139,6 +139,7 @@ class FakeSession(SessionViews):
     plan: Network = field(default_factory=Network)
     last_error: BaseException | None = None
     closed: bool = False
+    temporary: bool = True
     ends_after: int = 1000
     interrupts: dict[int, int] = field(default_factory=dict)
     underway: Progress | None = None

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench.notebook.display import ProgressLine
+from workbench.notebook.notification import noticed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,6 +60,13 @@ class SparkStart:
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
             with suppress(Exception):  # a query that meets the same problem tells it
                 self._on_ready(spark)
+
+
+def say_stopped(session: Session) -> None:
+    """Let what is said below cells say that it has stopped, and how it goes on."""
+    goes_on = "its session was not saved" if session.temporary else f"%argus open {session.path} goes on"
+    for notification in noticed(session.player).cells:
+        notification.stop(goes_on)
 
 
 def _open_folder(path: str, trust: bool | None = None) -> Session:
@@ -119,8 +127,10 @@ class NotebookContext:
         return session
 
     def close(self) -> None:
-        """Close all sessions there are."""
+        """Close all sessions there are. What is said below cells says that it has stopped."""
         for session in (*self._earlier, *([] if self._session is None else [self._session])):
+            if not session.closed:
+                say_stopped(session)
             session.close()
         self._earlier, self._session = [], None
 

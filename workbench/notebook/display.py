@@ -77,14 +77,14 @@ def explained(explanation: ExplanationView) -> Shown:
 
 
 class ProgressLine:
-    """One line of text that is replaced in place."""
+    """One line of text, or another output, that is replaced in place."""
 
     def __init__(self, text: str) -> None:
         self._handle: DisplayHandle = display(Shown(text), display_id=True)
 
-    def update(self, text: str) -> None:
-        """Replace the line, from any thread and any later cell."""
-        self._handle.update(Shown(text))
+    def update(self, output: Shown | str) -> None:
+        """Replace it, from any thread and any later cell."""
+        self._handle.update(Shown(output) if isinstance(output, str) else output)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> Shown:

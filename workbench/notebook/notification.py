@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from workbench.explain.text import counted, short
-from workbench.notebook.display import ProgressLine
+from workbench.notebook.display import ProgressLine, Shown, frame_table, marked_cell, plain
 from workbench.session.player import Player
 
 LINES = 5
@@ -30,6 +30,8 @@ class Noticed:
     def __init__(self) -> None:
         self.lines: deque[str] = deque(maxlen=LINES)
         self._listeners: list[weakref.WeakMethod[Callable[[], None]]] = []
+        self.cells: weakref.WeakSet[Notification] = weakref.WeakSet()
+        """What says it below cells."""
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call a method whenever something is noticed, for as long as its object lives."""
@@ -75,8 +77,9 @@ class Notification:
     ) -> None:
         self._title, self._after, self._panel = title, after, panel
         self._least, self._alert, self._identity = least, alert, identity
-        self._lines: deque[str] = deque(maxlen=LINES)
+        self._told: deque[tuple[str, pd.DataFrame]] = deque(maxlen=LINES)
         self._shown = ProgressLine(f"{title}: nothing new since batch {after}")
+        panel.cells.add(self)
 
     def __call__(self, batch: int, changes: pd.DataFrame) -> None:
         """A batch was brought; called by the thread of the sink."""
@@ -87,10 +90,22 @@ class Notification:
         new = int(changes["weight"].clip(0, None).sum())
         if new < self._least or changes.empty:
             return
-        line = change_line(batch, changes, dt.datetime.now())
-        self._lines.appendleft(line)
-        self._shown.update("\n".join([f"{self._title}, newest first", *self._lines]))
-        self._panel.add(f"{self._title}: {line}")
+        at = dt.datetime.now()
+        rows = changes[changes["weight"] > 0].drop(columns="weight").head(_ROWS)
+        rows.insert(0, "batch", batch, allow_duplicates=True)
+        self._told.appendleft((counted_changes(batch, changes, at), rows))
+        self._shown.update(self._said("newest first"))
+        self._panel.add(f"{self._title}: {change_line(batch, changes, at)}")
+
+    def stop(self, how_to_go_on: str) -> None:
+        """Say below the cell that nothing more will be said there."""
+        self._shown.update(self._said(f"stopped; {how_to_go_on}"))
+
+    def _said(self, state: str) -> Shown:
+        """What was noticed: the batches, and the first new rows of each under the names of the answer's columns."""
+        title = "\n".join([f"{self._title}: {state}", *(line for line, _ in self._told)])
+        frames = [rows for _, rows in self._told if len(rows)]
+        return frame_table(pd.concat(frames), title) if frames else plain(title)
 
 
 def newly(changes: pd.DataFrame, identity: Sequence[int] | None) -> pd.DataFrame:
@@ -120,12 +135,27 @@ def change_line(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
     Example:
         >>> changes = pd.DataFrame({"weight": [1, -1, 1], "state": ["MA", "NY", "NY"], "fees": [6.5, 1.0, 2.0]})
         >>> change_line(7, changes, dt.datetime(2026, 1, 2, 12, 3))
-        '12:03:00  batch 7: 2 rows new, 1 gone · MA, 6.5 · NY, 2.0'
+        '12:03:00  batch 7: 2 rows new, 1 gone · state MA, fees 6.5 · state NY, fees 2'
+    """
+    rows = changes[changes["weight"] > 0].drop(columns="weight")
+    shown = [short(", ".join(map(_named, rows.columns, row)), 60) for row in rows.head(_ROWS).itertuples(False, None)]
+    more = [] if len(rows) <= _ROWS else ["…"]
+    return " · ".join([counted_changes(batch, changes, at), *shown, *more])
+
+
+def counted_changes(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
+    """How many rows a batch brought and took.
+
+    Example:
+        >>> counted_changes(7, pd.DataFrame({"weight": [1, -1, 1]}), dt.datetime(2026, 1, 2, 12, 3))
+        '12:03:00  batch 7: 2 rows new, 1 gone'
     """
     new, gone = (int(changes["weight"].clip(0, None).sum()), -int(changes["weight"].clip(None, 0).sum()))
     counts = [f"{counted(new, 'row')} new"] if new else []
     counts += [f"{gone if new else counted(gone, 'row')} gone"] if gone else []
-    rows = changes[changes["weight"] > 0].drop(columns="weight").head(_ROWS).itertuples(index=False, name=None)
-    shown = [short(", ".join(map(str, row)), 60) for row in rows]
-    more = [] if new <= _ROWS else ["…"]
-    return " · ".join([f"{at:%H:%M:%S}  batch {batch}: {', '.join(counts)}", *shown, *more])
+    return f"{at:%H:%M:%S}  batch {batch}: {', '.join(counts)}"
+
+
+def _named(column: object, value: object) -> str:
+    cell = marked_cell(value)
+    return f"{column} {cell:.6g}" if isinstance(cell, float) else f"{column} {cell}"

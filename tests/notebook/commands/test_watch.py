@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError, SqlError
 from workbench.notebook import notification
 from workbench.notebook.command_line import MagicError
+from workbench.notebook.commands import sessions as sessions_module
 from workbench.notebook.commands import watch
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.notification import newly, noticed
@@ -29,8 +32,8 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         def __init__(self, text: str) -> None:
             texts.append(text)
 
-        def update(self, text: str) -> None:
-            texts.append(text)
+        def update(self, output: object) -> None:
+            texts.append(str(output))
 
     monkeypatch.setattr(notification, "ProgressLine", Line)
     return texts
@@ -46,8 +49,10 @@ def test_new_rows_are_said_below_the_cell(run: Any, session: Any, shown: list[st
     for batch in range(3, 3 + notification.LINES + 1):
         target(batch, pd.DataFrame({"weight": [1, 2, -1], "tranid": [batch, None, 8]}))
     first, *lines = shown[-1].splitlines()
-    assert first == "big, newest first" and len(lines) == notification.LINES
-    assert lines[0].endswith("batch 8: 3 rows new, 1 gone · 8.0 · nan") and "batch 4:" in lines[-1]
+    assert first == "big: newest first"
+    assert lines[0].endswith("batch 8: 3 rows new, 1 gone") and "batch 4:" in lines[notification.LINES - 1]
+    names, *rows = (line.split() for line in lines[notification.LINES :])
+    assert names == ["batch", "tranid"] and rows[:3] == [["8", "8.0"], ["8", "NaN"], ["7", "7.0"]]
     target(9, pd.DataFrame({"weight": [-1], "tranid": [8]}))
     assert shown[-1].splitlines()[1].endswith("batch 9: 1 row gone")
     run("%argus notify big")
@@ -66,8 +71,9 @@ def test_an_alert_says_what_newly_satisfies_its_condition(run: Any, session: Any
     target(1, pd.DataFrame({"weight": [1, -1], "tranid": [6, 7]}))
     assert shown == ["big where tranid > 5: nothing new since batch 0"], "one row is not two"
     target(2, pd.DataFrame({"weight": [1, 1, -1], "tranid": [8, 9, 6]}))
-    assert shown[-1].splitlines()[1].endswith("batch 2: 2 rows new · 8 · 9")
-    assert noticed(session.player).lines[0].startswith("big where tranid > 5: ")
+    assert shown[-1].splitlines()[1].endswith("batch 2: 2 rows new")
+    line = noticed(session.player).lines[0]
+    assert line.startswith("big where tranid > 5: ") and line.endswith("2 rows new · tranid 8 · tranid 9")
     run("%argus notify big 'tranid > 50'")
     assert session.sinks["alert big"] is not target and "50" in session.queries["big_alert"].sql
     run("%argus notify big --stop")
@@ -165,5 +171,40 @@ def test_an_alert_of_a_windowed_answer_is_told(spark: Any, shown: list[str]) -> 
         watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse("latest 'n > 5'"))
         session.run(3)
         wait_until_told(session, "alert latest")
-        lines = shown[-1].splitlines()[1:]
-        assert ["batch 2: 1 row new · 10, 8" in lines[0], "batch 1: 1 row new · 2, 9" in lines[1]] == [True, True]
+        lines = [line.split() for line in shown[-1].splitlines()[1:]]
+        assert [line[1:4] for line in lines[:2]] == [["batch", "2:", "1"], ["batch", "1:", "1"]]
+        assert lines[2:] == [["batch", "at", "n"], ["2", "10", "8"], ["1", "2", "9"]]
+
+
+def test_what_was_watched_is_watched_again_after_the_session_is_opened(tmp_path: Path, shown: list[str]) -> None:
+    """The cell of the kernel that ended says that it has stopped; batches that ran meanwhile are said."""
+    rows = pd.DataFrame({"city": ["x", "y", "x", "y", "z", "x"], "n": [1, 2, 9, 3, 8, 9]})
+
+    def sessions(command: str, context: NotebookContext) -> None:
+        sessions_module.open_session.run(context, sessions_module.open_session.parse(command))
+
+    context = NotebookContext({}, lambda: Session(InProcess(), tmp_path / "s"))
+    session = context.session
+    session.add_stream("T", rows, history=1, batch=1)
+    session.register("SELECT city, n FROM T", name="all_rows")
+    watch.notify.run(context, watch.notify.parse("all_rows"))
+    watch.notify.run(context, watch.notify.parse("all_rows n > 5 --least 1"))
+    session.run(1)
+    wait_until_told(session, "notify all_rows")
+    wait_until_told(session, "alert all_rows")
+    context.close()
+    stopped = [text for text in shown if f"stopped; %argus open {tmp_path / 's'} goes on" in text]
+    assert sorted(text.split(":")[0] for text in stopped) == ["all_rows", "all_rows where n > 5"]
+    with Session.open(tmp_path / "s", InProcess()) as elsewhere:
+        elsewhere.run(1)
+    del shown[:]
+    context = NotebookContext({}, lambda: session, lambda path, trust=None: Session.open(path, InProcess()))
+    sessions(f"{tmp_path / 's'}", context)
+    assert sorted(text.split(":")[0] for text in shown[:2]) == ["all_rows", "all_rows where n > 5"]
+    context.session.run(9)
+    wait_until_told(context.session, "notify all_rows")
+    wait_until_told(context.session, "alert all_rows")
+    told = {text.split(":")[0]: text for text in shown}
+    assert all(f"batch {batch}:" in told["all_rows"] for batch in (2, 3, 4, 5))
+    assert [f"batch {batch}:" in told["all_rows where n > 5"] for batch in (2, 3, 4, 5)] == [True, False, True, True]
+    context.close()

@@ -12,6 +12,7 @@ from workbench.engine.limits import LIMITS
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.commands.watch import watch_again
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.session.directory.directory import CATALOG
@@ -65,10 +66,12 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
     _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
     session = context.open(arguments.path, arguments.trust)
+    unsaid = [] if session.read_only else watch_again(session)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
     for statuses in (session.sources, session.sinks):
         lines += [f"{name}: {status.problem}" for name, status in statuses.items() if status.problem]
+    lines += unsaid
     if session.read_only:
         lines.append(f"read-only: {session.read_only}")
     show("\n".join(lines))

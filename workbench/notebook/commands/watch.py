@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from workbench.session.query import Query
     from workbench.session.session import Session
 
+_NOTIFY, _ALERT = "notify", "alert"
+"""The names of sinks that say changes below a cell begin so; that of the query follows."""
+
 
 @command(
     "metrics",
@@ -70,6 +73,7 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
 )
 def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Say below this cell, and in the panel, what each batch changes in an answer, for as long as the kernel runs.
+    %argus open says it again below its own cell, from the batch on that was said last.
 
     It is a sink, and so is listed by %argus streams. A second call goes on in its own cell. With a condition it is an
     alert: a query over the answer, called QUERY_alert, whose new rows are said.
@@ -78,7 +82,7 @@ def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.stop:
         _stop(session, query)
     elif not arguments.condition:
-        sink = f"notify {query.name}"
+        sink = f"{_NOTIFY} {query.name}"
         if sink in session.sinks:
             session.drop_sink(sink)
         notification = Notification(query.name, session.batch, noticed(session.player), arguments.least)
@@ -92,7 +96,7 @@ def _alert(session: Session, query: Query, condition: str, least: int) -> None:
     names = unique_names([name.lower() for name, _ in query.columns])
     columns = tuple(zip(names, (type_ for _, type_ in query.columns), strict=True))
     bind_condition(condition, query.dialect, columns, query.timezone)
-    name, sink = f"{query.name}_alert", f"alert {query.name}"
+    name, sink = f"{query.name}_alert", f"{_ALERT} {query.name}"
     if name in session.queries and sink not in session.sinks:
         raise MagicError(f"there is a query {name}, as an alert would be called", hint=f"%argus drop {name}")
     if sink in session.sinks:
@@ -111,12 +115,35 @@ def _alert(session: Session, query: Query, condition: str, least: int) -> None:
         raise
 
 
+def watch_again(session: Session) -> list[str]:
+    """Say below the running cell what was said below cells of a kernel that has ended; what cannot be said any more.
+
+    Each goes on with the batch after the last that it said.
+    """
+    problems = []
+    for sink, status in dict(session.sinks).items():
+        kind, _, name = sink.partition(" ")
+        if kind not in (_NOTIFY, _ALERT) or not status.problem:
+            continue
+        try:
+            title, rows_are = name, None
+            if kind == _ALERT:
+                condition = session.query(status.query).sql.partition(" WHERE (")[2].rstrip("\n)")
+                title, rows_are = f"{name} where {condition}", identifying_columns(session.query(name).logical)
+            known, panel = max(0, status.batch), noticed(session.player)
+            notification = Notification(title, known, panel, alert=kind == _ALERT, identity=rows_are)
+            session.add_sink(status.query, notification, name=sink)
+        except WorkbenchError as error:
+            problems.append(f"{sink}: {error.message}")
+    return problems
+
+
 def _stop(session: Session, query: Query) -> None:
     """Say no more of a query, and drop the query of its alert."""
-    sinks = [name for name in (f"notify {query.name}", f"alert {query.name}") if name in session.sinks]
+    sinks = [name for name in (f"{_NOTIFY} {query.name}", f"{_ALERT} {query.name}") if name in session.sinks]
     if not sinks:
         raise MagicError(f"nothing is said of {query.name}", hint=f"%argus notify {query.name}")
     for sink in sinks:
         session.drop_sink(sink)
-    if f"alert {query.name}" in sinks and f"{query.name}_alert" in session.queries:
+    if f"{_ALERT} {query.name}" in sinks and f"{query.name}_alert" in session.queries:
         session.drop(f"{query.name}_alert")
