@@ -1,7 +1,8 @@
-"""``python -m workbench run PATH``: let the batches of a session arrive without a notebook.
+"""``argus run PATH``, or ``python -m workbench run PATH``: let the batches of a session arrive without a notebook.
 
-The session goes on from its last commit. A process that has it open reads along; when it is opened afterwards,
-``q.changes(since=...)`` tells what happened. An interrupt or a termination lets the batch end that is running.
+``argus doctor`` checks that everything is there. The session goes on from its last commit. A process that has it open
+reads along; when it is opened afterwards, ``q.changes(since=...)`` tells what happened. An interrupt or a termination
+lets the batch end that is running.
 """
 
 from __future__ import annotations
@@ -22,19 +23,37 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; gives its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m workbench", description="Argus workbench")
-    commands = parser.add_subparsers(dest="command", required=True)
+    begins = "In a notebook: %load_ext workbench, then %argus help."
+    parser = argparse.ArgumentParser(
+        prog="argus", description="Argus workbench: continuous SQL queries.", epilog=begins
+    )
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("doctor", help="check that everything the workbench needs is there")
     run = commands.add_parser("run", help="let the batches of a session arrive", description=__doc__)
     run.add_argument("path", metavar="PATH", help="the session's folder")
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
     trust = "let act what others put there: functions, which runs their code, sinks and sources"
     run.add_argument("--trust", action="store_true", help=trust)
     options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    if options.command == "doctor":
+        return examine()
     try:
         return run_session(options.path, options.batches, options.trust or None)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
         return 1
+
+
+def examine() -> int:
+    """Print what the machine has and lacks; gives 1 where something is missing."""
+    from workbench.engine.spark.doctor import checks, report
+
+    outcomes = checks()
+    print(report(outcomes))
+    return int(any(check.required and not check.ok for check in outcomes))
 
 
 def run_session(path: str, batches: int | None, trust: bool | None = None) -> int:

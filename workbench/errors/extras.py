@@ -1,7 +1,8 @@
-"""Packages that only an extra installs: they are imported where they are used."""
+"""Packages beside this one: those that only an extra installs, and another one that is imported by the same name."""
 
 from __future__ import annotations
 
+import importlib.metadata
 from importlib import import_module
 from typing import Any
 
@@ -31,3 +32,18 @@ def optional_module(name: str, extra: str, needed: str, *parts: str) -> Any:
     except ImportError as error:
         hint = f"pip install 'argus-workbench[{extra}]'"
         raise StreamError(f"{needed}, which is not installed", hint=hint) from error
+
+
+def other_project() -> str | None:
+    """What to do about PyPI's project ``workbench``, which has a package of the same name; ``None`` if it is not there.
+
+    Example:
+        >>> other_project() is None
+        True
+    """
+    try:
+        version = importlib.metadata.version("workbench")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    remedy = "pip uninstall workbench argus-workbench, then pip install argus-workbench"
+    return f"another project called workbench ({version}) is installed, whose files mix with these: {remedy}"

@@ -15,6 +15,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import display
 
 from workbench.errors import EnvironmentProblem
+from workbench.errors.extras import other_project
 from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
 from workbench.notebook.assist.completion import matcher
@@ -92,8 +93,9 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         make = partial(make_session, spark, notebook)
         current_context = NotebookContext(shell.user_ns, make, partial(open_session, spark))
         atexit.register(leave, current_context, notebook)
-        if said := what_is_left(notebook):
-            show(said)
+        for said in (other_project(), what_is_left(notebook)):
+            if said:
+                show(said)
         atexit.register(stop_warm_up, idle, spark)
     install(shell, current_context)
     if getattr(shell, "kernel", None) is not None:

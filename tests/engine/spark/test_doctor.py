@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.__main__ import main
 from workbench.engine.spark import doctor, java
 from workbench.errors import EnvironmentProblem
 
@@ -21,6 +22,22 @@ def test_every_check_that_fails_says_what_to_do() -> None:
     for check in found:
         assert check.detail
         assert check.ok == (check.remedy is None), check
+
+
+def test_another_project_of_the_same_name_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "workbench-0.8.1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: workbench\nVersion: 0.8.1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    check = {check.name: check for check in doctor.checks()}["the name workbench"]
+    assert not check.ok and "workbench (0.8.1)" in check.detail and check.remedy
+
+
+def test_the_command_alone_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "%load_ext workbench" in capsys.readouterr().out
+    assert main(["doctor"]) == 0
+    assert capsys.readouterr().out.endswith("Ready.\n")
 
 
 def test_without_java_the_doctor_and_spark_say_how_to_get_it(bare_machine: Path) -> None:

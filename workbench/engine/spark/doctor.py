@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.engine.spark.java import JAVA_NEEDED, JAVA_REMEDY, find_java, output_of
+from workbench.errors.extras import other_project
 
 PYTHON_NEEDED = (3, 11)
 MEMORY_ADVISED = 4.0
@@ -107,6 +108,11 @@ def _workers() -> DoctorCheck:
     return _check("workbench in Spark's workers", bool(where), detail, remedy)
 
 
+def _other_project() -> DoctorCheck:
+    problem = other_project()
+    return _check("the name workbench", problem is None, problem or "of this project alone", "use an environment apart")
+
+
 CHECKS: tuple[Callable[[], DoctorCheck], ...] = (
     _python,
     _java,
@@ -117,6 +123,7 @@ CHECKS: tuple[Callable[[], DoctorCheck], ...] = (
     _memory,
     lambda: DoctorCheck("cores", True, str(os.cpu_count() or 1), required=False),
     _workers,
+    _other_project,
 )
 
 
