@@ -22,7 +22,7 @@ from workbench.engine.limits import Limits
 MOST = 10**9
 CHOICES = (
     "values_evaluated_in_process", "pairs_compared_by_index", "rows_filtered_in_process", "rows_found_in_process",
-    "pairs_found_per_changed_row", "rows_scanned_in_process", "pairs_tested_by_index",
+    "pairs_found_per_changed_row", "rows_scanned_in_process", "pairs_tested_by_index", "rows_stepped_in_process",
 )  # fmt: skip
 """Limits of numbers of rows or pairs: up to it one way, beyond it another."""
 PATCHED = ("GROUPED_ROWS", "MERGED_HERE", "ROWS_A_TASK", "SMALL_ROWS")

@@ -21,6 +21,11 @@ class Limits:
             heap at a time.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
+        rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
+            would take longer; of more, Spark's workers run it side by side.
+        bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
+        milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
+            by Spark's workers, which also run it in the next batch.
         pairs_compared_by_index: pairs without a key that Spark tests are made by a plan that is kept; of more, a join
             that Spark plans anew is faster.
         pairs_tested_by_index: the same where stored values decide, which takes some tens of nanoseconds a pair.
@@ -37,6 +42,9 @@ class Limits:
     values_evaluated_in_process: int = 20_000
     bytes_fetched: int = 500_000_000
     rows_filtered_in_process: int = 250_000
+    rows_stepped_in_process: int = 20_000
+    bytes_stepped_in_process: int = 64_000_000
+    milliseconds_stepped_in_process: int = 500
     pairs_compared_by_index: int = 50_000
     pairs_tested_by_index: int = 20_000_000
     pairs_found_per_changed_row: int = 30

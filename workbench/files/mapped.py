@@ -28,7 +28,7 @@ from workbench.files.writing import make_like
 
 _MOST = 4_096
 """The most files that are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
-_SMALL = 32 * 1024
+SMALL = 32 * 1024
 """Bytes of a file that is read instead: that takes a third of the time, since a map is filled page by page when it is
 first used. Nearly all files of a batch of some thousand rows are smaller."""
 
@@ -66,11 +66,19 @@ class MappedFiles:
                 self._mapped.move_to_end(path)
                 return known
         rows = _rows(path)
+        self._keep(path, rows)
+        return rows
+
+    def keep(self, path: str, data: pa.Buffer) -> None:
+        """Have the bytes of a small file that this process has just written, and need not read."""
+        if data.size <= SMALL:
+            self._keep(path, pa.ipc.open_file(data).get_batch(0))
+
+    def _keep(self, path: str, rows: pa.RecordBatch) -> None:
         with self._lock:
             self._mapped[path] = rows
             while len(self._mapped) > self._most:
                 self._mapped.popitem(last=False)
-        return rows
 
     def forget(self, path: str) -> None:
         """Drop the map of a file that was removed."""
@@ -108,7 +116,7 @@ class MappedFiles:
 
 def _rows(path: str) -> pa.RecordBatch:
     with open(path, "rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size <= _SMALL:
+        if os.fstat(file.fileno()).st_size <= SMALL:
             return pa.ipc.open_file(pa.py_buffer(file.readall())).get_batch(0)
     with pa.memory_map(path) as mapped:
         return pa.ipc.open_file(mapped).get_batch(0)

@@ -112,7 +112,7 @@ def copy_file(source: str | Path, target: Path) -> None:
         shutil.copyfileobj(there, file, _AT_A_TIME)
 
 
-def write_file(path: Path, data: bytes) -> int:
+def write_file(path: Path, data: ReadableBuffer) -> int:
     """Write a small file at once; its checksum."""
     with NewFile(path) as file:
         file.write(data)

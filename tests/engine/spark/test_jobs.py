@@ -42,7 +42,7 @@ class Jobs:
         return PlanJob(run_tasks(self._spark, tasks, saying(number), ANSWER))
 
     def step(self, number: int, tasks: int = 1) -> Job:
-        return StepJob(StepFile.write(self._folder / f"{number}.step", saying(number)), tasks)
+        return StepJob(saying(number), tasks, self._folder / f"{number}.step")
 
     def either(self, number: int, tasks: int = 1) -> Job:
         return self.step(number, tasks) if number % 3 else self.plan(number, tasks)
@@ -114,16 +114,16 @@ def test_steps_run_in_the_python_workers_of_plans(spark: SparkSession, tmp_path:
     runner, tasks = SparkJobs(session), session.sparkContext.defaultParallelism
     made: list[Job] = [
         PlanJob(run_tasks(session, tasks, worker, ANSWER)),
-        StepJob(StepFile.write(tmp_path / "worker.step", worker), tasks),
+        StepJob(worker, tasks, tmp_path / "worker.step"),
     ]
     of_plans, of_steps = ({answer for _ in range(5) for answer in runner.run([job], [1.0])} for job in made)
     assert of_plans & of_steps
 
 
 def test_an_operator_runs_its_latest_step(jobs: Jobs, tmp_path: Path) -> None:
-    first = StepJob(StepFile.write(tmp_path / "rows.step", saying(1)), 1)
+    first = StepJob(saying(1), 1, tmp_path / "rows.step")
     assert [number for number, _, _ in jobs.run([first], [1.0])] == [1]
-    second = StepJob(StepFile.write(tmp_path / "rows.step", saying(2)), 1)
+    second = StepJob(saying(2), 1, tmp_path / "rows.step")
     assert [number for number, _, _ in jobs.run([second], [1.0])] == [2]
 
 

@@ -7,6 +7,7 @@ by key or by time wherever there is one. Hydration is the same step with all row
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from workbench.engine.operators.analytic.job import analytic_job
@@ -28,6 +29,11 @@ def evaluate(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
 
 def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
     """The job of an operator; its input is written."""
+    small = runner.is_small(operator.stored_changes, operator.changed_segments)
+    return replace(_prepared(runner, operator), small=small)
+
+
+def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
     match operator.plan:
         case JoinPlan() as plan:
             return Prepared(join_job(runner, operator, plan))
@@ -46,7 +52,7 @@ def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
 
 
 def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
-    """The changes of some trees, and of their states, by one job of Spark."""
+    """The changes of some trees, and of their states, by one job of Spark at most."""
     jobs = {name: each.job for name, each in prepared.items() if each.job is not None}
-    deltas = runner.run(jobs) if jobs else {}
+    deltas = runner.run(jobs, [name for name in jobs if prepared[name].small])
     return {name: each.deltas(deltas.get(name)) for name, each in prepared.items()}

@@ -28,7 +28,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.stored.values import Computed
-from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
+from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
 from workbench.engine.storage.grouping import Positions
@@ -119,6 +119,7 @@ class FilterAndWrite:
         writer = SegmentWriter(self.folder)
         learnt = Learnt() if self.learnt is None else Learnt.read(self.learnt)
         for batch in _cancelled(batches) if self.cancels else batches:
+            go_on()
             rows_in += batch.num_rows
             if number is not None:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))

@@ -23,7 +23,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.pair_tests import PairFilter, PairTest, pair_column
 from workbench.engine.physical.semijoin import Semijoin
-from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on
 from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions, true_rows
@@ -238,6 +238,7 @@ class _Lookup:
         by_key = bool(self.path.keys) or self.path.band is not None
         found = candidates(segment, self.key, self.ranges, at_once) if by_key else self._every(batch, at_once)
         for asked, partners in found:
+            go_on()
             belong = self.other.belong(batch, partners)
             at, partners = self.at[asked[belong]], partners[belong]
             yield (at, partners) if early is None or len(at) < MANY_PAIRS else early.left(at, partners, batch)

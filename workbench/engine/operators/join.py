@@ -80,10 +80,11 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
             return None
         plan = replace(plan, access_paths=(EVERY_PAIR,))
     pairs = index_join_of(plan, left, right)
-    job_input = runner.write_input(plan, operator.batch, operator.segments)
+    job_input = runner.set_input(plan, operator.batch, operator.segments)
     tasks, many = tasks_for(operator.changed_rows, runner.jobs), operator.changed_rows > ROWS_A_TASK
     # Pairs that Spark need not see are made by their keys as fast, however many they are.
     if many and pairs.tests is None:
+        job_input.save()
         count = pairs.count(runner.spark, job_input, tasks)
         if operator.relation is not None:
             _refuse_pairs(runner, plan, count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from workbench.engine.physical.plans import TreePlan
@@ -10,6 +11,7 @@ from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.lineage import has_bit
 from workbench.engine.storage.relation import NO_CHANGE, SMALL_ROWS, Delta, Relation
+from workbench.engine.storage.segments import Segment
 from workbench.sql.windows.stream_time import EventTimeVector
 
 
@@ -124,6 +126,11 @@ class OperatorInput:
         return sum(rows.stored_changes for rows in self.parents)
 
     @property
+    def changed_segments(self) -> Iterator[Segment]:
+        """The changes of the trees that are read."""
+        return (segment for rows in self.parents for segment in rows.segments.change)
+
+    @property
     def segments(self) -> tuple[InputRows, ...]:
         """The parents' rows as segments, for a job's input."""
         return tuple(rows.segments for rows in self.parents)
@@ -137,11 +144,13 @@ class Prepared:
         job: ``None`` where nothing is left to be done.
         rows: the change of the tree's rows, where no job is needed.
         state: the change of the operator's state, where another job has written it already.
+        small: whether the change of what it reads is small enough for this process (``Runner.is_small``).
     """
 
     job: Job | None
     rows: Delta = NO_CHANGE
     state: Delta = NO_CHANGE
+    small: bool = False
 
     def deltas(self, delta: Delta | None) -> tuple[Delta, Delta]:
         """The change of the tree's rows, and of its state, from what the job gave, if there was one."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,14 +22,15 @@ from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePla
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, run_tasks
+from workbench.engine.spark.interrupts import Cancelled
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
-from workbench.engine.spark.python_steps import STEP_SUFFIX, StepFile
+from workbench.engine.spark.python_steps import STEP_SUFFIX
 from workbench.engine.storage.job_input import INPUT_SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.relation import Delta, Relation
-from workbench.engine.storage.segments import read_share, shares
+from workbench.engine.storage.segments import Segment, read_share, shares
 from workbench.files.writing import make_folder
 from workbench.network.nodes import NodeId
 from workbench.sql.algebra.expressions import columns
@@ -50,8 +53,10 @@ class Runner:
         self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()
+        self._inputs: dict[str, dict[str, JobInput]] = {}
+        """The inputs of each tree's jobs, by their roles."""
         self._seconds: dict[str, float] = {}
-        """How long each tree took when it last ran together with others."""
+        """How long each tree took when it last ran in a batch."""
 
     @property
     def spark(self) -> SparkSession:
@@ -61,6 +66,7 @@ class Runner:
     def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
         """Forget the plans and views of all trees whose name is not to be kept."""
         self._plans.forget(lambda name: keep(name.split("_")[0]))
+        self._inputs = {tree: inputs for tree, inputs in self._inputs.items() if keep(tree)}
         self._seconds = {tree: seconds for tree, seconds in self._seconds.items() if keep(tree)}
         self.views.forget(lambda name: keep(name.split("_")[0]))
 
@@ -72,6 +78,7 @@ class Runner:
 
     def remove(self, tree: str) -> None:
         """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
+        self._inputs.pop(tree, None)
         folder = self._folder / tree
         for suffix in (INPUT_SUFFIX, STEP_SUFFIX, LEARNT_SUFFIX):
             for file in folder.glob(f"*{suffix}"):
@@ -80,13 +87,14 @@ class Runner:
             folder.rmdir()
 
     def job_input(self, plan: TreePlan, role: str = "now") -> JobInput:
-        """The input of a tree's jobs of a role."""
-        return JobInput.of(self.folder(plan.name), role)
+        """The input of a tree's jobs of a role; ``run`` saves what is set before Spark's workers read it."""
+        roles = self._inputs.setdefault(plan.name, {})
+        return roles.get(role) or roles.setdefault(role, JobInput.of(self.folder(plan.name), role))
 
-    def write_input(self, plan: TreePlan, batch: int, inputs: Sequence[InputRows] = ()) -> JobInput:
+    def set_input(self, plan: TreePlan, batch: int, inputs: Sequence[InputRows] = ()) -> JobInput:
         """Set the input of a tree's next job."""
         job_input = self.job_input(plan)
-        job_input.write(batch, inputs)
+        job_input.set(batch, inputs)
         return job_input
 
     def bind(self, plan: TreePlan, role: str, rows: DataFrame) -> str:
@@ -134,8 +142,9 @@ class Runner:
         return self.step_job(lambda task: write(step(task)), tasks, plan)
 
     def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan) -> StepJob:
-        """The job of a step that ends with ``FilterAndWrite``, which the Python workers run by themselves."""
-        return StepJob(StepFile.write(self.folder(plan.name) / f"rows{STEP_SUFFIX}", step), tasks)
+        """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM."""
+        calls = bool(plan.filter.filter.calls) or (isinstance(plan, AggregatePlan) and bool(plan.grouped.calls))
+        return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", calls)
 
     def frame_job(
         self, frame: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str, plan: TreePlan
@@ -185,20 +194,64 @@ class Runner:
         kept, learnt = tuple(plan.stored), folder / f"tests{LEARNT_SUFFIX}" if grouped.calls else None
         return FilterAndWrite(plan.name, grouped, kept, str(folder), job_input, plan.computed_here, cancels, learnt)
 
-    def run(self, jobs: Mapping[str, Job]) -> dict[str, Delta]:
-        """Run jobs of some trees, by name, as one; the changes of the trees.
+    def is_small(self, rows: int, change: Iterable[Segment]) -> bool:
+        """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.
 
-        Each is expected to take as long as when it last ran together with others, in a batch, and one that never did as
-        long as the longest: its plan has just been made, and Spark compiles it. What runs alone, as in hydration, which
-        has several threads, says nothing about a batch.
+        Args:
+            rows: how many there are.
+            change: the segments that have them.
         """
+        limits = self.limits
+        if rows > limits.rows_stepped_in_process:
+            return False
+        return sum(os.stat(segment.path).st_size for segment in change) <= limits.bytes_stepped_in_process
+
+    def run(self, jobs: Mapping[str, Job], small: Collection[str] = ()) -> dict[str, Delta]:
+        """Run jobs of some trees, by name: steps over few rows in this process, all others as one job of Spark.
+
+        Each is expected to take as long as when it last ran in a batch, and one that never did as long as the longest:
+        its plan has just been made, and Spark compiles it. What Spark runs alone, as in hydration, which has several
+        threads, says nothing about a batch.
+
+        Args:
+            jobs: by the names of the trees.
+            small: the trees with few changed rows (``is_small``).
+
+        Returns:
+            The changes of the trees.
+        """
+        here = {tree: delta for tree in small if (delta := self._run_here(tree, jobs[tree])) is not None}
+        others = {tree: job for tree, job in jobs.items() if tree not in here}
+        if not others:
+            return here
+        for job_input in (own for tree in others for own in self._inputs.get(tree, {}).values()):
+            job_input.save()
         longest = max(self._seconds.values(), default=1.0)
-        expected = [self._seconds.get(tree, longest) for tree in jobs]
-        answered = deltas_of(self.jobs.run(list(jobs.values()), expected))
-        deltas = {tree: answered.get(tree, Delta()) for tree in jobs}
-        if len(jobs) > 1:
+        expected = [self._seconds.get(tree, longest) for tree in others]
+        answered = deltas_of(self.jobs.run(list(others.values()), expected))
+        deltas = {tree: answered.get(tree, Delta()) for tree in others}
+        if len(others) > 1:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
-        return deltas
+        return here | deltas
+
+    def _run_here(self, tree: str, job: Job) -> Delta | None:
+        """The change of a tree by this process; ``None`` where Spark is to run the job.
+
+        A step that takes long, or fails, is begun again by Spark's workers: several do more, each has a bound of its
+        memory, and what fails there is reported with its stack.
+        """
+        seconds = self.limits.milliseconds_stepped_in_process / 1000
+        if not isinstance(job, StepJob) or job.tasks > 1 or job.calls or self._seconds.get(tree, 0.0) > seconds:
+            return None
+        begun = time.thread_time()
+        try:
+            return deltas_of(job.run_here(seconds)).get(tree, Delta())
+        except Cancelled:
+            raise
+        except Exception:
+            return None
+        finally:
+            self._seconds[tree] = time.thread_time() - begun
 
 
 def evaluated(plan: TreePlan) -> dict[str, str]:

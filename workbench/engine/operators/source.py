@@ -38,8 +38,9 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
         (share,) = shares(arriving, 1)
         return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
     tasks = tasks_for(number, runner.jobs)
-    rows = PositionedRows(runner.write_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
-    return Prepared(runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows)))
+    rows = PositionedRows(runner.set_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
+    job = runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows))
+    return Prepared(job, small=runner.is_small(number, arriving))
 
 
 def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows) -> Job:

@@ -34,7 +34,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
     if not operator.changed_rows:
         return None
     union, tasks = plan.union, tasks_for(operator.changed_rows, runner.jobs)
-    job_input = runner.write_input(plan, operator.batch, operator.segments)
+    job_input = runner.set_input(plan, operator.batch, operator.segments)
     scans = {}
     for branches in branches_by_parent(union):
         first = branches[0]

@@ -45,7 +45,7 @@ def window_job(runner: Runner, operator: OperatorInput, plan: WindowPlan) -> Job
     if not rows.changed_rows and before == after:
         return None
     job_input = runner.job_input(plan)
-    job_input.write(operator.batch, operator.segments, [before, after])
+    job_input.set(operator.batch, operator.segments, [before, after])
     columns = [key_column(time) for time in window_times(window.within)]
     crossing = Crossing(Scan.of(rows.relation.layout, sorted(plan.produced), columns, rows.bit))
 

@@ -7,6 +7,8 @@ workers, which are long-lived processes; ``prepare_worker`` runs before each ste
 from __future__ import annotations
 
 import gc
+import itertools
+import math
 import os
 import resource
 import sys
@@ -21,12 +23,15 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
+from workbench.engine.spark.interrupts import check_cancelled
 from workbench.files.mapped import MAPPED
 
 ArrowBatches = Iterator[pa.RecordBatch]
 
 _HERE = threading.local()
-"""``attempt``: of the task that this thread runs in the driver."""
+"""``attempt``, ``until``: of the task that this thread runs in the driver its number, and the time it may take."""
+
+_ATTEMPTS = itertools.count()
 
 LEAST_MEMORY = 2 * 2**30
 """Bytes that a worker may take on any machine."""
@@ -75,14 +80,31 @@ def task_attempt() -> int:
     return getattr(_HERE, "attempt", -1) if context is None else context.taskAttemptId()
 
 
+class TakesTooLong(Exception):
+    """A task that runs in this process has had its time: Spark's workers are to run it."""
+
+
 @contextmanager
-def attempt_here(number: int) -> Iterator[None]:
-    """Let this thread run a task of which Spark knows nothing."""
-    _HERE.attempt = number
+def attempt_here(seconds: float = math.inf) -> Iterator[None]:
+    """Let this thread run a task of which Spark knows nothing, for some seconds of the processor (``go_on``)."""
+    _HERE.attempt, _HERE.until = next(_ATTEMPTS), time.thread_time() + seconds
     try:
         yield
     finally:
-        del _HERE.attempt
+        del _HERE.attempt, _HERE.until
+
+
+def go_on() -> None:
+    """Go on with a task; steps ask this now and then. Spark itself stops tasks that are cancelled.
+
+    Raises:
+        TakesTooLong: the task runs in this process, and its time is over.
+        Cancelled: it runs in this process, and its work was interrupted.
+    """
+    if (until := getattr(_HERE, "until", None)) is not None:
+        check_cancelled()
+        if time.thread_time() > until:
+            raise TakesTooLong
 
 
 def prepare_worker() -> None:

@@ -5,7 +5,6 @@ There is no JVM, so a session starts in milliseconds, and a batch takes some. Te
 
 from __future__ import annotations
 
-import itertools
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 from pyspark.accumulators import AccumulatorParam
 
-from workbench.engine.spark.arrow_tasks import attempt_here
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
 
@@ -47,7 +45,6 @@ class InProcess:
 
     def __init__(self) -> None:
         self.on_start: Sequence[Callable[[], None]] = ()
-        self._attempts = itertools.count()
 
     @property
     def session(self) -> NoReturn:
@@ -68,11 +65,7 @@ class InProcess:
         answers: list[str] = []
         for job in jobs:
             assert isinstance(job, StepJob)  # a plan cannot be made without a Spark session
-            step = job.step.load()
-            for task in range(job.tasks):
-                with attempt_here(next(self._attempts)):
-                    for batch in step(task):
-                        answers += batch.column(0).to_pylist()
+            answers += job.run_here()
         return answers
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> LocalAccumulator[T]:
@@ -98,7 +91,7 @@ class InProcess:
         """There are no jobs beside this thread."""
 
     def cancel(self, tag: str) -> None:
-        """A step that runs in this process goes on to its end."""
+        """A step that runs in this process notices by itself (``arrow_tasks.go_on``)."""
 
 
 class LocalAccumulator(Generic[T]):

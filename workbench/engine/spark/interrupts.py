@@ -28,6 +28,9 @@ _AGAIN = 0.05
 _WORK = threading.local()
 """``tag``: of the work that a thread does."""
 
+_CANCELLED: set[str] = set()
+"""The tags of work that is being stopped."""
+
 _GONE = (Py4JError, OSError, AttributeError)
 """Errors that are raised when Spark is not there any more."""
 
@@ -43,6 +46,20 @@ class CancellableJobs(Protocol):
 
     def cancel(self, tag: str) -> None:
         """Stop the jobs with a tag."""
+
+
+class Cancelled(Exception):
+    """What this thread computes was stopped by an interrupt of its work."""
+
+
+def check_cancelled() -> None:
+    """Check that the work that this thread computes for was not interrupted.
+
+    Raises:
+        Cancelled: it was.
+    """
+    if _CANCELLED and getattr(_WORK, "tag", None) in _CANCELLED:
+        raise Cancelled
 
 
 class Interrupted(EngineError):
@@ -154,11 +171,15 @@ class Interrupts:
 
     def _cancel(self, over: threading.Event) -> None:
         """Cancel what has the tag, until the work is over."""
-        while True:
-            with suppress(*_GONE):
-                self._jobs.cancel(self._tag)
-            if over.wait(_AGAIN):
-                return
+        _CANCELLED.add(self._tag)
+        try:
+            while True:
+                with suppress(*_GONE):
+                    self._jobs.cancel(self._tag)
+                if over.wait(_AGAIN):
+                    return
+        finally:
+            _CANCELLED.discard(self._tag)
 
 
 def tag_jobs(context: SparkContext) -> None:

@@ -8,6 +8,7 @@ Python's alone has no plan of its own (``python_steps``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from pyspark import RDD
 from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
 from workbench.engine.spark.python_steps import StepFile, naming, steps_rdd
 
@@ -42,17 +44,42 @@ class PlanJob:
         return self.answers.getNumPartitions()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepJob:
-    """A step of Spark's Python workers, which gives answers as a plan does; it can be run again and again.
+    """A step of Python alone, which gives answers as a plan does; it can be run again and again.
 
     Attributes:
-        step: from the number of a task, from 0.
+        step: from the number of a task, from 0; it must pickle with ``cloudpickle``.
         tasks: how many there are.
+        path: of a file for it, which a later step of the same operator takes.
+        calls: whether it calls functions of the analyst.
     """
 
-    step: StepFile
+    step: Callable[[int], ArrowBatches]
     tasks: int
+    path: Path
+    calls: bool = False
+
+    @cached_property
+    def file(self) -> StepFile:
+        """The step as Spark's Python workers load it, written when they first run it."""
+        return StepFile.write(self.path, self.step)
+
+    def run_here(self, seconds: float = math.inf) -> list[str]:
+        """The answers of all tasks, one after the other, by this thread.
+
+        Args:
+            seconds: of the processor that each may take.
+
+        Raises:
+            TakesTooLong: one has taken that, and has written nothing that will be read.
+        """
+        answers: list[str] = []
+        for task in range(self.tasks):
+            with attempt_here(seconds):
+                for batch in self.step(task):
+                    answers += batch.column(0).to_pylist()
+        return answers
 
 
 Job = PlanJob | StepJob
@@ -68,7 +95,7 @@ class _Part:
     def add(self, job: Job) -> None:
         """Add a job of one task."""
         if isinstance(job, StepJob):
-            self.steps.append((job.step, 0))
+            self.steps.append((job.file, 0))
         else:
             self.plans.append(job)
 
@@ -209,8 +236,8 @@ def _parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> list[_
         parts.append(part)
     for job in jobs:
         match job:
-            case StepJob(step=step, tasks=tasks) if tasks > 1:
-                parts += [_Part(steps=[(step, task)]) for task in range(tasks)]
+            case StepJob() if job.tasks > 1:
+                parts += [_Part(steps=[(job.file, task)]) for task in range(job.tasks)]
             case PlanJob() if job.tasks > 1:
                 parts.append(_Part(plans=[job]))
     return parts

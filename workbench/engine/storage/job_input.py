@@ -1,7 +1,8 @@
 """The input of a job: a small file that the driver writes before the job, beside a plan that stays the same.
 
 A plan is made once (``plan_cache``) and its tasks read from this file what differs between batches: the batch's number,
-the segments of the change and of the rows before it, and where a window was and is.
+the segments of the change and of the rows before it, and where a window was and is. A step that the driver runs by
+itself needs no file.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,29 +52,47 @@ class TaskInput:
     tasks: int = 1
 
 
-@dataclass(frozen=True)
 class JobInput:
-    """The file of one job's input, by its path."""
+    """The input of one job: in a file for Spark's workers, and as it is for steps that this process runs.
 
-    path: str
+    Args:
+        path: of the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._kept: tuple[TaskInput, str] | None = None
+        """What was set in this process, and its token; workers have none."""
+        self._saved = False
+
+    def __reduce__(self) -> tuple[type[JobInput], tuple[str]]:
+        return JobInput, (self.path,)
 
     @staticmethod
     def of(folder: Path, role: str) -> JobInput:
         """The input of the job that has this role among those of a folder."""
         return JobInput(str(folder / f"{role}{INPUT_SUFFIX}"))
 
-    def write(
-        self, batch: int, inputs: Sequence[InputRows] = (), extents: Sequence[Mapping[str, Interval]] = ()
-    ) -> None:
-        """Set the input of the next job; see ``TaskInput``."""
-        content: dict[str, Any] = {"batch": batch, "token": uuid.uuid4().hex}
-        content["inputs"] = [[_plain(rows.change), _plain(rows.before)] for rows in inputs]
-        content["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in extents]
+    def set(self, batch: int, inputs: Sequence[InputRows] = (), extents: Sequence[Mapping[str, Interval]] = ()) -> None:
+        """Set the input of the next job; see ``TaskInput``. Workers read it once it is saved."""
+        self._kept, self._saved = (TaskInput(batch, tuple(inputs), tuple(extents)), uuid.uuid4().hex), False
+
+    def save(self) -> None:
+        """Write the file, unless it has what was set last."""
+        if self._kept is None or self._saved:
+            return
+        task, token = self._kept
+        content: dict[str, Any] = {"batch": task.batch, "token": token}
+        content["inputs"] = [[_plain(rows.change), _plain(rows.before)] for rows in task.inputs]
+        content["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in task.extents]
         with replacing(Path(self.path)) as file:
             file.write(json.dumps(content).encode())
+        self._saved = True
 
     def read(self, task: int = 0, tasks: int = 1) -> TaskInput:
         """The input, for one of the job's tasks."""
+        if self._kept is not None:
+            return replace(self._kept[0], task=task, tasks=tasks)
         content = self._content()
         inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
@@ -88,7 +107,8 @@ class JobInput:
 
         The steps of a task run in different Python processes, and find each other's files by this mark.
         """
-        return f"{self._content()['token']}-{task_attempt()}-"
+        token = self._content()["token"] if self._kept is None else self._kept[1]
+        return f"{token}-{task_attempt()}-"
 
     def _content(self) -> Any:
         return json.loads(Path(self.path).read_text())

@@ -174,7 +174,7 @@ def test_what_spark_evaluates_is_the_same(
         scans.append(LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(at), plan.words))
         inputs.append(InputRows(tuple(segment for run in written for segment in run)))
     job_input = JobInput.of(tmp_path, "now")
-    job_input.write(4, inputs)
+    job_input.set(4, inputs)
     made, by_spark, expected = StoredFragments(plan, tuple(scans)), StoredFragments(left, tuple(scans)), []
     for at, scan in enumerate(scans):
         values = [f"{value.sql} AS `{value.column}`" for value in left.evaluated(at)]
@@ -197,7 +197,7 @@ def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
     layout = Layout({name: VALUES[name][0] for name in VALUES}, words=2)
     scan = LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(0), plan.words)
     job_input = JobInput.of(tmp_path, "now")
-    job_input.write(4, [InputRows()])
+    job_input.set(4, [InputRows()])
     assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
 
 

@@ -9,7 +9,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage.indexes import row_index
+from workbench.engine.storage.indexes import sorted_index
 from workbench.engine.storage.indexes.row_index import taken_back_unknown
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, write_segments
@@ -25,9 +25,9 @@ def written(rows: Rows, folder: Path) -> Run:
     return write_segments(pa.table([*arrays, weights], names=["n", "s", "x", WEIGHT]), folder)
 
 
-@pytest.mark.parametrize("small", [0, row_index.SMALL], ids=["files", "memory"])
+@pytest.mark.parametrize("small", [0, sorted_index.SMALL], ids=["files", "memory"])
 def test_rows_that_are_not_there(small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_index, "SMALL", small)
+    monkeypatch.setattr(sorted_index, "SMALL", small)
     chosen, found = Random(5), Counter[bool]()
     for _ in range(60):
         bag: Counter[tuple[object, ...]] = Counter()

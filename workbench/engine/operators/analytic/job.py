@@ -59,7 +59,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
         return None
     step = _step(operator, plan)
     kept = operator.relation.segments if operator.relation is not None and step.first is not None else ()
-    job_input = runner.write_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
+    job_input = runner.set_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
     def make() -> Job:
         values = evaluated_columns(plan, step.rows.summed)

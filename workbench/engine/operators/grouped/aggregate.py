@@ -75,7 +75,7 @@ class _Aggregate:
         # Hydration with groups is a batch after none, so its plan, which Spark compiles, is that of later batches.
         there = operator.relation is not None or bool(grouped.groups)
         read = StoredGroups(len(scans), stored["stored"][0], stored["state"][0]) if there else None
-        job_input = self.runner.write_input(self.plan, operator.batch, inputs)
+        job_input = self.runner.set_input(self.plan, operator.batch, inputs)
         update = StateUpdate(grouped, self.plan.produced, job_input, str(self.runner.folder(self.plan.name)), read)
 
         def make() -> Job:
@@ -88,7 +88,7 @@ class _Aggregate:
         """The job that computes the dirty groups from all of their rows."""
         grouped, scans, own = self.grouped, self._scans(), self._stored()["stored"]
         inputs = [*self.operator.segments, InputRows((), own[1])]
-        job_input = self.runner.write_input(self.plan, self.operator.batch, inputs)
+        job_input = self.runner.set_input(self.plan, self.operator.batch, inputs)
         folder, functions = str(self.runner.folder(self.plan.name)), self._called(anew)
         rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
         step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, folder, rows, own[0], functions)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.layout import MEMBER
@@ -56,6 +56,7 @@ class KeyedLookup:
         hashes = key_hashes([groups.column(name) for name in self.groups or (MEMBER,)], nulls=True)[0]
         order = np.argsort(hashes)
         for segment in segments:
+            go_on()
             rows = open_segment(segment.path)
             for asked, at in self._candidates(hashes[order], segment):
                 group = order[asked]

@@ -6,8 +6,6 @@ the rows of a hash are there is a difference of two entries in each segment, als
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from workbench.engine.storage.grouping import Positions
@@ -15,9 +13,6 @@ from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, Segment, open_segment
-
-SMALL = 10_000
-"""The most rows of a segment without a file for its index: to make the index takes as long as to open a file."""
 
 
 def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...]) -> int:
@@ -50,8 +45,6 @@ def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
 
 
 def _entries(segment: Segment, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
-    if segment.rows <= SMALL:
-        return _in_memory(segment.path, columns)
     hashes, through = index_columns(
         segment.path, "\x00".join(("rows", *columns)), lambda: _index_of_segment(segment.path, columns)
     )
@@ -63,6 +56,3 @@ def _index_of_segment(segment: str, columns: tuple[str, ...]) -> tuple[Hashes, P
     hashes, _ = row_hashes(rows, columns, nulls=True)
     order = np.argsort(hashes)
     return hashes[order], np.cumsum(rows.column(WEIGHT).to_numpy()[order])
-
-
-_in_memory = lru_cache(maxsize=256)(_index_of_segment)

@@ -1,6 +1,7 @@
 """Indexes of a segment: its rows in the order of a key, in a file beside it that is mapped like it.
 
-The first process that looks for a key writes its index, which is removed with its segment.
+The first process that looks for a key writes its index, which is removed with its segment. Indexes of few rows stay in
+the memory of each process: to make one again takes as long as to write and to open a file.
 ``key_index`` has the keys that are hashes; the keys that are times are here. PSoup keeps its results sorted by time
 (PSoup 3.3, 4.3), so that finding the rows that a window lets in or out costs what their number costs, and not the
 number of all rows.
@@ -9,6 +10,8 @@ number of all rows.
 from __future__ import annotations
 
 import os
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -25,6 +28,45 @@ from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
 from workbench.files.writing import replacing
 from workbench.sql.windows.bounds import Interval
+
+SMALL = 10_000
+"""The most rows of a segment whose indexes stay in memory."""
+
+
+class _InMemory:
+    """The indexes of small segments that were asked for last.
+
+    Args:
+        most: bytes of all of them.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes, self._lock = most, 0, threading.Lock()
+        self._known: OrderedDict[tuple[str, str], list[npt.NDArray[Any]]] = OrderedDict()
+
+    def get(self, name: tuple[str, str]) -> list[npt.NDArray[Any]] | None:
+        """The columns of the index of a segment and a key; ``None`` where they are not there."""
+        with self._lock:
+            if (known := self._known.get(name)) is not None:
+                self._known.move_to_end(name)
+            return known
+
+    def add(self, name: tuple[str, str], columns: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """Keep the columns of an index, in the place of those that were not asked for the longest."""
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = columns
+                self._bytes += _size(columns)
+                while self._bytes > self._most:
+                    self._bytes -= _size(self._known.popitem(last=False)[1])
+        return columns
+
+
+def _size(columns: list[npt.NDArray[Any]]) -> int:
+    return 200 + sum(column.nbytes for column in columns)  # with the names
+
+
+_IN_MEMORY = _InMemory(64_000_000)
 
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""
@@ -59,6 +101,10 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
         key: names the index among the segment's indexes.
         make: gives the columns when the index is not there yet.
     """
+    if (known := _IN_MEMORY.get((segment, key))) is not None:
+        return known
+    if open_segment(segment).num_rows <= SMALL:
+        return _IN_MEMORY.add((segment, key), list(make()))
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:
         index = MAPPED.batch(file)
