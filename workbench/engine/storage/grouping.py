@@ -29,7 +29,7 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
         ([0, 2, 1, 3], [0, 2])
     """
     at = np.arange(rows)
-    if not rows or not columns:
+    if rows < 2 or not columns:
         return at, np.zeros(min(rows, 1), dtype=np.int64)
     names = [str(position) for position in range(len(columns))]
     table = pa.table([*map(with_equal_bits, columns), pa.array(at)], names=[*names, "row"])

@@ -76,6 +76,8 @@ def patterns(bits: Bits) -> tuple[Bits, Positions, Positions]:
 
     Rows are many, and their lineages few: a few conditions that hold or do not.
     """
+    if len(bits) and (bits == bits[0]).all():
+        return bits[:1], np.zeros(len(bits), dtype=np.int64), np.array([len(bits)])
     order, starts = group_rows(word_arrays(bits), len(bits))
     rows = np.diff(np.append(starts, len(bits)))
     which = np.empty(len(bits), dtype=np.int64)

@@ -79,13 +79,13 @@ class Scan:
         """``output`` in Spark's DDL."""
         return ", ".join([*(f"`{name}` {type_}" for name, type_ in self.types), f"{BATCH} int", f"{WEIGHT} bigint"])
 
-    @property
+    @cached_property
     def input(self) -> pa.Schema:
         """The columns that are read from changed rows: ``output``, keys, and the word with the node's bit."""
         word = [] if self.bit is None else [pa.field(word_column(self.bit // WORD_BITS), pa.int64())]
         return pa.schema([*self.paired, *word])
 
-    @property
+    @cached_property
     def key_columns(self) -> tuple[str, ...]:
         """Names of the key's columns."""
         return tuple(field.name for field in self.keys)
@@ -175,12 +175,12 @@ class LineageScan:
     readers: tuple[Readers, ...]
     words: tuple[int, ...]
 
-    @property
+    @cached_property
     def input(self) -> pa.Schema:
         """The columns that are read from changed rows."""
         return pa.schema([*self.rows.input, *self._word_fields])
 
-    @property
+    @cached_property
     def output(self) -> pa.Schema:
         """The columns of the rows that come."""
         return pa.schema([*self.rows.output, *self._word_fields, pa.field(GROUPING_SET, pa.int64())])

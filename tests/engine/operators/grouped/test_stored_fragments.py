@@ -175,6 +175,7 @@ def test_what_spark_evaluates_is_the_same(
         inputs.append(InputRows(tuple(segment for run in written for segment in run)))
     job_input = JobInput.of(tmp_path, "now")
     job_input.set(4, inputs)
+    job_input.save()
     made, by_spark, expected = StoredFragments(plan, tuple(scans)), StoredFragments(left, tuple(scans)), []
     for at, scan in enumerate(scans):
         values = [f"{value.sql} AS `{value.column}`" for value in left.evaluated(at)]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage.indexes import key_index
+from workbench.engine.storage.indexes import key_index, sorted_index
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, count_candidates, key_hashes
 from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
 
@@ -38,7 +38,8 @@ def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pyt
     assert sorted(found.tolist()) == [0, 1]
 
 
-def test_nothing_of_a_removed_segment_stays(tmp_path: Path) -> None:
+def test_nothing_of_a_removed_segment_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorted_index, "SMALL", 0)
     (segment,) = write_segments(pa.table({"k": pa.array([1], pa.int64())}), tmp_path)
     list(candidates(segment.path, Key(("k",)), KeyRanges.equal(np.zeros(1, dtype=np.uint64)), 1))
     assert len(list(tmp_path.iterdir())) == 2

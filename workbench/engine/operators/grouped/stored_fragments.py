@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -163,7 +164,7 @@ class StoredFragments:
         """The columns of fragments, in Spark's DDL."""
         return Layout(self._columns).ddl([*self._columns])
 
-    @property
+    @cached_property
     def _schema(self) -> pa.Schema:
         return pa.schema([(name, to_arrow(type_)) for name, type_ in self._columns.items()])
 
