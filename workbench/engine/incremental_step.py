@@ -171,4 +171,5 @@ def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorRep
     """The report of an operator in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
     tests = {label: TestReport(*astuple(count)) for label, count in delta.tests.items()}
-    return OperatorReport(plan.name, plan.nodes, delta.rows_in, delta.rows, seconds, node_rows, tests=tests)
+    counts = delta.rows_in, delta.rows
+    return OperatorReport(plan.name, plan.nodes, *counts, seconds, node_rows, tests=tests, here=delta.here)

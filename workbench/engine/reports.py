@@ -110,6 +110,8 @@ class OperatorReport:
         alone: where the batch was profiled, seconds of each node that is read, as if the others had no readers.
         together: where the batch was profiled, seconds of all of them, measured in the same way.
         tests: those that call functions of the analyst, by what they say.
+        here: whether the driver ran it, without a job of Spark (``Limits.rows_stepped_in_process``); ``None`` where
+            that is not known, since the report was read from a stored session.
     """
 
     name: str
@@ -121,6 +123,7 @@ class OperatorReport:
     alone: Mapping[NodeId, float] = field(default_factory=dict)
     together: float = 0.0
     tests: Mapping[str, TestReport] = field(default_factory=dict)
+    here: bool | None = field(default=None, compare=False)
 
     @property
     def root(self) -> NodeId:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -183,7 +184,7 @@ class Runner:
 
     def write_here(self, rows: ArrowBatches, plan: TreePlan) -> Delta:
         """Pass a root's rows through the tree's filter in this process: ``needs_no_job`` holds."""
-        return delta_of([self.filter_and_write(plan).write(rows)])
+        return replace(delta_of([self.filter_and_write(plan).write(rows)]), here=True)
 
     def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         """The last step of a tree's jobs."""
@@ -245,7 +246,7 @@ class Runner:
             return None
         begun = time.thread_time()
         try:
-            return deltas_of(job.run_here(seconds)).get(tree, Delta())
+            return replace(deltas_of(job.run_here(seconds)).get(tree, Delta()), here=True)
         except Cancelled:
             raise
         except Exception:

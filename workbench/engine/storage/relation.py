@@ -74,6 +74,7 @@ class Delta:
         seconds: how long the longest task took that computed it.
         removed: as ``counts``, of the rows that leave.
         tests: what each test that calls functions did, by what it says.
+        here: whether this process computed it, without a job.
     """
 
     segments: Run = ()
@@ -83,6 +84,7 @@ class Delta:
     seconds: float = 0.0
     removed: tuple[int, ...] = ()
     tests: Mapping[str, TestCount] = field(default_factory=dict)
+    here: bool = False
 
     @property
     def rows(self) -> int:

@@ -104,9 +104,11 @@ def longest_chain(report: BatchReport, network: NetworkView) -> str:
     path = critical_path(report, network.nodes)
     chain = " → ".join(_caption(operator.root, network) for operator in path)
     work, waited = (milliseconds(sum(o.seconds for o in some)) for some in (report.operators, path))
+    known = [operator.here for operator in report.operators if operator.here is not None]
+    few = f"; few rows changed in {sum(known)} of {len(known)} operators, which needed no job of Spark" if known else ""
     return (
         f"batch {report.batch} took {milliseconds(report.seconds)}; its operators overlap, and took {work} in all, "
-        f"{waited} of them one after the other: {chain}"
+        f"{waited} of them one after the other: {chain}{few}"
     )
 
 
