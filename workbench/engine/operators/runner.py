@@ -144,8 +144,10 @@ class Runner:
 
     def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan) -> StepJob:
         """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM."""
-        calls = bool(plan.filter.filter.calls) or (isinstance(plan, AggregatePlan) and bool(plan.grouped.calls))
-        return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", calls)
+        calls = [*plan.filter.filter.calls]
+        if isinstance(plan, AggregatePlan):
+            calls += [call for own in (plan.grouped, plan.grouped.anew) if own is not None for call in own.calls]
+        return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", bool(calls))
 
     def frame_job(
         self, frame: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str, plan: TreePlan
