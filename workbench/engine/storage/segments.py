@@ -48,10 +48,10 @@ Run = tuple[Segment, ...]
 
 
 _MARKED: OrderedDict[str, list[Segment]] = OrderedDict()
-"""What this process has written with a mark, until it is asked for."""
+"""What this process has written with each of the last marks."""
 
 _MOST_MARKS = 64
-"""The most marks that are known: where another process asks, nobody asks here."""
+"""The most marks that are known: a task asks soon for its own."""
 
 
 class SegmentWriter:
@@ -128,7 +128,7 @@ def write_segments(table: pa.Table, folder: Path) -> Run:
 
 def segments_marked(mark: str, folder: str) -> list[Segment]:
     """The segments of a folder that were written with a mark: by this process, or by another one on this machine."""
-    if (written := _MARKED.pop(mark, None)) is not None:
+    if (written := _MARKED.get(mark)) is not None:
         return written
     paths = [path for path in _beginning(folder, mark) if path.endswith(".arrow")]
     return [Segment(path, open_segment(path).num_rows, checksum_of(path)) for path in paths]
