@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from workbench.engine.physical.accumulators import Additive, Final, StatePart, additive, rows_part
@@ -104,14 +105,14 @@ class GroupedPlan:
         every = self.branches[branch].readers
         return tuple(tuple(r for r in every if r[0] in members) for members in self.sets) or (every,)
 
-    @property
+    @cached_property
     def words(self) -> tuple[int, ...]:
         """The words of lineage in which the nodes that are read have their bits."""
         return tuple(
             sorted({bit // WORD_BITS for branch in self.branches for _, bits in branch.readers for bit in bits})
         )
 
-    @property
+    @cached_property
     def calls(self) -> tuple[StoredCall, ...]:
         """The calls of the analyst's functions over stored columns, each once."""
         return tuple(dict.fromkeys(call for at in range(len(self.branches)) for call in self.calls_of(at)))
@@ -132,27 +133,27 @@ class GroupedPlan:
         inputs += [] if self.sessions is None else [self.sessions.time]
         return chain.from_iterable(map(single_inputs, inputs))
 
-    @property
+    @cached_property
     def counts(self) -> tuple[str, ...]:
         """The parts with the number of a group's rows of each branch."""
         return tuple(part.name for part in self.parts if part.name.startswith(LIVE))
 
-    @property
+    @cached_property
     def keys(self) -> Columns:
         """The columns that identify a group: member, and the groups of the query."""
         return {MEMBER: INTEGER, **self.groups}
 
-    @property
+    @cached_property
     def value_keys(self) -> Columns:
         """The columns that identify a value in a group: which expression it is of, and what it is."""
         return {VALUES: INTEGER, **{of.column: of.type for of in self.counted}} if self.counted else {}
 
-    @property
+    @cached_property
     def state_keys(self) -> Columns:
         """The columns that identify a row of the state."""
         return {**self.keys, **self.value_keys}
 
-    @property
+    @cached_property
     def members(self) -> tuple[int, ...]:
         """The member numbers of the fused roots."""
         return tuple(member for member, _ in self.branches[0].readers)
@@ -166,12 +167,12 @@ class GroupedPlan:
         """The plan for some of the fused roots."""
         return self.read_by(tuple(r for r in branch.readers if r[0] in members) for branch in self.branches)
 
-    @property
+    @cached_property
     def state_columns(self) -> Columns:
         """Columns of the state: keys and parts."""
         return {**self.state_keys, **{part.name: part.type for part in self.state_parts}}
 
-    @property
+    @cached_property
     def state_parts(self) -> tuple[StatePart | DistinctPart, ...]:
         """All columns of the state beside its keys."""
         return (*self.parts, *self.distinct_parts)

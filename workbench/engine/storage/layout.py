@@ -55,6 +55,8 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         >>> conform(rows, pa.schema([("a", pa.string()), ("_bits0", pa.int64())])).to_pydict()
         {'a': ['x', None], '_bits0': [0, 0]}
     """
+    if batch.schema.equals(schema):
+        return batch
     return pa.RecordBatch.from_arrays([_column(batch, field) for field in schema], schema=schema)
 
 

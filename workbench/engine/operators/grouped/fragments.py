@@ -85,7 +85,9 @@ class Fragments:
 
     def _of_grouping(self, number: int, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of the members that group alike."""
-        own = [batch.filter(pa.array(batch.column(GROUPING_SET).to_numpy() == number)) for batch in batches]
+        own = list(batches)
+        if len(self.readers) > 1:
+            own = [batch.filter(pa.array(batch.column(GROUPING_SET).to_numpy() == number)) for batch in batches]
         fragments = _one_batch(own)
         if fragments is None:
             return

@@ -80,9 +80,9 @@ class StoredFragments:
         """The fragments of the rows of a branch, by its position, as its scan selects them."""
         for piece in pieces(batches, GROUPED_ROWS):
             rows = pa.concat_batches(piece)
-            numbers = rows.column(GROUPING_SET).to_numpy()
-            for number in range(len(self.plan.branches[branch].groupings)):
-                own = rows.filter(pa.array(numbers == number))
+            numbers, groupings = rows.column(GROUPING_SET).to_numpy(), self.plan.branches[branch].groupings
+            for number in range(len(groupings)):
+                own = rows.filter(pa.array(numbers == number)) if len(groupings) > 1 else rows
                 if own.num_rows:
                     yield from self.of_rows(own, branch, number)
 

@@ -108,8 +108,11 @@ def candidates(segment: str, key: Key, ranges: KeyRanges, at_a_time: int) -> Ite
     """
     first, counts, rows = _matches(segment, key, ranges)
     asked = np.flatnonzero(counts)
-    portion = np.cumsum(counts[asked]) // at_a_time
-    for some in np.split(asked, np.flatnonzero(np.diff(portion)) + 1):
+    if not len(asked):
+        return
+    through = np.cumsum(counts[asked])
+    few = through[-1] <= at_a_time  # nearly always: splitting takes longer than a look-up of few rows
+    for some in [asked] if few else np.split(asked, np.flatnonzero(np.diff(through // at_a_time)) + 1):
         repeated, within = _expanded(some, counts[some])
         yield repeated, rows[first[repeated] + within]
 
