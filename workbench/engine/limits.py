@@ -26,6 +26,8 @@ class Limits:
         bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
+        bytes_indexed_in_process: of the indexes of small segments at most, in the memory of the driver, and in that of
+            each Python worker.
         pairs_compared_by_index: pairs without a key that Spark tests are made by a plan that is kept; of more, a join
             that Spark plans anew is faster.
         pairs_tested_by_index: the same where stored values decide, which takes some tens of nanoseconds a pair.
@@ -45,6 +47,7 @@ class Limits:
     rows_stepped_in_process: int = 20_000
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 500
+    bytes_indexed_in_process: int = 64_000_000
     pairs_compared_by_index: int = 50_000
     pairs_tested_by_index: int = 20_000_000
     pairs_found_per_changed_row: int = 30

@@ -27,6 +27,7 @@ from workbench.engine.spark.interrupts import Cancelled
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
+from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.job_input import INPUT_SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import mask
@@ -51,6 +52,7 @@ class Runner:
         self.jobs = jobs
         self.functions = functions
         self.limits = limits
+        IN_MEMORY.most = limits.bytes_indexed_in_process
         self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()

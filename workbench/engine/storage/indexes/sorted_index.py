@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask, Times, times_of
+from workbench.engine.limits import LIMITS
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
@@ -33,15 +34,15 @@ SMALL = 10_000
 """The most rows of a segment whose indexes stay in memory."""
 
 
-class _InMemory:
+class IndexesInMemory:
     """The indexes of small segments that were asked for last.
 
-    Args:
+    Attributes:
         most: bytes of all of them.
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._bytes, self._lock = most, 0, threading.Lock()
+        self.most, self._bytes, self._lock = most, 0, threading.Lock()
         self._known: OrderedDict[tuple[str, str], list[npt.NDArray[Any]]] = OrderedDict()
 
     def get(self, name: tuple[str, str]) -> list[npt.NDArray[Any]] | None:
@@ -57,7 +58,7 @@ class _InMemory:
             if name not in self._known:
                 self._known[name] = columns
                 self._bytes += _size(columns)
-                while self._bytes > self._most:
+                while self._bytes > self.most:
                     self._bytes -= _size(self._known.popitem(last=False)[1])
         return columns
 
@@ -66,7 +67,8 @@ def _size(columns: list[npt.NDArray[Any]]) -> int:
     return 200 + sum(column.nbytes for column in columns)  # with the names
 
 
-_IN_MEMORY = _InMemory(64_000_000)
+IN_MEMORY = IndexesInMemory(LIMITS.bytes_indexed_in_process)
+"""Those of this process, of all its sessions."""
 
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""
@@ -101,10 +103,10 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
         key: names the index among the segment's indexes.
         make: gives the columns when the index is not there yet.
     """
-    if (known := _IN_MEMORY.get((segment, key))) is not None:
+    if (known := IN_MEMORY.get((segment, key))) is not None:
         return known
     if open_segment(segment).num_rows <= SMALL:
-        return _IN_MEMORY.add((segment, key), list(make()))
+        return IN_MEMORY.add((segment, key), list(make()))
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:
         index = MAPPED.batch(file)

@@ -1,0 +1,115 @@
+"""Which steps the driver runs, and what becomes of one that takes long, fails, or is interrupted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from workbench.engine.limits import Limits
+from workbench.engine.operators.runner import Runner
+from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, go_on, task_attempt
+from workbench.engine.spark.in_process import InProcess
+from workbench.engine.spark.interrupts import Cancelled, Interrupted, Interrupts
+from workbench.engine.spark.jobs import Job, StepJob
+
+ANSWER = (
+    '{"tree": "G", "segments": [], "state_segments": [], "rows_in": 3, "counts": [], "removed": [], "seconds": 0.0}'
+)
+
+
+class Workers(InProcess):
+    """In the place of Spark: it says how many jobs it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs = 0
+
+    def run(self, jobs: list[Job], expected: list[float]) -> list[str]:  # type: ignore[override]
+        self.jobs += len(jobs)
+        return [ANSWER for _ in jobs]
+
+
+def answering(task: int) -> ArrowBatches:
+    yield pa.RecordBatch.from_pydict({"answer": [ANSWER]})
+
+
+def endless(task: int) -> ArrowBatches:
+    while True:
+        go_on()
+        yield pa.RecordBatch.from_pydict({"answer": [ANSWER]})
+
+
+def failing(task: int) -> ArrowBatches:
+    raise MemoryError
+
+
+def job(step: Callable[[int], ArrowBatches], tasks: int = 1, calls: bool = False) -> StepJob:
+    return StepJob(step, tasks, Path("unused.step"), calls)
+
+
+@pytest.fixture
+def workers() -> Workers:
+    return Workers()
+
+
+def run(workers: Workers, tmp_path: Path, made: StepJob, small: bool = True) -> bool:
+    """Whether the driver ran a step."""
+    runner = Runner(workers, tmp_path, {}, Limits(milliseconds_stepped_in_process=20))
+    deltas = runner.run({"G": made}, ["G"] if small else [])
+    assert deltas["G"].rows_in == 3
+    assert deltas["G"].here != bool(workers.jobs)
+    return deltas["G"].here
+
+
+def test_the_driver_runs_a_step_over_few_rows(workers: Workers, tmp_path: Path) -> None:
+    assert run(workers, tmp_path, job(answering))
+
+
+@pytest.mark.parametrize("made", [job(answering, tasks=2), job(answering, calls=True), job(endless), job(failing)])
+def test_workers_run_what_is_more(workers: Workers, tmp_path: Path, made: StepJob) -> None:
+    assert not run(workers, tmp_path, made)
+
+
+def test_workers_run_a_step_over_many_rows(workers: Workers, tmp_path: Path) -> None:
+    assert not run(workers, tmp_path, job(answering), small=False)
+
+
+def test_what_has_taken_long_is_not_tried_again(workers: Workers, tmp_path: Path) -> None:
+    runner, tried = Runner(workers, tmp_path, {}, Limits(milliseconds_stepped_in_process=20)), []
+
+    def step(task: int) -> ArrowBatches:
+        tried.append(task)
+        return endless(task)
+
+    for _ in range(3):
+        assert not runner.run({"G": job(step)}, ["G"])["G"].here
+    assert tried == [0] and workers.jobs == 3
+
+
+def test_rows_and_bytes_are_few(workers: Workers, tmp_path: Path) -> None:
+    runner = Runner(workers, tmp_path, {}, Limits(rows_stepped_in_process=5))
+    assert runner.is_small(5, []) and not runner.is_small(6, [])
+
+
+def test_a_step_takes_the_time_that_it_has() -> None:
+    started = time.thread_time()
+    with pytest.raises(TakesTooLong):
+        job(endless).run_here(0.02)
+    assert 0.02 <= time.thread_time() - started < 1
+    assert task_attempt() == -1  # the thread runs no task any more
+
+
+def test_an_interrupt_stops_a_step(workers: Workers, tmp_path: Path) -> None:
+    interrupts, runner = (
+        Interrupts(workers),
+        Runner(workers, tmp_path, {}, Limits(milliseconds_stepped_in_process=10**6)),
+    )
+    threading.Timer(0.05, interrupts.interrupt).start()
+    with pytest.raises(Interrupted) as stopped, interrupts.stoppable():
+        runner.run({"G": job(endless)}, ["G"])
+    assert isinstance(stopped.value.__cause__, Cancelled) and not workers.jobs
