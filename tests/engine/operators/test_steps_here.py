@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -11,15 +12,14 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.limits import Limits
+from workbench.engine.operators.filter_and_write import Answer
 from workbench.engine.operators.runner import Runner
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, go_on, task_attempt
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.interrupts import Cancelled, Interrupted, Interrupts
 from workbench.engine.spark.jobs import Job, StepJob
 
-ANSWER = (
-    '{"tree": "G", "segments": [], "state_segments": [], "rows_in": 3, "counts": [], "removed": [], "seconds": 0.0}'
-)
+ANSWER = json.dumps(vars(Answer("G", [], [], 3, [], [], 0.0, {})))
 
 
 class Workers(InProcess):
