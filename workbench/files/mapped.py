@@ -28,7 +28,7 @@ from workbench.files.writing import make_like
 
 _MOST = 4_096
 """The most files that are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
-SMALL = 32 * 1024
+SMALL_FILE = 32 * 1024
 """Bytes of a file that is read instead: that takes a third of the time, since a map is filled page by page when it is
 first used. Nearly all files of a batch of some thousand rows are smaller."""
 
@@ -71,7 +71,7 @@ class MappedFiles:
 
     def keep(self, path: str, data: pa.Buffer) -> None:
         """Have the bytes of a small file that this process has just written, and need not read."""
-        if data.size <= SMALL:
+        if data.size <= SMALL_FILE:
             self._keep(path, pa.ipc.open_file(data).get_batch(0))
 
     def _keep(self, path: str, rows: pa.RecordBatch) -> None:
@@ -116,7 +116,7 @@ class MappedFiles:
 
 def _rows(path: str) -> pa.RecordBatch:
     with open(path, "rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size <= SMALL:
+        if os.fstat(file.fileno()).st_size <= SMALL_FILE:
             return pa.ipc.open_file(pa.py_buffer(file.readall())).get_batch(0)
     with pa.memory_map(path) as mapped:
         return pa.ipc.open_file(mapped).get_batch(0)

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
-from workbench.files.mapped import MAPPED, SMALL, remove_file
+from workbench.files.mapped import MAPPED, SMALL_FILE, remove_file
 from workbench.files.writing import NewFile, checksum_of, make_folder, write_file
 
 SEGMENT_ROWS = 250_000
@@ -92,7 +92,7 @@ class SegmentWriter:
             # A random name: what a failed or repeated task wrote is never read.
             path = f"{self._folder}/{self._mark}{uuid.uuid4().hex}.arrow"
             try:
-                checksum = _write_small(path, batch) if batch.nbytes <= SMALL else _write_large(path, batch)
+                checksum = _write_small(path, batch) if batch.nbytes <= SMALL_FILE else _write_large(path, batch)
             except BaseException:
                 Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
                 raise
