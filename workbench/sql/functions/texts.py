@@ -84,12 +84,6 @@ def _null_if_empty(b: ExpressionBinder, result: Expression) -> Expression:
     return call("nullif", result, Constant("", STRING)) if b.rules.empty_text_is_null else result
 
 
-@reads(exp.Left, parts="this expression")
-def left(b: ExpressionBinder, node: exp.Left) -> Expression:
-    """LEFT(text, n)."""
-    return call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
-
-
 @reads(exp.Right, parts="this expression", dialects=COMPARED)
 def right(b: ExpressionBinder, node: exp.Right) -> Expression:
     """RIGHT(text, n)."""
@@ -214,6 +208,9 @@ def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
     return call("initcap", b.bind(node.this))
 
 
+reads(exp.Left, parts="this expression")(
+    lambda b, node: call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
+)
 reads_name("btrim")(lambda b, arguments: call("trim", *arguments))
 for _node in _REGULAR:
     _more = "" if _node is exp.RegexpExtractAll else "replacement null_if_pos_overflow"

@@ -124,12 +124,6 @@ def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression
     return result
 
 
-@reads(exp.DateStrToDate)
-def date_literal(b: ExpressionBinder, node: exp.DateStrToDate) -> Expression:
-    """DATE '2002-11-20'."""
-    return cast_to_time(b, b.bind(node.this), DATE, node.this)
-
-
 def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: exp.Expr) -> Expression:
     """A cast to DATE, TIMESTAMP or TIMESTAMP WITH TIME ZONE; a constant must be one.
 
@@ -314,12 +308,6 @@ def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
     return call("date_format", of_utc(b, call("timestamp_seconds", b.bind(node.this))), pattern)
 
 
-@reads(exp.DateFromUnixDate, dialects=SPARK_FAMILY)
-def date_from_days(b: ExpressionBinder, node: exp.DateFromUnixDate) -> Expression:
-    """DATE_FROM_UNIX_DATE(days since 1970)."""
-    return call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
-
-
 @reads(exp.MonthsBetween, parts="this expression roundoff", dialects=SPARK_FAMILY)
 def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     """MONTHS_BETWEEN(later, earlier[, rounded to 8 digits]), by months of 31 days."""
@@ -391,12 +379,6 @@ def name_of(function: str, part: str) -> Callable[[ExpressionBinder, exp.Expr], 
     return bind
 
 
-@reads(exp.ToNumber)
-def to_number(b: ExpressionBinder, node: exp.ToNumber) -> Expression:
-    """TO_NUMBER of text."""
-    return cast(b.bind(node.this), decimal(38, 10))
-
-
 _PARTS_OF_TIMES: dict[type[exp.Expr], str] = {
     exp.Year: "year", exp.Quarter: "quarter", exp.Month: "month", exp.WeekOfYear: "week", exp.Day: "day",
     exp.DayOfMonth: "day", exp.DayOfWeek: "dayofweek", exp.DayOfYear: "dayofyear", exp.Hour: "hour",
@@ -409,4 +391,9 @@ for _node, _function in {exp.UnixSeconds: "unix_seconds", exp.UnixMillis: "unix_
     reads(_node, dialects=SPARK_FAMILY)(partial(epoch_units, _function))
 reads(exp.Dayname, dialects=SPARK_FAMILY | ONLY_DUCKDB)(name_of("dayname", "dayofweek"))
 reads(exp.Monthname, dialects=SPARK_FAMILY | ONLY_DUCKDB)(name_of("monthname", "month"))
+reads(exp.DateStrToDate)(lambda b, node: cast_to_time(b, b.bind(node.this), DATE, node.this))
+reads(exp.ToNumber)(lambda b, node: cast(b.bind(node.this), decimal(38, 10)))
+reads(exp.DateFromUnixDate, dialects=SPARK_FAMILY)(
+    lambda b, node: call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
+)
 reads(exp.Trunc, parts="this decimals")(lambda b, node: trunc(b, b.parts(node, "this", "decimals")))

@@ -131,13 +131,6 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
     return call("div", micros, Constant(_MICROS[unit], INTEGER))
 
 
-@reads(exp.TimeToUnix, dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")
-def epoch(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
-    """EPOCH(t) of DuckDB: seconds since 1970, a DOUBLE."""
-    micros = call("unix_micros", b.bind(node.this))
-    return call("/", cast(micros, DOUBLE), Constant(1e6, DOUBLE))
-
-
 @reads(exp.UnixToTime, parts="this scale", dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")
 def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     """EPOCH_MS(t) of DuckDB: milliseconds since 1970, rounded, or of an INTEGER, the time that is so long after."""
@@ -174,6 +167,9 @@ def _time(value: Expression) -> Expression:
     return coercion.coerce(coercion.as_time(value), TIMESTAMP)
 
 
+reads(exp.TimeToUnix, dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")(
+    lambda b, node: call("/", cast(call("unix_micros", b.bind(node.this)), DOUBLE), Constant(1e6, DOUBLE))
+)
 reads_name("epoch_us", dialects=ONLY_DUCKDB)(lambda b, arguments: call("unix_micros", *arguments))
 
 
