@@ -33,7 +33,6 @@ WAYS: dict[str, dict[str, object]] = {
     "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
     "Spark evaluates all rows": {
         "reads_stored_columns": lambda plan: False,
-        "stored_branches": lambda union, produced: None,
         "MANY_PAIRS": 0,  # few candidates are tested as many are
     },
     "no plan is kept": {"has_exchange": lambda plan: True},

@@ -7,6 +7,7 @@ from engine.growing_network import Planning, total
 from workbench.engine.physical.fusion import fused_operators
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.physical.row_inputs import operands
 from workbench.network.nodes import Aggregate
 
 
@@ -58,7 +59,7 @@ def test_groupings_that_spark_evaluates_take_no_others_along() -> None:
     assert planning.sizes() == [2, 3]
     for plan in plan_trees(planning.network, {}).values():
         if isinstance(plan, AggregatePlan):
-            assert bool(plan.grouped.evaluated(0)) is (len(plan.roots) == 2)
+            assert bool(operands(plan.grouped.inputs(0))) is (len(plan.roots) == 2)
 
 
 def test_set_operators_over_siblings_are_siblings() -> None:

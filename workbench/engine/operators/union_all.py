@@ -9,16 +9,18 @@ since the union of bags is linear (Budiu et al., DBSP).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import UnionPlan
-from workbench.engine.physical.row_inputs import over_rows
-from workbench.engine.physical.stored.calls import StoredCall
-from workbench.engine.physical.stored.values import StoredValue, stored_value
-from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.physical.row_inputs import SingleInput, calls_among, operands, row_input, with_calls
+from workbench.engine.physical.stored.calls import Functions
+from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import TaskInput
@@ -42,18 +44,18 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
         rows = operator.parents[first]
         scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
 
+    change = UnionChange.of(union, plan.produced, runner.functions)
+
     def make() -> Job:
-        if (stored := stored_branches(union, plan.produced)) is not None:
-            names, layout = [*plan.produced, BATCH, WEIGHT], Layout(plan.produced)
-            schema = only(layout.arrow, names)
-
-            def rows(task: int) -> ArrowBatches:
-                return stored_change(job_input.read(task, tasks), scans, stored, schema)
-
-            return runner.task_job(rows, tasks, layout.ddl(names), plan)
-        frames = {at: change_frame(runner.spark, job_input, at, scan, tasks) for at, scan in scans.items()}
-        changes = {at: runner.bind(plan, f"change{at}", frame) for at, frame in frames.items()}
-        return runner.sql_job(union_change(union, changes, plan.produced), plan, tasks)
+        if not any(map(operands, change.inputs.values())):
+            step = partial(change.of_task, scans=scans)
+            return runner.task_job(lambda task: step(job_input.read(task, tasks)), tasks, change.ddl, plan)
+        frames = []
+        for at, scan in scans.items():
+            rows = change_frame(runner.spark, job_input, at, scan, tasks)
+            evaluated = rows.selectExpr("*", *operands(change.inputs[at]))
+            frames.append(map_rows(evaluated, partial(change.of_parent, at), change.ddl))
+        return runner.frame_job(reduce(DataFrame.union, frames).coalesce(tasks), iter, change.ddl, plan)
 
     return runner.cached(plan, "rows", (tuple(scans.items()), tasks), make)
 
@@ -66,72 +68,58 @@ def branches_by_parent(union: SetOperation) -> list[list[int]]:
     return list(branches.values())
 
 
-StoredBranches = Mapping[int, Sequence[Mapping[str, StoredValue]]]
-"""The branches that read each parent, by the number of the first: their values by the names of the union's columns."""
+@dataclass(frozen=True)
+class UnionChange:
+    """Makes the rows of a union out of those of its parents.
 
-
-def stored_branches(union: SetOperation, produced: Columns) -> StoredBranches | None:
-    """The branches where stored columns tell all values; ``None`` where something else is computed."""
-    found: dict[int, list[dict[str, StoredValue]]] = {}
-    for branches in branches_by_parent(union):
-        own = found.setdefault(branches[0], [])
-        for at in branches:
-            columns = {f"c{i}": stored_value(value) for i, value in enumerate(union.direct[at][1], start=1)}
-            values = {name: value for name in produced if (value := columns[name]) is not None}
-            if len(values) < len(produced) or any(isinstance(value, StoredCall) for value in values.values()):
-                return None
-            own.append(values)
-    return found
-
-
-def stored_change(
-    task: TaskInput, scans: Mapping[int, Scan], branches: StoredBranches, schema: pa.Schema
-) -> ArrowBatches:
-    """A task's part of the change where stored columns tell all values.
-
-    Args:
-        task: its inputs are those of the branches.
-        scans: what is read from each parent, by the number of the first branch that reads it.
-        branches: their values.
-        schema: of the rows.
+    Attributes:
+        branches: those that read each parent, by the number of the first: their values by the union's columns.
+        columns: of the union.
+        functions: those of the analyst that are called.
     """
-    for first, scan in scans.items():
-        share = shares(task.inputs[first].change, task.tasks)[task.task]
-        for rows in (some for batch in read_share(share, scan.input) for some in scan.select(batch)):
-            for values in branches[first]:
+
+    branches: Mapping[int, Sequence[Mapping[str, SingleInput]]]
+    columns: Columns
+    functions: Functions
+
+    @staticmethod
+    def of(union: SetOperation, produced: Columns, functions: Functions) -> UnionChange:
+        """The change of a union's columns that are ``produced``."""
+        found = {}
+        for branches in branches_by_parent(union):
+            values = ({f"c{i}": value for i, value in enumerate(union.direct[at][1], start=1)} for at in branches)
+            found[branches[0]] = [{name: row_input(own[name]) for name in produced} for own in values]
+        every = {value for branches in found.values() for own in branches for value in own.values()}
+        return UnionChange(found, produced, {call.function: functions[call.function] for call in calls_among(every)})
+
+    @property
+    def inputs(self) -> Mapping[int, Sequence[SingleInput]]:
+        """What is computed of the rows of each parent, each once."""
+        return {at: [*dict.fromkeys(v for own in some for v in own.values())] for at, some in self.branches.items()}
+
+    @property
+    def ddl(self) -> str:
+        """The rows that come out, in Spark's DDL."""
+        return Layout(self.columns).ddl([*self.columns, BATCH, WEIGHT])
+
+    def of_task(self, task: TaskInput, scans: Mapping[int, Scan]) -> ArrowBatches:
+        """A task's part of the change, where Spark evaluates nothing of the rows.
+
+        Args:
+            task: its inputs are those of the branches.
+            scans: what is read from each parent, by the number of the first branch that reads it.
+        """
+        for first, scan in scans.items():
+            share = shares(task.inputs[first].change, task.tasks)[task.task]
+            yield from self.of_parent(first, (r for batch in read_share(share, scan.input) for r in scan.select(batch)))
+
+    def of_parent(self, first: int, changed: ArrowBatches) -> ArrowBatches:
+        """The rows of the branches that read a parent, by the number of the first."""
+        schema = only(Layout(self.columns).arrow, [*self.columns, BATCH, WEIGHT])
+        calls = calls_among(self.inputs[first])
+        for batch in changed:
+            rows = with_calls(batch, calls, self.functions)
+            for values in self.branches[first]:
                 columns = {name: value.values(rows) for name, value in values.items()}
                 columns |= {mark: rows.column(mark) for mark in (BATCH, WEIGHT)}
                 yield conform(pa.RecordBatch.from_pydict(columns), schema)
-
-
-def union_change(union: SetOperation, changes: Mapping[int, str], produced: Columns) -> str:
-    """SQL of the change: columns ``produced``, ``_batch``, ``_weight``.
-
-    A SELECT for each branch would take Spark 8 s to plan for VALUES of 100 rows, which are branches of one parent.
-
-    Args:
-        union: the operator.
-        changes: views of the parents' changes, by the number of the first branch that reads each.
-        produced: columns of the union.
-    """
-    return " UNION ALL ".join(
-        _of_parent(changes[branches[0]], [_values(union, at, produced) for at in branches], produced)
-        for branches in branches_by_parent(union)
-    )
-
-
-def _values(union: SetOperation, at: int, produced: Columns) -> list[str]:
-    """SQL of the columns of a branch."""
-    _, values = union.direct[at]
-    columns = {f"c{i}": over_rows(value) for i, value in enumerate(values, start=1)}
-    return [f"{columns[name]} AS {name}" for name in produced]
-
-
-def _of_parent(view: str, branches: list[list[str]], produced: Columns) -> str:
-    """SQL of the branches that read one parent."""
-    if len(branches) == 1:
-        return f"SELECT {', '.join([*branches[0], BATCH, WEIGHT])} FROM {view}"
-    rows = ", ".join(f"struct({', '.join([f'{at} AS branch', *values])})" for at, values in enumerate(branches))
-    names = ", ".join(["branch", *produced])
-    shown = ", ".join([*(f"b.{name}" for name in produced), BATCH, WEIGHT])
-    return f"SELECT {shown} FROM {view} LATERAL VIEW inline(array({rows})) b AS {names}"

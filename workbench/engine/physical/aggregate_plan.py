@@ -6,14 +6,14 @@ rows; how often a row comes out follows from the counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
 from workbench.engine.physical.accumulators import Additive, Final, StatePart, additive, rows_part
 from workbench.engine.physical.moments import Moments
-from workbench.engine.physical.row_inputs import Evaluated, RowInput, SingleInput, row_input, single_inputs
+from workbench.engine.physical.row_inputs import RowInput, SingleInput, calls_among, row_input, single_inputs
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.values import StoredColumn
 from workbench.engine.physical.value_statistics import (
@@ -115,23 +115,15 @@ class GroupedPlan:
     @cached_property
     def calls(self) -> tuple[StoredCall, ...]:
         """The calls of the analyst's functions over stored columns, each once."""
-        return tuple(dict.fromkeys(call for at in range(len(self.branches)) for call in self.calls_of(at)))
+        return calls_among(chain.from_iterable(map(self.inputs, range(len(self.branches)))))
 
-    def calls_of(self, branch: int) -> tuple[StoredCall, ...]:
-        """The calls over the rows of a branch, by its position: others have not the columns."""
-        return tuple(dict.fromkeys(value for value in self._inputs(branch) if isinstance(value, StoredCall)))
-
-    def evaluated(self, branch: int) -> tuple[Evaluated, ...]:
-        """What Spark evaluates of the rows of a branch, by its position."""
-        return tuple(dict.fromkeys(value for value in self._inputs(branch) if isinstance(value, Evaluated)))
-
-    def _inputs(self, branch: int) -> Iterator[SingleInput]:
-        """The values that are computed from the rows of a branch."""
+    def inputs(self, branch: int) -> tuple[SingleInput, ...]:
+        """The values that are computed from the rows of a branch, by its position; others have not the columns."""
         inputs = [of.value for of in self.counted]
         inputs += [part.addend.value for part in self.parts if part.addend.value is not None]
         inputs += [value for grouping in self.branches[branch].groupings for value in grouping.values()]
         inputs += [] if self.sessions is None else [self.sessions.time]
-        return chain.from_iterable(map(single_inputs, inputs))
+        return tuple(dict.fromkeys(chain.from_iterable(map(single_inputs, inputs))))
 
     @cached_property
     def counts(self) -> tuple[str, ...]:

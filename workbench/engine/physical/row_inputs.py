@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
+from workbench.engine.physical.stored.calls import Functions, StoredCall
 from workbench.engine.physical.stored.values import StoredValue, stored_value
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.sort_keys import tuple_texts
@@ -143,6 +144,23 @@ def single_inputs(value: RowInput) -> tuple[SingleInput, ...]:
         case DigitsInput(of=only):
             return (only,)
     return (value,)
+
+
+def operands(inputs: Iterable[SingleInput]) -> list[str]:
+    """What Spark sets beside the rows, as SQL."""
+    return [f"{value.sql} AS `{value.column}`" for value in dict.fromkeys(inputs) if isinstance(value, Evaluated)]
+
+
+def calls_among(inputs: Iterable[SingleInput]) -> tuple[StoredCall, ...]:
+    """The calls of the analyst's functions over stored columns, each once."""
+    return tuple(dict.fromkeys(value for value in inputs if isinstance(value, StoredCall)))
+
+
+def with_calls(rows: pa.RecordBatch, calls: Iterable[StoredCall], functions: Functions) -> pa.RecordBatch:
+    """Rows with the values of calls beside them."""
+    for call in calls:
+        rows = rows.append_column(call.name, call.evaluate(rows, functions))
+    return rows
 
 
 def content_id(*expressions: Expression, how: str = "") -> str:

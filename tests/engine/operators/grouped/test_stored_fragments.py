@@ -18,6 +18,7 @@ from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product, reads_stored_columns
 from workbench.engine.physical import row_inputs
 from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
+from workbench.engine.physical.row_inputs import operands
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows, JobInput
@@ -164,7 +165,7 @@ def test_what_spark_evaluates_is_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(row_inputs, "stored_value", lambda expression: None)
         left = PLANS[name](monotone)
-    assert not reads_stored_columns(left) or not left.evaluated(0)
+    assert not reads_stored_columns(left) or not operands(left.inputs(0))
     random = Random(name + str(monotone))
     scans, inputs = [], []
     for at, branch in enumerate(plan.branches):
@@ -178,7 +179,7 @@ def test_what_spark_evaluates_is_the_same(
     job_input.save()
     made, by_spark, expected = StoredFragments(plan, tuple(scans)), StoredFragments(left, tuple(scans)), []
     for at, scan in enumerate(scans):
-        values = [f"{value.sql} AS `{value.column}`" for value in left.evaluated(at)]
+        values = operands(left.inputs(at))
         evaluated = change_frame(spark, job_input, at, scan, 1).selectExpr("*", *values)
         step = partial(by_spark.of_branch, at)
         expected += map_rows(evaluated, step, by_spark.ddl).toArrow().to_batches()

@@ -39,8 +39,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import Reach, in_range, of_all, reach, running, sums_of
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
-from workbench.engine.physical.row_inputs import Evaluated
-from workbench.engine.physical.stored.calls import StoredCall
+from workbench.engine.physical.row_inputs import calls_among, operands
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import group_rows
@@ -64,17 +63,16 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     def make() -> Job:
         values = evaluated_columns(plan, step.rows.summed)
         inputs = inputs_of(values)
-        called = {each.function: runner.functions[each.function] for each in inputs if isinstance(each, StoredCall)}
-        operands = [f"{each.sql} AS `{each.column}`" for each in inputs if isinstance(each, Evaluated)]
+        called = {call.function: runner.functions[call.function] for call in calls_among(inputs)}
         names, layout = [*values, WEIGHT], Layout(plan.produced)
         schema = only(layout.arrow, names)
 
         def change(ordered: Iterable[pa.RecordBatch]) -> ArrowBatches:
             yield evaluated_change(ordered, values, schema, called)
 
-        if not operands:
+        if not operands(inputs):
             return runner.task_job(lambda task: change(step.change(job_input.read(task))), 1, layout.ddl(names), plan)
-        ordered = job_input.run(runner.spark, 1, step.change, step.ddl).selectExpr("*", *operands)
+        ordered = job_input.run(runner.spark, 1, step.change, step.ddl).selectExpr("*", *operands(inputs))
         return runner.frame_job(ordered, change, layout.ddl(names), plan)
 
     return runner.cached(plan, "rows", step, make)

@@ -10,8 +10,8 @@ import pyarrow as pa
 from workbench.engine.operators.analytic.frame_values import FrameValue, frame_value
 from workbench.engine.operators.analytic.frames import OrderedBatch
 from workbench.engine.physical.plans import AnalyticPlan
-from workbench.engine.physical.row_inputs import SingleInput
-from workbench.engine.physical.stored.calls import Functions, StoredCall
+from workbench.engine.physical.row_inputs import SingleInput, calls_among, with_calls
+from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import WEIGHT, conform
 
@@ -44,11 +44,7 @@ def evaluated_change(
     batches = [batch for batch in ordered if batch.num_rows]
     if not batches:
         return conform(pa.RecordBatch.from_pydict({}), schema)
-    together = pa.concat_batches(batches)
-    for call in inputs_of(values):
-        if isinstance(call, StoredCall):
-            together = together.append_column(call.name, call.evaluate(together, functions))
-    rows = OrderedBatch.of(together)
+    rows = OrderedBatch.of(with_calls(pa.concat_batches(batches), calls_among(inputs_of(values)), functions))
     wanted = pa.array(rows.wanted)
     columns = [
         rows.rows.column(name).take(wanted) if value is None else value.values(rows) for name, value in values.items()

@@ -30,6 +30,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.physical.row_inputs import operands
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
 from workbench.engine.spark.jobs import Job
@@ -92,15 +93,15 @@ class _Aggregate:
         folder, functions = str(self.runner.folder(self.plan.name)), self._called(anew)
         rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
         step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, folder, rows, own[0], functions)
-        operands = _operands(anew, 0)
+        evaluated = operands(anew.inputs(0))
 
         def make() -> Job:
-            if not operands:
+            if not evaluated:
                 return self._over_fragments(
                     job_input, scans, lambda batches: step.change(step.rows_of_dirty(batches)), step.ddl
                 )
             found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
-            return self.runner.frame_job(found.selectExpr("*", *operands), step.change, step.ddl, self.plan)
+            return self.runner.frame_job(found.selectExpr("*", *evaluated), step.change, step.ddl, self.plan)
 
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (scans, step.rows, step.own), make)
 
@@ -128,7 +129,7 @@ class _Aggregate:
     def _evaluated(self, job_input: JobInput, at: int, scan: LineageScan) -> DataFrame:
         """The fragments of the change of a branch where Spark evaluates some operands."""
         changed = change_frame(self.runner.spark, job_input, at, scan, self.tasks)
-        rows = changed.selectExpr("*", *_operands(self.grouped, at))
+        rows = changed.selectExpr("*", *operands(self.grouped.inputs(at)))
         stored = self._stored_fragments([scan])
         return map_rows(rows, lambda batches: stored.of_branch(at, batches), stored.ddl)
 
@@ -168,8 +169,3 @@ class _Aggregate:
     def _rows_of(self, at: int) -> Scan:
         branch, keys = self.grouped.branches[at], tuple(map(key_column, self.grouped.row_keys))
         return Scan.of(self.operator.parents[at].relation.layout, branch.columns, keys, None)
-
-
-def _operands(plan: GroupedPlan, branch: int) -> list[str]:
-    """What Spark sets beside the rows of a branch, as SQL."""
-    return [f"{value.sql} AS `{value.column}`" for value in plan.evaluated(branch)]

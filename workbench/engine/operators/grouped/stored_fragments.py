@@ -24,7 +24,7 @@ from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.accumulators import LOW_DIGITS, Addend, Adds, StatePart
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.row_inputs import DigitsInput, ProductInput
+from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, calls_among, operands, with_calls
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
 from workbench.engine.physical.stored.unscaled import fits_64_bits
@@ -48,7 +48,7 @@ _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 
 def reads_stored_columns(plan: GroupedPlan) -> bool:
     """Whether stored columns tell all fragments: Spark has nothing to evaluate of the changed rows."""
-    return not any(plan.evaluated(branch) for branch in range(len(plan.branches)))
+    return not any(operands(plan.inputs(branch)) for branch in range(len(plan.branches)))
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,7 @@ class StoredFragments:
 
     def with_calls(self, rows: pa.RecordBatch, branch: int) -> pa.RecordBatch:
         """Rows of a branch, with what functions of the analyst give for them."""
-        for call in self.plan.calls_of(branch):
-            rows = rows.append_column(call.name, call.evaluate(rows, self.functions))
-        return rows
+        return with_calls(rows, calls_among(self.plan.inputs(branch)), self.functions)
 
     def combined(
         self, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, int], branch: int, number: int
