@@ -86,7 +86,7 @@ class Query:
         return +counted
 
     def source(self, name: str) -> AnswerSource:
-        return AnswerSource("first", TYPES, self.changes, lambda: self.latest)
+        return AnswerSource("first", lambda: TYPES, self.changes, lambda: self.latest)
 
 
 @pytest.fixture(scope="module")

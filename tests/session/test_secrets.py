@@ -27,7 +27,7 @@ from workbench.notebook.display import sinks_table
 from workbench.session.live.sources import SIGNATURE, SOURCE, LiveSources
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import AnswerSource
-from workbench.sql.algebra.types import INTEGER
+from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.streams.addresses.kinds import HTTP, KAFKA, KINDS, POSTGRES
 from workbench.streams.ingest import ingest
 from workbench.streams.live.polled_query import PolledQuery
@@ -36,6 +36,12 @@ from workbench.streams.stream import replayed
 
 SECRET = "s3cr3t/Pa+ss"
 ROWS = pa.table({"batch": [0], "weight": [1], "id": [1]})
+
+
+def types() -> tuple[DataType, ...]:
+    return (INTEGER,)
+
+
 SPELLINGS = (SECRET, quote(SECRET, safe=""), quote(SECRET), base64.b64encode(f"me:{SECRET}".encode()).decode())
 
 
@@ -99,7 +105,9 @@ def told(problem: BaseException) -> str:
 @pytest.fixture
 def sinks(tmp_path: Path) -> Iterator[Sinks]:
     made = Sinks(
-        tmp_path / "sinks", lambda name: AnswerSource("first", (INTEGER,), lambda since: ROWS, lambda: 0), lambda: 0
+        tmp_path / "sinks",
+        lambda name: AnswerSource("first", lambda: (INTEGER,), lambda since: ROWS, lambda: 0),
+        lambda: 0,
     )
     yield made
     made.close()
@@ -197,7 +205,9 @@ def test_secrets_that_an_older_version_kept_are_taken_out(tmp_path: Path, caplog
         place = {"query": "q", "registration": "first", "target": target, "batch": 3, "id": "a"}
         (tmp_path / "sinks" / f"{number}.json").write_text(json.dumps(place))
     again = Sinks(
-        tmp_path / "sinks", lambda name: AnswerSource("first", (INTEGER,), lambda since: ROWS, lambda: 9), lambda: 9
+        tmp_path / "sinks",
+        lambda name: AnswerSource("first", lambda: (INTEGER,), lambda since: ROWS, lambda: 9),
+        lambda: 9,
     )
     for _ in range(2):  # also when it is opened once more
         again.go_on()

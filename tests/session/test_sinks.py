@@ -36,7 +36,7 @@ class Query:
     def source(self, name: str) -> AnswerSource:
         if name != "q":
             raise QueryError(f"there is no query {name}")
-        return AnswerSource(self.registration, (INTEGER,), self.changes, lambda: self.latest)
+        return AnswerSource(self.registration, lambda: (INTEGER,), self.changes, lambda: self.latest)
 
 
 @pytest.fixture

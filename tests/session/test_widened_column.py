@@ -9,6 +9,7 @@ import datetime as dt
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal as D
@@ -25,6 +26,7 @@ from long import some
 from servers import Broker
 
 from workbench.engine.spark.in_process import InProcess
+from workbench.errors import StreamError
 from workbench.session.session import Session
 from workbench.streams.files import json_lines
 from workbench.streams.live import iterator
@@ -266,7 +268,10 @@ def steps() -> list[Row]:
         {"id": 9, "g": 1, "v": 3},  # and comes again
         {"id": 3, "g": 1, "v": wide},
         {"id": 3, "g": 1, "v": wide + 1},
-        {"id": 4, "g": 0, "v": 4},
+        {"id": 4, "g": 0, "v": wide},
+        {"id": 4, "g": 0, "v": 4},  # as before the one that waits
+        {"id": 5, "g": 1, "v": 5},
+        {"id": 5, "g": 1, "v": wide},
     ]
 
 
@@ -349,3 +354,125 @@ def test_rows_that_are_corrected(in_process: InProcess, tmp_path: Path, way: str
                 pass
             now = [*applied([*steps(), *more]).values()]
         assert answers(session, texts) == expected(now, "double", texts)
+
+
+def fractions(rows: int = 12) -> Iterator[Row]:
+    for at in range(rows):
+        yield {"id": at, "g": at % 2, "v": at if at < FIRST else at + 0.5}
+
+
+def test_sinks_get_the_difference_with_the_types_that_columns_have_now(in_process: InProcess, tmp_path: Path) -> None:
+    got = list[tuple[int, list[list[object]]]]()
+    with Session(in_process) as session:
+        session.add_stream("T", fractions(), batch=20)
+        session.register("SELECT COUNT(*) AS n, SUM(v) AS v FROM T", name="q")
+        session.add_sink("q", lambda batch, changes: got.append((batch, changes.to_numpy().tolist())), name="calls")
+        session.add_sink("q", tmp_path / "out", name="folder")
+        session.run(1)
+        wait_for(lambda: len(got) == 2)
+        session.widen_column("T", "v", "decimal(9,1)")
+        wait_for(lambda: len(got) == 3 and not session.sinks["folder"].behind)
+        assert got[-1][1] == [[1, 12, D("69.0")], [-1, 6, D("15.0")]] and got[1][1][0] == [1, 6, 15]
+        files = sorted((tmp_path / "out").rglob("*.parquet"))
+        assert [row["v"] for row in pq.read_table(files[-1]).to_pylist()] == [D("69.0"), D("15.0")]
+        assert not any(sink.problem for sink in session.sinks.values())
+
+
+def wait_for(there: Any, seconds: float = 20) -> None:
+    ends = time.monotonic() + seconds
+    while not there() and time.monotonic() < ends:
+        time.sleep(0.01)
+    assert there()
+
+
+def test_what_queries_keep(in_process: InProcess, tmp_path: Path) -> None:
+    with Session(in_process, tmp_path / "session") as session:
+        session.add_stream("T", fractions(), batch=8)
+        session.register("SELECT COUNT(*) AS n, SUM(v) AS v FROM T", name="off", results="off")
+        session.register("SELECT COUNT(*) AS n, SUM(v) AS v FROM T", name="waits")
+        session.register("CREATE VIEW w AS SELECT v FROM T WHERE id > 2; SELECT MAX(v) AS m FROM w", name="viewed")
+        session.register("SELECT v AS x FROM w", name="over")
+        session.run(1)
+        session.suspend("waits")
+        session.run(1)
+        session.prioritize("viewed", 3)
+        handles, order = {**session.queries}, [*session.queries]
+        told = session.widen_column("T", "v")
+        assert told.queries == ("off", "waits", "viewed", "over") and [*session.queries] == order
+        assert all(session.queries[name] is handle and handle.status == "active" for name, handle in handles.items())
+        assert (handles["waits"].suspended, handles["waits"].batch, handles["viewed"].priority) == (1, 1, 3)
+        session.resume("waits")
+        assert answers(session, ["off", "waits", "viewed"]) == {
+            "off": [(12, 69.0)], "waits": [(12, 69.0)], "viewed": [(11.5,)]
+        }  # fmt: skip
+        changes = handles["over"].changes()
+        assert changes.weight.sum() == 9 and changes.batch.tolist() == sorted(changes.batch) and 2 in [*changes.batch]
+        with pytest.raises(StreamError, match="query off cannot read the column then: SUM and AVG need numbers"):
+            session.widen_column("T", "v", "string")
+        assert answers(session, ["off"]) == {"off": [(12, 69.0)]}
+
+
+def test_what_is_refused(in_process: InProcess, tmp_path: Path) -> None:
+    rows = ({"id": at, "at": at, "v": at if at < 5 else "many", "w": [at]} for at in range(9))
+    with Session(in_process) as session:
+        session.add_stream("T", rows, batch=20, time="at")
+        session.run(1)
+        session.add_column("T", "note", "string")
+        session.register("SELECT MAX(v) AS m FROM T", name="first")
+        session.register("SELECT m FROM first", name="second")
+        for args, message in (
+            (("T", "other"), "T has no column other"),
+            (("T", "note", "double"), "note was added to the stream"),
+            (("T", "v"), "T.v is integer, and no other type has many, many"),
+            (("T", "id"), "what type is T.id to have"),
+            (("T", "v", "date"), "T.v has 0, which is no date"),
+            (("T", "v", "texts"), "column v"),
+            (("T", "at", "double"), "T.at has the event times"),
+            (("T", "w", "string"), "T.w is array<integer>, which is not made string"),
+        ):
+            with pytest.raises(StreamError, match=message):
+                session.widen_column(*args)
+        session.register("SELECT MIN(v) AS m FROM T", name="first")
+        with pytest.raises(StreamError, match="query second would mean another thing by now"):
+            session.widen_column("T", "v", "string")
+        session.drop("second")
+        told = session.widen_column("T", "v", "string")
+        assert (told.taken, told.waits, told.queries) == (4, False, ("first",))
+        assert str(session.widen_column("T", "v", "string")).endswith("no quarantined row was taken in")
+
+
+def test_times_of_events_and_rows_that_wait(in_process: InProcess, tmp_path: Path) -> None:
+    """The column with event times; and a replayed stream, whose rows come after those that have not arrived."""
+    days = [dt.date(2026, 1, 1 + at) if at < 5 else dt.datetime(2026, 1, 1 + at, 12) for at in range(10)]
+    with Session(in_process) as session:
+        session.add_stream("T", ({"id": at, "day": day} for at, day in enumerate(days)), batch=3, time="day")
+        session.register("SELECT COUNT(*) AS n, MAX(day) AS d FROM T WHERE day > now() - INTERVAL 3 DAYS", name="last")
+        while session.run(1):
+            pass
+        assert session.widen_column("T", "day").taken == 5
+        assert answers(session, ["last"]) == {"last": [(3, dt.datetime(2026, 1, 10, 12))]}
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in fractions()))
+    with Session(in_process) as session:
+        session.add_stream("T", tmp_path / "t.jsonl", history=2, batch=2)
+        session.register("SELECT COUNT(*) AS n, SUM(v) AS v FROM T", name="q")
+        session.run(1)
+        told = session.widen_column("T", "v")
+        assert (told.taken, told.waits) == (6, True) and "6 quarantined rows wait behind the others" in str(told)
+        assert answers(session, ["q"]) == {"q": [(4, 6.0)]} and not session.sources
+        while session.run(1):
+            pass
+        assert answers(session, ["q"]) == {"q": [(12, 69.0)]}
+
+
+def test_a_table_with_a_key(in_process: InProcess, tmp_path: Path) -> None:
+    """Its updates come after what was quarantined when it was added, also one that changed nothing."""
+    rows = [*({"k": str(at), "n": at} for at in range(6)), *({"k": str(at), "n": at + 0.5} for at in range(4))]
+    (tmp_path / "t.csv").write_text("k,n\n" + "".join(f"{row['k']},{row['n']}\n" for row in rows))
+    with Session(in_process) as session:
+        session.add_table("Z", tmp_path / "t.csv", columns={"n": "integer", "k": "string"}, key=["k"])
+        session.register("SELECT k, n FROM Z", name="q")
+        session.update_table("Z", [{"k": "0", "n": 0}, {"k": "1", "n": 9}], delete=[{"k": "2"}])
+        told = session.widen_column("Z", "n", "decimal(9,1)")
+        assert told.taken == 1 and "a later row of its key" in told.left[0]
+        session.update_table("Z", [{"k": "5", "n": 5.5}])
+        assert answers(session, ["q"]) == {"q": [("0", 0.0), ("1", 9.0), ("3", 3.5), ("4", 4.0), ("5", 5.5)]}

@@ -133,6 +133,7 @@ def _check(stream: Stream, wide: Stream, new: WidenedColumn, before: DataType) -
         if misfit is not None and misfit.any():
             value = values[int(np.flatnonzero(misfit)[0])].as_py()
             hint = f'a type that has all: widen_column("{stream.name}", "{display_name(new.name)}", "string")'
+            hint = "it stays a text; a query makes a number of it by CAST" if before.kind is Kind.STRING else hint
             raise StreamError(f"{name} has {value!r:.60}, which is no {new.type}", hint=hint)
 
 

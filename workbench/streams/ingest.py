@@ -288,7 +288,7 @@ def _copy(
     with log:
         for (rows, lines, quarantined), found in source:
             late = {} if late_rows is None else late_rows.among(rows)
-            changes, rejected = (rows, {}) if current is None else current.apply(rows, lines)
+            changes, rejected = (rows, {}) if current is None else current.apply(rows, lines, quarantined)
             quarantined += with_records(quarantined_rows(rows, lines, rejected), Chunk(as_batch(rows), lines))
             if log.transactions is not None:
                 changes = log.transactions.marked(changes, rows, lines)

@@ -123,8 +123,8 @@ class StreamLog:
 
     @property
     def is_live(self) -> bool:
-        """Whether it is of a live source: nothing was copied, and rows come later. (That of a table may be, too.)"""
-        return self.tail is not None and not self.copied
+        """Whether it is of a live source, and says where that resumes; or of a table that began empty."""
+        return self.tail is not None and (not self.copied or bool(self.tail.offsets))
 
     @property
     def rows(self) -> int:
@@ -144,9 +144,8 @@ class StreamLog:
         if self.tail is None:
             return self.quarantined_first
         taken = self.tail.taken_in
-        first = tuple(entry for place, entry in enumerate(self.quarantined_first) if place not in taken)
-        left = QUARANTINED_READ - len(first)
-        return (*first, *(self.tail.quarantined(left) if left else ()))
+        first = [entry for place, entry in enumerate(self.quarantined_first) if place not in taken]
+        return (*first, *self.tail.quarantined(QUARANTINED_READ - len(first)))
 
     def waiting(self) -> Iterator[WaitingRecord]:
         """The quarantined rows whose records are kept, in the order in which they came."""
@@ -162,6 +161,11 @@ class StreamLog:
         """The first 1,000 rows of a live source that were quarantined after some of ``misfits``."""
         skip -= self.misfits_copied - (len(self.tail.taken_in) if self.tail is not None else 0)
         return self.tail.quarantined(QUARANTINED_READ, max(0, skip)) if self.tail is not None else ()
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether there is a quarantined row whose record is kept."""
+        return next(self.waiting(), None) is not None
 
     def growing(self, durable: bool) -> StreamLog:
         """The log with a tail."""

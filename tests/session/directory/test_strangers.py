@@ -354,7 +354,7 @@ def sinks_of(folder: Path, gate: Gate) -> Sinks:
     def source(name: str) -> AnswerSource:
         with closing(sqlite3.connect(folder / CATALOG)) as database:
             known = database.execute("SELECT id FROM registrations WHERE name = ?", [name]).fetchone()
-        return AnswerSource(known[0] if known else "", (INTEGER,), lambda since: rows, lambda: 50)
+        return AnswerSource(known[0] if known else "", lambda: (INTEGER,), lambda since: rows, lambda: 50)
 
     return Sinks(folder / SINKS, source, lambda: 50, gate)
 

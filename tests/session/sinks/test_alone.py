@@ -34,7 +34,7 @@ class Query:
         return pa.table({"batch": batches, "weight": [1] * len(batches), "a": pa.array(values, pa.int64())})
 
     def source(self, name: str) -> AnswerSource:
-        return AnswerSource("first", (INTEGER,), self.changes, lambda: self.latest)
+        return AnswerSource("first", lambda: (INTEGER,), self.changes, lambda: self.latest)
 
     @property
     def answer(self) -> object:

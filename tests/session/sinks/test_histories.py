@@ -87,7 +87,7 @@ class History:
         return pa.table([pa.array([row[i] for row in rows], field.type) for i, field in enumerate(CHANGES)], CHANGES)
 
     def source(self, name: str) -> AnswerSource:
-        return AnswerSource("first", TYPES, self.changes, lambda: self.latest, line=lambda: self.state[0])
+        return AnswerSource("first", lambda: TYPES, self.changes, lambda: self.latest, line=lambda: self.state[0])
 
 
 class Fate:

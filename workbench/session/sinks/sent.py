@@ -23,6 +23,7 @@ from workbench.files.durable import force_to_disk
 from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.rows import stored_changes
 from workbench.sql.algebra.types import INTEGER, DataType
+from workbench.streams.widened_columns import as_field
 
 MOST = 32
 """The most files there are; then some are put together."""
@@ -79,6 +80,10 @@ class Sent:
                 self._files.append(file)
         self._files.reverse()
         self._read_last()
+
+    def is_of(self, types: Sequence[DataType]) -> bool:
+        """Whether the query's columns have these types."""
+        return self._types == tuple(types)
 
     def add(self, delivery: Delivery, changes: pa.Table) -> None:
         """Write down what the target is to get: the column ``weight``, then the query's."""
@@ -144,7 +149,14 @@ def _negated(rows: pa.Table) -> pa.Table:
 def _sum(parts: Sequence[pa.Table]) -> pa.Table:
     """Rows with the sums of their weights; none has the weight 0."""
     schema = parts[0].schema.remove_metadata()
-    rows = pa.concat_tables([part.cast(schema) for part in parts]).combine_chunks()
+    rows = pa.concat_tables([_cast(part, schema) for part in parts]).combine_chunks()
     weights, *values = [column.combine_chunks() for column in rows.columns]
     values, weights = summed_weights(values, weights)
     return pa.Table.from_arrays([weights, *values], schema=schema)
+
+
+def _cast(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows with the types that a query's columns have now, also where they were delivered with others."""
+    columns = zip(rows.columns, schema, strict=True)
+    values = [c if c.type == f.type else as_field(c.combine_chunks(), f)[0] for c, f in columns]
+    return pa.Table.from_arrays(values, schema=schema)

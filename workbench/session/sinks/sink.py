@@ -179,7 +179,7 @@ class Sink:
             line, latest = self._source.line(), self._source.latest()
             if latest <= self._place.batch and not self._is_elsewhere(self._place, latest):
                 return
-            if not self._begun:
+            if not self._begun or not self._sent.is_of(self._source.types()):  # a column may have another type by now
                 self._begin(line)
                 self._begun = True
                 self._tried.set()
@@ -198,8 +198,8 @@ class Sink:
 
     def _begin(self, line: int) -> None:
         """Know what the target has of what was last given to it."""
-        self._sent = Sent(self._folder_of_sent, self._source.types)
-        known = self._target.begin(self._place.id, self._source.types)
+        self._sent = Sent(self._folder_of_sent, self._source.types())
+        known = self._target.begin(self._place.id, self._source.types())
         self._target.claim(self._place.query)
         if self._place.line is None:
             self._begin_record(line, known)

@@ -7,6 +7,7 @@ from workbench.session.changes import StateStore
 from workbench.session.query import QueryHandles
 from workbench.session.sinks.target import AnswerSource
 from workbench.session.state import ACTIVE, EAGER, OFF
+from workbench.sql.algebra.types import DataType
 
 
 def answer_source(store: StateStore, handles: QueryHandles, name: str) -> AnswerSource:
@@ -25,7 +26,9 @@ def answer_source(store: StateStore, handles: QueryHandles, name: str) -> Answer
         hint = 'register it with results="eager", which keeps what every batch changed'
         raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
     handle = handles.of(record)
-    types = tuple(type_ for _, type_ in handle.columns)
+
+    def types() -> tuple[DataType, ...]:
+        return tuple(type_ for _, type_ in handle.columns)
 
     def check() -> None:
         if (status := handle.status) != ACTIVE:

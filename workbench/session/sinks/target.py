@@ -17,7 +17,7 @@ class AnswerSource:
 
     Attributes:
         registration: which registration of its name it is.
-        types: of its columns.
+        types: gives those of its columns, which may change.
         changes: gives its changes after a batch, in the order of batches, as ``Query.arrow_changes``; ``None``: all.
         latest: the batch that its answer is of.
         line: the line of history that the session has; another one from when on batches are not what they were.
@@ -25,7 +25,7 @@ class AnswerSource:
     """
 
     registration: str
-    types: tuple[DataType, ...]
+    types: Callable[[], tuple[DataType, ...]]
     changes: Callable[[int | None], pa.Table]
     latest: Callable[[], int]
     line: Callable[[], int] = lambda: 0

@@ -30,6 +30,7 @@ from workbench.streams.corrections.row_texts import json_rows, rows_of_texts, te
 from workbench.streams.corrections.unsent import unsent_columns
 from workbench.streams.drift import with_members, without_empty_more
 from workbench.streams.files.json_values import MORE, MORE_FIELD
+from workbench.streams.source import QuarantinedRow
 from workbench.streams.widened_columns import as_field
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
@@ -48,6 +49,8 @@ class CurrentRows:
 
     Attributes:
         is_new: whether nothing was kept in the database so far.
+        logs_all: whether a row that is equal to the one that it replaces is emitted, too. It says that the row was so
+            then, also if one before it, which was quarantined, is tried again.
     """
 
     def __init__(self, database: sqlite3.Connection, schema: pa.Schema, corrections: Corrections) -> None:
@@ -56,7 +59,7 @@ class CurrentRows:
         self._database = database
         self._schema = schema.append(MORE_FIELD)
         self._corrections = corrections
-        self._is_whole = False
+        self._is_whole = self.logs_all = False
         if any(name == "row" for _, name, *_ in database.execute("PRAGMA table_info(current)")):
             self._convert()
         known = database.execute("SELECT content FROM current_schema").fetchone()
@@ -76,13 +79,17 @@ class CurrentRows:
         """The texts of the keys of some rows."""
         return texts_of_keys(_arrays(rows.select(self._corrections.key)))
 
-    def apply(self, rows: pa.Table, lines: NDArray[np.int64]) -> tuple[pa.Table, dict[int, str]]:
+    def apply(
+        self, rows: pa.Table, lines: NDArray[np.int64], quarantined: Iterable[QuarantinedRow] = ()
+    ) -> tuple[pa.Table, dict[int, str]]:
         """Apply rows of the source, one after the other; returns what ``change`` does.
 
         Args:
             rows: of the source, with what they have for their changes.
             lines: of each its line.
+            quarantined: what does not fit of the same part of the source.
         """
+        self.logs_all = self.logs_all or any(entry.record is not None for entry in quarantined)
         if _CHANGE not in rows.column_names:
             return self.change(*self._corrections.weighted(rows, lines))
         changed, reasons, begin = list[pa.Table](), dict[int, str](), 0
@@ -198,7 +205,7 @@ class CurrentRows:
             elif weight < 0 and old is None:
                 if weight != TAKES_IF_THERE:
                     reasons[by] = f"it takes back a row that is not there: no row has its key ({self._key_names})"
-            elif weight > 0 and old is not None and equal[old] == equal[new]:
+            elif weight > 0 and old is not None and equal[old] == equal[new] and not self.logs_all:
                 now[key] = old
             else:
                 if old is not None:

@@ -52,7 +52,9 @@ def update(log: StreamLog, rows: object, delete: object) -> None:
 
 def _applied(log: StreamLog, database: sqlite3.Connection, changes: pa.Table) -> pa.Table:
     assert log.corrections is not None
-    rows, rejected = CurrentRows(database, log_schema(log.source_columns), log.corrections).change(changes, {})
+    current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
+    current.logs_all = log.has_waiting
+    rows, rejected = current.change(changes, {})
     if rejected:
         place, reason = min(rejected.items())
         raise StreamError(f"table {log.name}, row {changes[EVENT][place]}: {reason}", hint="nothing was changed")

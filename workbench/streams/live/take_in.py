@@ -81,6 +81,7 @@ def _logged(log: StreamLog, reader: Reader, most: int) -> Fetched:
             current = None
             if log.corrections is not None:
                 current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
+                current.logs_all = log.has_waiting
             _log_rows(log, fetched, current, begins=fetched.whole)
             while fetched.continues:
                 fetched = reader.fetch(of_source(tail.offsets), most)
@@ -112,7 +113,7 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     rows, columns = given, dict(log.source_columns)
     if current is not None:
         gone = current.begin_whole(before + 1) if begins else None
-        rows, rejected = current.apply(given, lines)
+        rows, rejected = current.apply(given, lines, [*of_reader, *quarantined])
         quarantined += with_records(quarantined_rows(given, lines, rejected), chunk)
         rest = current.end_whole(before + last) if fetched.whole and not fetched.continues else None
         rows = pa.concat_tables([some for some in (gone, rows, rest) if some is not None], promote_options="default")
