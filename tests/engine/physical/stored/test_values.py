@@ -212,7 +212,6 @@ def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, e
         as_(INTEGER, M),
         as_(DOUBLE, S),
         Call("/", (M, M), decimal(38, 19)),
-        Call("average", (N, J), decimal(21, 8)),
         case(holds("<", M, N), integer(1), NULL),
         case(holds("=", M, Constant(Decimal("0.001"), decimal(4, 3))), integer(1), NULL),
         case(holds("=", K, J), Call("half@1", (K,), INTEGER), NULL),
