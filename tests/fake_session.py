@@ -103,7 +103,8 @@ class FakeQuery:
 
     def head(
         self, limit: int = 10, skip: int = 0, *,
-        at: object | None = None, sort: str | None = None, descending: bool = False, where: str | None = None,
+        at: object | None = None, batch: int | None = None, sort: str | None = None, descending: bool = False,
+        where: str | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         frame = self.frame.query(where) if where else self.frame
         if sort is not None:
@@ -117,8 +118,13 @@ class FakeQuery:
         self.frame.to_csv(path)
         return len(self.frame)
 
-    def count(self, *, at: object | None = None, where: str | None = None) -> int:
+    def count(self, *, at: object | None = None, batch: int | None = None, where: str | None = None) -> int:
         return len(self.frame.query(where) if where else self.frame)
+
+    def diff(self, first: int, last: int | None = None) -> pd.DataFrame:
+        frame = self.frame.copy()
+        frame.insert(0, "weight", -1 if last is not None and last < first else 1)
+        return frame
 
     def batch_before(self, since: str) -> int | None:
         return int(since) if since.isdecimal() else None

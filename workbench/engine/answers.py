@@ -71,6 +71,7 @@ class Answers:
         registered: the batch after which the query was registered.
         clock: the event times after every batch.
         limits: of what is read in this process.
+        until: the batch after which the answer was what it is to be, instead of the last one; the clock ends there.
     """
 
     plan: QueryPlan
@@ -78,6 +79,7 @@ class Answers:
     registered: int
     clock: EventTimeClock
     limits: Limits
+    until: int | None = None
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says, in the query's order.
@@ -165,10 +167,17 @@ class Answers:
         entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
         return tuple(segment for entry in entries for segment in entry.delta.segments)
 
+    @property
+    def segments(self) -> Run:
+        """The files with the rows of the answer, of which those of batches after ``until`` are to be left out."""
+        return self.tree.relation.segments if self.until is None else self.logged
+
     def _rows(self, names: Sequence[str]) -> DataFrame:
         """Some columns of the rows that are in the query's window, if it has one."""
         relation, where = self.tree.relation, self.where
-        return window_rows(relation, names, where) if where else relation.frame(names)
+        named = list(dict.fromkeys([*names, BATCH]))
+        rows = window_rows(relation, named, where) if where else relation.frame(named, self.segments)
+        return rows if self.until is None else rows.where(f"{BATCH} <= {self.until}")
 
     @property
     def _belongs(self) -> str:

@@ -44,11 +44,11 @@ _PLACE = "_place"
 
 def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
     """The answers of some queries over all data so far; the rows of a tree are looked through once for all of them."""
-    of_tree: dict[int, list[int]] = {}
+    of_tree: dict[tuple[int, int | None], list[int]] = {}
     for place, answer in enumerate(answers):
         _refuse_large(answer, None)
         if _is_read_here(answer):
-            of_tree.setdefault(id(answer.tree), []).append(place)
+            of_tree.setdefault((id(answer.tree), answer.until), []).append(place)
     here: dict[int, pa.Table] = {}
     for places in of_tree.values():
         read = _results_of_tree([answers[place] for place in places])
@@ -103,7 +103,7 @@ def fetch_count(answer: Answers, refinement: Refinement = WHOLE_ANSWER) -> int:
     relation, where = answer.tree.relation, answer.where
     schema = only(relation.layout.arrow, [*where, WEIGHT])
     most = answer.limits.rows_scanned_in_process
-    rows = rows_with_any(relation.segments, schema, [answer.bits], answer.limits, most=most)
+    rows = rows_with_any(answer.segments, schema, [answer.bits], answer.limits, most=most, until=answer.until)
     if rows is None:
         return answer.count()
     weights = rows.column(WEIGHT).to_numpy()
@@ -121,6 +121,21 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     (batch, *values), weights = summed_weights([batch, *_values(shown, rows)], rows.column(WEIGHT))
     changes = _table([batch, weights, *values])
     return changes if since is None else changes.filter(pc.greater(batch, since))
+
+
+def fetch_difference(before: pa.Table, after: pa.Table) -> pa.Table:
+    """What one answer has more than another, as a Z-set: weights, then the columns of both.
+
+    Example:
+        >>> before, after = pa.table({"_0": [1, 2]}), pa.table({"_0": [2, 2, 3]})
+        >>> fetch_difference(before, after).to_pydict()
+        {'_0': [-1, 1, 1], '_1': [1, 2, 3]}
+    """
+    both = pa.concat_tables([before, after]).combine_chunks()
+    weights = pa.array(np.repeat([-1, 1], [before.num_rows, after.num_rows]))
+    columns = [column.combine_chunks() for column in both.columns]
+    values, summed = summed_weights(columns, weights)
+    return _table([summed, *values])
 
 
 def to_shown_table(rows: pa.Table, plan: QueryPlan, timezone: str, first: tuple[str, ...] = ()) -> pa.Table:
@@ -164,7 +179,9 @@ def _results_of_tree(answers: Sequence[Answers], first: int | None = None) -> li
     tree = answers[0].tree
     lineage = [word_column(word) for word in range(tree.relation.layout.words)]
     wanted = _Wanted.of(answers, [*lineage, WEIGHT])
-    rows = wanted.evaluated(wanted.rows_of(tree.relation.segments, first=first))
+    # Of a past batch the changes of each query count from its own registration on.
+    segments, until = (answers[0].segments, answers[0].until) if len(answers) == 1 else (tree.relation.segments, None)
+    rows = wanted.evaluated(wanted.rows_of(segments, first=first, until=until))
     if rows is None:
         # Together they may have too many rows, and each few.
         half = len(answers) // 2
@@ -245,10 +262,12 @@ class _Wanted:
         limits = answers[0].limits
         return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions, limits)
 
-    def rows_of(self, segments: Run, after: int | None = None, first: int | None = None) -> pa.RecordBatch | None:
+    def rows_of(
+        self, segments: Run, after: int | None = None, first: int | None = None, until: int | None = None
+    ) -> pa.RecordBatch | None:
         """The rows of the queries in some segments; see ``rows_with_any``."""
-        schema = only(self.relation.layout.arrow, self.columns)
-        return rows_with_any(segments, schema, self.bit_sets, self.limits, self.computed, after, first=first)
+        schema, limits = only(self.relation.layout.arrow, self.columns), self.limits
+        return rows_with_any(segments, schema, self.bit_sets, limits, self.computed, after, first=first, until=until)
 
     def evaluated(self, rows: pa.RecordBatch | None) -> pa.RecordBatch | None:
         """Rows with the expressions, which Spark evaluates; ``None`` where they are too many."""

@@ -29,6 +29,7 @@ def rows_with_any(
     after: int | None = None,
     most: int | None = None,
     first: int | None = None,
+    until: int | None = None,
 ) -> pa.RecordBatch | None:
     """The rows that have all bits of one of some sets, as one batch; ``None`` where they cannot be read here.
 
@@ -44,6 +45,7 @@ def rows_with_any(
         after: only rows of later batches.
         most: how many may be found, where it is not as ``limits`` say.
         first: the number of rows that is enough.
+        until: only rows of this batch and earlier ones.
     """
     if first is None and sum(segment.rows for segment in segments) > limits.rows_scanned_in_process:
         return None
@@ -61,6 +63,8 @@ def rows_with_any(
         chosen = _with_any(rows, bit_sets)
         if after is not None:
             chosen &= rows.column(BATCH).to_numpy() > after
+        if until is not None:
+            chosen &= rows.column(BATCH).to_numpy() <= until
         at = np.flatnonzero(chosen) if first is None else np.flatnonzero(chosen)[: first - found]
         found += len(at)
         if found > (limits.rows_found_in_process if most is None else most):

@@ -27,7 +27,7 @@ from workbench.errors import QueryError
 from workbench.network.network import Network, QueryPlan, check_number
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
-from workbench.session.query_windows import query_at_instant
+from workbench.session.query_windows import query_at_batch, query_at_instant
 from workbench.session.state import QueryRecord, State, check_active
 from workbench.session.transitions import Runtime, add_checks
 from workbench.sharing.planner import Planner
@@ -74,6 +74,7 @@ class AnswerReader:
         read: Callable[[Answers], R],
         at: object | None = None,
         after: int | None = None,
+        batch: int | None = None,
     ) -> R:
         """Give what ``read`` makes of a query's answers; other arguments and errors as in ``answers``.
 
@@ -88,7 +89,7 @@ class AnswerReader:
         """
 
         def done() -> R:
-            with self._all_answers([query], at, after) as (answers,), translate_errors(doing):
+            with self._all_answers([query], at, after, batch) as (answers,), translate_errors(doing):
                 return read(answers)
 
         try:
@@ -125,13 +126,16 @@ class AnswerReader:
         return estimate_frame(asked, Totals(totals, asked.width))
 
     @contextmanager
-    def answers(self, query: QueryRecord, at: object | None = None, after: int | None = None) -> Iterator[Answers]:
+    def answers(
+        self, query: QueryRecord, at: object | None = None, after: int | None = None, batch: int | None = None
+    ) -> Iterator[Answers]:
         """The answers of a query, within the context; the files they are read from stay meanwhile.
 
         Args:
             query: the query.
             at: those of one instant, instead of the latest.
             after: with what is needed to give the changes after a batch.
+            batch: those after a batch of the past.
 
         Raises:
             SessionError: the session is closed.
@@ -139,16 +143,20 @@ class AnswerReader:
             QueryError: the query does not run, or has no such instant.
             EngineError: Spark could not compute what is not kept.
         """
-        with self._all_answers([query], at, after) as (answers,):
+        with self._all_answers([query], at, after, batch) as (answers,):
             yield answers
 
     @contextmanager
     def _all_answers(
-        self, queries: Sequence[QueryRecord], at: object | None = None, after: int | None = None
+        self,
+        queries: Sequence[QueryRecord],
+        at: object | None = None,
+        after: int | None = None,
+        batch: int | None = None,
     ) -> Iterator[list[Answers]]:
         """The answers of some queries, all as of the same commit; see ``answers``."""
         with self.reading(queries) as state, ExitStack() as reading:
-            yield [reading.enter_context(self.answers_in(state, query, at, after)) for query in queries]
+            yield [reading.enter_context(self.answers_in(state, query, at, after, batch)) for query in queries]
 
     @contextmanager
     def reading(self, queries: Sequence[QueryRecord]) -> Iterator[State]:
@@ -165,12 +173,21 @@ class AnswerReader:
 
     @contextmanager
     def answers_in(
-        self, state: State, query: QueryRecord, at: object | None = None, after: int | None = None
+        self,
+        state: State,
+        query: QueryRecord,
+        at: object | None = None,
+        after: int | None = None,
+        batch: int | None = None,
     ) -> Iterator[Answers]:
         """The answers of a query in a state that is being read (``reading``); see ``answers``."""
         check_active(query, state.status(query))
         query = state.queries[query.name]
         suspended_at = state.answered_at(query)
+        if batch is not None and batch != state.batch:
+            with self._after_batch(state, query, batch) as answers:
+                yield answers
+            return
         clock = state.engine.clock if suspended_at == state.batch else state.engine.clock.until(suspended_at)
         if at is not None:
             asked, moment = query_at_instant(query.logical, query.windows, clock, at, state.schema, query.name)
@@ -185,6 +202,22 @@ class AnswerReader:
             registered = state.batch if after is None else query.registered
             with self._computed(query, state, clock, registered) as answers:
                 yield answers
+
+    @contextmanager
+    def _after_batch(self, state: State, query: QueryRecord, batch: int) -> Iterator[Answers]:
+        """The answers of a query as they were after a batch: from its changelog, or else from the streams' rows."""
+        if not 0 <= batch <= state.batch:
+            hint = f"the batches so far are 0, the history, to {state.batch}"
+            raise QueryError(f"there is no batch {batch} of {query.name}", hint=hint)
+        clock, plan = state.engine.clock, state.network.queries.get(query.name)
+        logged = plan is not None and query.registered <= batch and state.answered_at(query) == state.batch
+        if plan is not None and logged and _keeps(state, plan, clock.after_batch(batch)):
+            answers = self._answers(plan, state.engine, query.registered, clock.until(batch))
+            yield replace(answers, until=batch)
+            return
+        asked, moment = query_at_batch(query.logical, clock, batch)
+        with self._computed(replace(query, logical=asked), state, clock.held_at(moment), state.batch) as answers:
+            yield answers
 
     def _answers(self, plan: QueryPlan, rows: EngineState, registered: int, clock: EventTimeClock) -> Answers:
         limits = self._runtime.engine.runner.limits

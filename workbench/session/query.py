@@ -19,6 +19,7 @@ from workbench.engine.answers import WRITERS, Refinement, save_rows, whole_file
 from workbench.engine.fetching import (
     fetch_changes,
     fetch_count,
+    fetch_difference,
     fetch_first,
     fetch_results,
     to_pandas,
@@ -28,6 +29,7 @@ from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
+from workbench.network.network import QueryPlan
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
 from workbench.session.new_column import unseen
@@ -147,7 +149,7 @@ class Query:
         """Names and types of the result's columns."""
         return output_columns(self.logical)
 
-    def result(self, at: object | None = None) -> pd.DataFrame:
+    def result(self, at: object | None = None, *, batch: int | None = None) -> pd.DataFrame:
         """The answer over all data so far, in the order of its ORDER BY if it has one.
 
         In a column of DOUBLE, ``workbench.arrow.frames.nulls_of(rows["x"])`` tells NULL from NaN.
@@ -155,17 +157,46 @@ class Query:
         Args:
             at: an instant, instead of the latest: one of ``windows()`` where the query has a loop, else any time of the
                 type of the event times. The answer is that of the rows up to then, with now at it.
+            batch: the batch after which the answer is to be given, 0 being the history: as it was then, also of a query
+                that was registered later. No batch is run again.
 
         Raises:
-            QueryError: the query was dropped or disabled, or has no such instant.
+            QueryError: the query was dropped or disabled, or has no such instant or batch.
             EngineError: Spark could not read it.
 
         Example:
             >>> session.query("last_days").result(at="2002-11-20")  # doctest: +SKIP
+            >>> session.query("last_days").result(batch=3)  # doctest: +SKIP
         """
         doing = f"read the result of {self.name}"
         zone = self.timezone
-        return self._read(doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan, zone), at)
+        return self._read(
+            doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan, zone), at, batch=batch
+        )
+
+    def diff(self, first: int, last: int | None = None) -> pd.DataFrame:
+        """What the answer has more after one batch than after another: column ``weight``, then the query's.
+
+        A row of weight 2 has come twice, one of -1 has gone; rows that came and went in between are not among them.
+
+        Args:
+            first: a batch, 0 being the history.
+            last: another one, also an earlier one; ``None``: the last that was run.
+
+        Raises:
+            QueryError: the query was dropped or disabled, or there is no such batch.
+            EngineError: Spark could not read it.
+
+        Example:
+            >>> session.query("big").diff(3, 5)  # doctest: +SKIP
+        """
+        doing = f"compare answers of {self.name}"
+
+        def fetched(batch: int | None) -> tuple[pa.Table, QueryPlan]:
+            return self._read(doing, lambda answers: (fetch_results([answers])[0], answers.plan), batch=batch)
+
+        (before, plan), (after, _) = fetched(first), fetched(last)
+        return frame_of(to_shown_table(fetch_difference(before, after), plan, self.timezone, ("weight",)))
 
     def estimate(self) -> pd.DataFrame:
         """Estimates of COUNT, SUM and AVG with the rows that were left out (``shed="sample"``).
@@ -204,6 +235,7 @@ class Query:
         skip: int = 0,
         *,
         at: object | None = None,
+        batch: int | None = None,
         sort: str | None = None,
         descending: bool = False,
         where: str | None = None,
@@ -213,7 +245,7 @@ class Query:
         Args:
             limit: how many rows at most.
             skip: how many rows come before them.
-            at: of the set of one instant of a windowed query, as in ``result``.
+            at, batch: of an answer of the past, as in ``result``.
             sort: a column to order by instead, NULLs last; rows that are equal in it are ordered by all columns.
             descending: with ``sort``: the largest first.
             where: a condition over the answer's columns, in the query's dialect; Spark evaluates it.
@@ -233,7 +265,7 @@ class Query:
         def read(answers: Answers) -> pd.DataFrame:
             return to_pandas(fetch_first(answers, skip, limit, refinement), answers.plan, self.timezone)
 
-        return self._read(f"read the first rows of {self.name}", read, at)
+        return self._read(f"read the first rows of {self.name}", read, at, batch=batch)
 
     def dataframe(self) -> DataFrame:
         """The answer over all data so far as a Spark DataFrame, which later batches do not change.
@@ -274,15 +306,16 @@ class Query:
 
             return self._read(doing, saved)
 
-    def count(self, *, at: object | None = None, where: str | None = None) -> int:
+    def count(self, *, at: object | None = None, batch: int | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them.
 
         Args:
-            at: of the set of one instant of a windowed query, as in ``result``.
+            at, batch: of an answer of the past, as in ``result``.
             where: only of those that satisfy a condition, as in ``head``.
         """
         refinement = self._refinement(where)
-        return self._read(f"count the rows of {self.name}", lambda answers: fetch_count(answers, refinement), at)
+        doing = f"count the rows of {self.name}"
+        return self._read(doing, lambda answers: fetch_count(answers, refinement), at, batch=batch)
 
     def batch_before(self, since: Since) -> int | None:
         """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
@@ -378,8 +411,18 @@ class Query:
             raise SessionError(CLOSED, hint="open it again and ask the query of that session")
         self._store.directory.check_open()
 
-    def _read(self, doing: str, read: Callable[[Answers], R], at: object | None = None, after: int | None = None) -> R:
-        return self._reader.read(self._registered, doing, read, at, after)
+    def _read(
+        self,
+        doing: str,
+        read: Callable[[Answers], R],
+        at: object | None = None,
+        after: int | None = None,
+        batch: int | None = None,
+    ) -> R:
+        if at is not None and batch is not None:
+            both = f"{self.name} cannot be asked at an instant and after a batch"
+            raise QueryError(both, hint="leave one of them out")
+        return self._reader.read(self._registered, doing, read, at, after, batch)
 
 
 class QueryHandles:

@@ -108,7 +108,15 @@ def query_at_instant(
         raise QueryError(f"{name} has no instants: {clashing or 'it reads no stream'}", hint=_ANSWER)
     wanted = _as(at, type_.kind, name)
     keys = {row_number_key(stream) if time == ROW else stream.lower() for stream, time in times.items()}
-    return _up_to(query, times, Constant(wanted, type_)), {**clock.now, **dict.fromkeys(keys, wanted)}
+    ends = {stream: (time, Constant(wanted, type_)) for stream, time in times.items()}
+    return _up_to(query, ends), {**clock.now, **dict.fromkeys(keys, wanted)}
+
+
+def query_at_batch(query: LogicalQuery, clock: EventTimeClock, batch: int) -> tuple[LogicalQuery, EventTimeVector]:
+    """A query over the rows that there were after a batch, and the event times that it saw: none is run again."""
+    moment = clock.after_batch(batch)
+    ends = {stream: (ROW, Constant(moment.get(row_number_key(stream), 0), ROW.type)) for stream in streams_of(query)}
+    return _up_to(query, ends), moment
 
 
 def _times(query: LogicalQuery, schema: Schema, name: str) -> dict[str, Column]:
@@ -125,15 +133,16 @@ def _times(query: LogicalQuery, schema: Schema, name: str) -> dict[str, Column]:
     return times
 
 
-def _up_to(query: LogicalQuery, times: Mapping[str, Column], instant: Constant) -> LogicalQuery:
-    """A query over the rows of each stream that are not later than an instant."""
+def _up_to(query: LogicalQuery, ends: Mapping[str, tuple[Column, Constant]]) -> LogicalQuery:
+    """A query over the rows of each stream whose time is not later than the end given, or that have none."""
 
     def change(block: Block) -> Block:
         conditions = [block.where]
         for source, item in enumerate(block.inputs):
-            if isinstance(item, StreamInput) and item.stream in times:
-                time = replace(times[item.stream], source=source)
-                there = call("or", call("is_null", time), call("<=", time, instant))
+            if isinstance(item, StreamInput) and item.stream in ends:
+                time, end = ends[item.stream]
+                time = replace(time, source=source)
+                there = call("or", call("is_null", time), call("<=", time, end))
                 conditions.append(normal_form(there))
         return replace(block, where=conjunction(*conditions))
 

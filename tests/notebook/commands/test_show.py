@@ -193,3 +193,15 @@ def test_verified_answers(run, shell, session):
     ]
     assert shell.user_ns["rows"]["n"].tolist() == [7]
     assert run("%argus verify").text.splitlines()[-1] == "windowed: not verifiable: no window clause (0.0 s)"
+
+
+def test_answers_of_the_past_and_what_came_between(run, session):
+    session.register("SELECT big", "big", "spark")
+    assert "big as it was after batch 2" in run("%argus results big --batch 2").text
+    assert (
+        "what big has more (1) and less (-1) after batch 5 than after batch 3"
+        in run("%argus results big --diff 3 5").text
+    )
+    assert run("%argus results big --diff 3 -o changed").error is None
+    assert "one batch or two" in run("%argus results big --diff 1 2 3").stdout
+    assert "are of the answer" in run("%argus results big --diff 1 --batch 2").stdout

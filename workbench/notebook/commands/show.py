@@ -47,6 +47,8 @@ ROWS, BARS, POINTS = 10, 30, 1_000
         "--since", metavar="WHEN", help="only changes after this batch, or since a day or time of the stream: yesterday"
     ),
     argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
+    argument("--batch", type=int, metavar="K", help="the answer as it was after batch K; 0 is the history"),
+    argument("--diff", type=int, nargs="+", metavar="K", help="what came and went from batch K to another"),
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
     argument("--where", metavar="CONDITION", help="only rows that satisfy it, in quotes: 'amount > 500'"),
@@ -65,6 +67,8 @@ ROWS, BARS, POINTS = 10, 30, 1_000
         "%argus results big_transfers --limit 20 --chart amount",
         "%argus results big_transfers --changes --since 3",
         "%argus results big_transfers --since yesterday",
+        "%argus results big_transfers --batch 3",
+        "%argus results big_transfers --diff 3 5",
     ),
 )
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -73,12 +77,14 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     limit = max(0, ROWS if arguments.limit is None else arguments.limit)
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
-    refined = any(given is not None for given in (arguments.at, arguments.sort, arguments.where))
+    refined = any(given is not None for given in (arguments.at, arguments.batch, arguments.sort, arguments.where))
     if arguments.since is not None:
         arguments.changes = True
-    if arguments.changes and refined:
+    if (arguments.changes or arguments.diff) and refined:
         hint = "--changes shows all changes; with -o VAR they can be sorted and chosen in pandas"
-        raise MagicError("--at, --sort and --where are of the answer, not of its changes", hint=hint)
+        raise MagicError("--at, --batch, --sort and --where are of the answer, not of its changes", hint=hint)
+    if arguments.diff and (arguments.changes or arguments.chart is not None or len(arguments.diff) > 2):
+        raise MagicError("--diff takes one batch or two, and shows rows", hint="--diff 3 5")
     if arguments.changes and arguments.chart:
         raise MagicError("changes are drawn as rows by batch, without a column", hint="--changes --chart")
     if arguments.changes:
@@ -89,14 +95,21 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         shown = latest_changes(rows, limit)
         title = f"latest changes of {query.name} since {_since(query, batch, arguments.since)}"
         total = len(rows)
+    elif arguments.diff:
+        rows = query.diff(*arguments.diff)
+        first, then = arguments.diff[0], arguments.diff[1] if len(arguments.diff) > 1 else last
+        shown, total = rows.head(limit), len(rows)
+        title = f"what {query.name} has more (1) and less (-1) after batch {then} than after batch {first}"
     elif refined or (arguments.chart is not None and query.status == "active"):
-        total = query.count(at=arguments.at, where=arguments.where)
+        moments = {"at": arguments.at, "batch": arguments.batch}
+        past = {name: given for name, given in moments.items() if given is not None}
+        total = query.count(**past, where=arguments.where)
         bars = BARS if arguments.limit is None else limit
         most = limit if arguments.chart is None else max(bars, POINTS if arguments.limit is None else 0)
         # All rows are fetched only for a variable.
         first = total if arguments.output is not None else most
         by = {"sort": arguments.sort, "descending": arguments.desc, "where": arguments.where}
-        rows = query.head(first, at=arguments.at, **by)
+        rows = query.head(first, **past, **by)
         shown, title = rows.head(most), _title(context, query, arguments)
     else:
         show_result(context, query, limit, arguments.output)
@@ -114,6 +127,7 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:
     """Of which batch or instant an answer is, and which of its rows are meant."""
     when = f"at {arguments.at}" if arguments.at is not None else as_of(query, context.session.batch)
+    when = when if arguments.batch is None else f"as it was after batch {arguments.batch}"
     by = f", by {arguments.sort}" if arguments.sort is not None else ""
     return f"{query.name} {when}{by}" + (f", where {arguments.where}" if arguments.where is not None else "")
 
