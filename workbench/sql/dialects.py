@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any
 
 
 class Preferred(Enum):
@@ -132,6 +133,12 @@ class Dialect:
         interval_texts: whether intervals of one text were compared.
         differs: whether what is evaluated may mean something else there, which is refused by ``binder.differences``.
         greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
+        functions_without_call: names that are functions without parentheses, whatever columns there are; the parser
+            takes them for columns.
+        trailing_commas: whether a comma may end a list.
+        doubles_quotes: whether a quote that stands twice in a text in quotes is one.
+        has_rlike: whether RLIKE and its like are operators; else they may be names.
+        exports_state: whether EXPORT_STATE may stand behind an aggregate, which is refused.
         has_lambdas: whether ``x -> …`` is a lambda, also in arguments of functions; else the arrow reads JSON.
         isnull_is_operator: whether ISNULL and NOTNULL stand behind a value.
         texts_as_in_spark: whether RIGHT and SPLIT_PART are read of all arguments; else of constant numbers.
@@ -229,6 +236,11 @@ class Dialect:
     interval_texts: bool = False
     differs: bool = True
     greatest_differs: bool = False
+    functions_without_call: frozenset[str] = frozenset()
+    trailing_commas: bool = False
+    doubles_quotes: bool = False
+    has_rlike: bool = True
+    exports_state: bool = False
     has_lambdas: bool = True
     isnull_is_operator: bool = False
     texts_as_in_spark: bool = False
@@ -256,182 +268,113 @@ class Dialect:
     intervals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def _dialect(name: str, flags: str, **fields: Any) -> Dialect:
+    """A record; ``flags``: the fields that are true."""
+    given: dict[str, Any] = dict.fromkeys(flags.split(), True) | fields
+    return Dialect(name=name, **given)
+
+
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
-_SPARK = Dialect(
-    name="spark",
-    exact=True,
-    alias_in_select_list=True,
+_SPARK = _dialect(
+    "spark",
+    "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero "
+    "timestamp_is_instant names_in_formats trunc_by_name interval_texts texts_as_in_spark "
+    "literals_have_signs has_binary explodes pivots lists_any_values difference_of_dates_is_interval "
+    "rounds_intervals doubles_quotes",
     alias_in_order=Preferred.ALIAS,
-    floor_is_integer=True,
-    root_of_negative_is_nan=True,
     sign="double",
     decimal_digits=(10, 0),
-    substring_from_zero=True,
-    timestamp_is_instant=True,
-    names_in_formats=True,
-    trunc_by_name=True,
     trunc_to_day=False,
     unit_is_given=False,
     like_escape="\\",
     several_groupings_of_nothing=False,
     arrays_keep_nulls=False,
-    interval_texts=True,
     differs=False,
-    texts_as_in_spark=True,
-    literals_have_signs=True,
-    has_binary=True,
-    explodes=True,
-    pivots=True,
-    lists_any_values=True,
     date_diff="whole units",
-    difference_of_dates_is_interval=True,
-    rounds_intervals=True,
     intervals={"make_dt_interval": ("DAY", "HOUR", "MINUTE", "SECOND"), "make_ym_interval": ("YEAR", "MONTH")},
 )
-DUCKDB = Dialect(
-    name="duckdb",
-    exact=True,
-    alias_in_where=True,
-    alias_in_select_list=True,
-    last_alias_counts=True,
+DUCKDB = _dialect(
+    "duckdb",
+    "exact alias_in_where alias_in_select_list last_alias_counts using_stays_in_place narrow_literals "
+    "follows_ieee root_of_negative_is_nan power_of_one_is_one sign_of_nan_is_zero rounds_in_double "
+    "length_of_arrays offset_in_texts takes_last_instant day_of_week epoch_is_double full_names_of_days "
+    "floor_of_integer_is_double concat_skips_nulls array_of_subquery extremes_skip_nulls count_if_is_sum "
+    "median_cuts_decimals date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator "
+    "fields_have_names places_from_one joined_nulls_are_null finds_beside_nulls generates_series pivots "
+    "pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state",
     alias_in_order=Preferred.COLUMN,
-    using_stays_in_place=True,
     column_of_function="",
-    narrow_literals=True,
     decimal_quotient=Quotient.DOUBLE,
     average=Quotient.DOUBLE,
-    follows_ieee=True,
-    root_of_negative_is_nan=True,
-    power_of_one_is_one=True,
     sign="integer",
-    sign_of_nan_is_zero=True,
-    rounds_in_double=True,
     cast_to_integer=Rounding.BY_TYPE,
     truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
     log="log10",
-    length_of_arrays=True,
-    offset_in_texts=True,
     subtracts_instants=None,
-    takes_last_instant=True,
-    day_of_week=True,
-    epoch_is_double=True,
-    full_names_of_days=True,
-    floor_of_integer_is_double=True,
-    concat_skips_nulls=True,
-    array_of_subquery=True,
-    extremes_skip_nulls=True,
-    count_if_is_sum=True,
-    median_cuts_decimals=True,
-    date_plus_interval_is_time=True,
-    clock_in_intervals=True,
-    interval_texts=True,
-    isnull_is_operator=True,
-    fields_have_names=True,
-    places_from_one=True,
-    joined_nulls_are_null=True,
-    finds_beside_nulls=True,
-    generates_series=True,
-    pivots=True,
-    pivots_on=True,
     json_arrows="json_text_in_duckdb",
-    json_keys_as_they_are=True,
-    at_time_zone=True,
-    keeps_offset=True,
-    iso_weeks=True,
     date_diff="borders",
     intervals={f"to_{unit.lower()}s": (unit,) for unit in _UNITS},
 )
-_POSTGRES = Dialect(
-    name="postgres",
-    exact=True,
+_POSTGRES = _dialect(
+    "postgres",
+    "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
+    "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
+    "takes_last_instant day_of_week floor_of_integer_is_double concat_skips_nulls compares_rows "
+    "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
+    "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions "
+    "generates_series at_time_zone iso_weeks bucket_of_date_is_time",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
-    names_calls=True,
     column_of_function="",
-    column_of_alias=True,
     orders_by_bytes=False,
     decimal_quotient=Quotient.NUMERIC,
     average=Quotient.NUMERIC,
-    rounds_integers_as_double=True,
-    power_of_one_is_one=True,
-    sign_of_nan_is_zero=True,
-    nullif_is_widened=True,
-    extract_is_numeric=True,
     cast_to_integer=Rounding.BY_TYPE,
-    checks_number_texts=True,
     truth_texts=TruthTexts(" \t\n\r\f\v", "t tr tru true y ye yes on 1", "f fa fal fals false n no of off 0"),
     log="log10",
-    offset_in_texts=True,
-    subtracts_instants=True,
-    takes_last_instant=True,
-    day_of_week=True,
-    floor_of_integer_is_double=True,
-    concat_skips_nulls=True,
-    compares_rows=True,
     like_escape="\\",
-    array_of_subquery=True,
-    distinct_arrays_are_sorted=True,
-    level_of_subqueries=True,
-    date_plus_interval_is_time=True,
-    clock_in_intervals=True,
-    interval_texts=True,
     has_lambdas=False,
-    isnull_is_operator=True,
-    places_from_one=True,
-    arrays_have_dimensions=True,
-    generates_series=True,
     json_arrows="json_text",
-    at_time_zone=True,
-    iso_weeks=True,
-    bucket_of_date_is_time=True,
+    has_rlike=False,
+    functions_without_call=frozenset({"user", "current_role", "system_user"}),
 )
-ORACLE = Dialect(
-    name="oracle",
+ORACLE = _dialect(
+    "oracle",
+    "with_is_recursive empty_text_is_null remainder_by_zero_is_dividend greatest_of_null_is_null "
+    "substring_from_zero date_has_time times_by_setting months_keep_last_day compares_rows "
+    "variance_of_one_is_zero lists_any_values rounds_intervals",
     sign="double",
     alias_in_having=Preferred.COLUMN,
     group_by_position=False,
-    with_is_recursive=True,
-    empty_text_is_null=True,
     cast_to_integer=Rounding.HALF_AWAY,
     decimal_digits=(38, 10),
-    remainder_by_zero_is_dividend=True,
-    greatest_of_null_is_null=True,
     log=None,
-    substring_from_zero=True,
-    date_has_time=True,
-    times_by_setting=True,
-    months_keep_last_day=True,
     integer_widths=False,
-    compares_rows=True,
-    variance_of_one_is_zero=True,
     differs=False,
-    lists_any_values=True,
-    rounds_intervals=True,
+    functions_without_call=frozenset(
+        {"user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"}
+    ),
 )
-BIGQUERY = Dialect(
-    name="bigquery",
+BIGQUERY = _dialect(
+    "bigquery",
+    "timestamp_is_instant floor_of_integer_is_double array_of_subquery trailing_commas",
     truth_texts=TruthTexts("", "true", "false"),
-    timestamp_is_instant=True,
     integer_widths=False,
-    floor_of_integer_is_double=True,
     like_escape="\\",
-    array_of_subquery=True,
 )
-TRINO = Dialect(
-    name="trino",
-    follows_ieee=True,
-    root_of_negative_is_nan=True,
+TRINO = _dialect(
+    "trino",
+    "follows_ieee root_of_negative_is_nan compares_rows",
     truth_texts=TruthTexts("", "t true 1", "f false 0"),
-    compares_rows=True,
 )
 
 DIALECTS: Mapping[str, Dialect] = {
     record.name: record
     for record in (
         _SPARK,
-        replace(_SPARK, name="spark2"),
+        replace(_SPARK, name="spark2", doubles_quotes=False),
         replace(_SPARK, name="databricks"),
-        replace(_SPARK, name="hive", greatest_differs=True),
+        replace(_SPARK, name="hive", doubles_quotes=False, greatest_differs=True),
         DUCKDB,
         _POSTGRES,
         ORACLE,

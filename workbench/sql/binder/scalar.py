@@ -44,12 +44,6 @@ _UNSTEADY = (exp.CurrentTime, exp.CurrentDatetime, exp.Rand, exp.Randn, exp.Uuid
 _UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localtimestamp", "rownum", "sys_guid",
                    "monotonically_increasing_id"}  # fmt: skip
 
-_WITHOUT_CALL = {
-    "postgres": {"user", "current_role", "system_user"},
-    "oracle": {"user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"},
-}
-"""Names that are functions without parentheses there, whatever columns there are; the parser takes them for columns."""
-
 _LABELS: dict[type[exp.Expr], str] = {
     exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
     exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
@@ -157,7 +151,7 @@ class ScalarBinder:
         if (
             not node.table
             and not node.this.args.get("quoted")
-            and node.name.lower() in _WITHOUT_CALL.get(self.dialect, ())
+            and node.name.lower() in self.rules.functions_without_call
         ):
             self.source.refuse(f"{node.name.upper()} in {self.dialect}", node, "in quotes it is the name of a column")
         whole = None if node.table and not node.args.get("db") and self.scope.has(node) else column_before_field(node)

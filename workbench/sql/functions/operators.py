@@ -36,6 +36,7 @@ from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text, computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
+from workbench.sql.syntax.dialects import ONLY_POSTGRES
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -268,11 +269,15 @@ def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: e
     return "".join(result)
 
 
-@reads(exp.Collate, parts="this expression")
+@reads(
+    exp.Collate,
+    parts="this expression",
+    dialects=ONLY_POSTGRES,
+    what="COLLATE",
+    hint="texts are in the order of their bytes; compare UPPER(x)",
+)
 def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
     """A text before COLLATE "C", the order of bytes, in which all texts are here."""
-    if b.dialect != "postgres":
-        b.source.refuse("COLLATE", node, "texts are in the order of their bytes; compare UPPER(x)")
     if not is_order_of_bytes(node.expression):
         hint = 'texts are in the order of their bytes: leave it out, or write COLLATE "C"'
         b.source.refuse(f"COLLATE {node.expression.name}", node, hint)

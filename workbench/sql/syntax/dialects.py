@@ -91,10 +91,11 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     for token in tokens:
         if token.token_type is TokenType.TIMESTAMPTZ and token.text.upper() == "TIMESTAMP":
             token.token_type = TokenType.TIMESTAMP
+    rules = DIALECTS[dialect]
     for token, following in pairwise(tokens):
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR
-        no_operator = dialect == "postgres" and token.token_type is TokenType.RLIKE and token.text.isalpha()
+        no_operator = not rules.has_rlike and token.token_type is TokenType.RLIKE and token.text.isalpha()
         if no_operator and following.token_type is not TokenType.L_PAREN:
             token.token_type = TokenType.VAR
     return as_calls(with_whole_intervals(tokens))
@@ -104,7 +105,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
 def _tokenizer(dialect: str, loop_head: bool = False) -> type[Tokenizer]:
     base = sqlglot.Dialect.get_or_raise(dialect).tokenizer_class
     changes: dict[str, object] = {}
-    if dialect in ("spark", "databricks"):
+    if DIALECTS[dialect].doubles_quotes:
         changes["STRING_ESCAPES"] = [*base.STRING_ESCAPES, "'", '"']
     if loop_head:
         changes["COMMENTS"] = [comment for comment in base.COMMENTS if comment != "--"]

@@ -31,8 +31,6 @@ _ENDING = {
 _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OPENING = {TokenType.L_PAREN, TokenType.COMMA}
 _OPERANDS = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING}
-_TRAILING_COMMAS = {"bigquery", "clickhouse", "duckdb", "snowflake"}
-"""Dialects in which a comma may end a list."""
 
 
 def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseError) -> SqlError:
@@ -115,11 +113,11 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
             quoted = exp.to_identifier(word.text, quoted=True).sql(source.dialect)
             what = f"nothing that {word.text.upper()} belongs to stands after it"
             raise _error_at(word, what, source, f"a column that is called so stands in quotes: {quoted}")
-        if source.dialect == "duckdb" and word.text.upper() == "EXPORT_STATE":
+        if source.rules.exports_state and word.text.upper() == "EXPORT_STATE":
             what = "EXPORT_STATE is not supported"
             raise UnsupportedError(what, **source.span(word.start, word.end + 1), hint="leave it out: it is no alias")
     for token, following in zip(statement, [*statement[1:], None], strict=True):
-        comma = token.token_type is TokenType.COMMA and source.dialect not in _TRAILING_COMMAS
+        comma = token.token_type is TokenType.COMMA and not source.rules.trailing_commas
         if not (comma or token.token_type is TokenType.ON):
             continue
         if following is None:
