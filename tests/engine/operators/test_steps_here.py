@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from workbench import Session
 from workbench.engine.limits import Limits
 from workbench.engine.operators.filter_and_write import Answer
 from workbench.engine.operators.runner import Runner
@@ -113,3 +114,26 @@ def test_an_interrupt_stops_a_step(workers: Workers, tmp_path: Path) -> None:
     with pytest.raises(Interrupted) as stopped, interrupts.stoppable():
         runner.run({"G": job(endless)}, ["G"])
     assert isinstance(stopped.value.__cause__, Cancelled) and not workers.jobs
+
+
+@pytest.mark.parametrize(
+    "sql", ["SUM(f(x)) AS s FROM t", "x, SUM(f(x)) OVER () AS s FROM t", "f(x) AS s FROM t UNION ALL SELECT x FROM t"]
+)
+def test_a_step_that_calls_a_function_of_the_analyst_says_so(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
+    made: list[bool] = []
+
+    def noted(runner: Runner, step: Callable[[int], ArrowBatches], *given: object) -> Job:
+        job_ = original(runner, step, *given)  # type: ignore[arg-type]
+        assert isinstance(job_, StepJob)
+        made.append(job_.calls)
+        return job_
+
+    original = Runner.task_job
+    monkeypatch.setattr(Runner, "task_job", noted)
+    with Session(InProcess()) as session:
+        session.add_stream("t", pa.table({"x": [1.0, 2.0]}), history=1, batch=1)
+        session.add_function("f", lambda x: 2 * x, returns="double")
+        query = session.register(f"SELECT {sql}")
+        assert made == [True]
+        session.run(1)
+        assert query.result()["s"].sum() in (6.0, 9.0, 12.0)

@@ -127,7 +127,9 @@ class Runner:
         frame = frame if tasks is None else frame.coalesce(tasks)
         return filter_and_write_job(frame, self.filter_and_write(plan))
 
-    def task_job(self, step: Callable[[int], ArrowBatches], tasks: int, schema: str, plan: TreePlan) -> Job:
+    def task_job(
+        self, step: Callable[[int], ArrowBatches], tasks: int, schema: str, plan: TreePlan, calls: bool = False
+    ) -> Job:
         """The job of a step that makes a root's rows, which go through the tree's filter.
 
         Where Spark has nothing to evaluate in between, all of it is done by its Python workers.
@@ -137,19 +139,20 @@ class Runner:
             tasks: how many tasks run it.
             schema: of the rows, in Spark's DDL.
             plan: the tree's plan.
+            calls: whether the step calls functions of the analyst.
         """
         if evaluated(plan):
             view = self.bind(plan, "made", run_tasks(self.spark, tasks, step, schema))
             return self.sql_job(f"SELECT * FROM {view}", plan)
         write = self.filter_and_write(plan)
-        return self.step_job(lambda task: write(step(task)), tasks, plan)
+        return self.step_job(lambda task: write(step(task)), tasks, plan, calls)
 
-    def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan) -> StepJob:
-        """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM."""
-        calls = [*plan.filter.filter.calls]
-        if isinstance(plan, AggregatePlan):
-            calls += [call for own in (plan.grouped, plan.grouped.anew) if own is not None for call in own.calls]
-        return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", bool(calls))
+    def step_job(
+        self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False
+    ) -> StepJob:
+        """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM; see ``task_job``."""
+        calls = calls or bool(plan.filter.filter.calls)
+        return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", calls)
 
     def frame_job(
         self, frame: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str, plan: TreePlan

@@ -49,7 +49,8 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
     def make() -> Job:
         if not any(map(operands, change.inputs.values())):
             step = partial(change.of_task, scans=scans)
-            return runner.task_job(lambda task: step(job_input.read(task, tasks)), tasks, change.ddl, plan)
+            calls = bool(change.functions)
+            return runner.task_job(lambda task: step(job_input.read(task, tasks)), tasks, change.ddl, plan, calls)
         frames = []
         for at, scan in scans.items():
             rows = change_frame(runner.spark, job_input, at, scan, tasks)

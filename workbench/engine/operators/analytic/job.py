@@ -70,8 +70,11 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
         def change(ordered: Iterable[pa.RecordBatch]) -> ArrowBatches:
             yield evaluated_change(ordered, values, schema, called)
 
+        def rows(task: int) -> ArrowBatches:
+            return change(step.change(job_input.read(task)))
+
         if not operands(inputs):
-            return runner.task_job(lambda task: change(step.change(job_input.read(task))), 1, layout.ddl(names), plan)
+            return runner.task_job(rows, 1, layout.ddl(names), plan, bool(called))
         ordered = job_input.run(runner.spark, 1, step.change, step.ddl).selectExpr("*", *operands(inputs))
         return runner.frame_job(ordered, change, layout.ddl(names), plan)
 

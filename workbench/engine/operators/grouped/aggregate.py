@@ -112,7 +112,8 @@ class _Aggregate:
         if self.tasks > 1 or not reads_stored_columns(self.grouped):
             return self.runner.frame_job(self._fragments(job_input, scans), step, ddl, self.plan)
         made = self._stored_fragments(scans)
-        return self.runner.task_job(lambda task: step(made.of(job_input.read(task))), 1, ddl, self.plan)
+        calls = any(plan.calls for plan in (self.grouped, self.grouped.anew) if plan is not None)
+        return self.runner.task_job(lambda task: step(made.of(job_input.read(task))), 1, ddl, self.plan, calls)
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
         """The fragments of the change, those of a group in one task."""
