@@ -147,9 +147,7 @@ class Runner:
         write = self.filter_and_write(plan)
         return self.step_job(lambda task: write(step(task)), tasks, plan, calls)
 
-    def step_job(
-        self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False
-    ) -> StepJob:
+    def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False) -> StepJob:
         """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM; see ``task_job``."""
         calls = calls or bool(plan.filter.filter.calls)
         return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", calls)
