@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pandas as pd
 import pytest
+from effort import calls
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import SqlError
@@ -111,6 +112,13 @@ def test_what_is_long_or_deep_is_planned_and_shown(what: str) -> None:
     planned = Planner(Options(), Catalog()).register(Network(), "q", logical, sql, "spark")
     view = NetworkView(planned.network)
     assert view.to_text() and view.to_dot() and str(planned.explanation)
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "||"])
+def test_the_work_of_binding_grows_as_the_text(sign: str) -> None:
+    short, long = (f"SELECT {chain(sign, 's' if sign == '||' else 'a', count)} FROM r" for count in (100, 400))
+    bind(short, "spark", SCHEMA)
+    assert calls(lambda: bind(long, "spark", SCHEMA))[1] < 6 * calls(lambda: bind(short, "spark", SCHEMA))[1]
 
 
 @pytest.mark.parametrize("what", with_marks(REFUSED))

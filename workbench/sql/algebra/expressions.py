@@ -103,6 +103,14 @@ class Call(Interned):
         return f"{json.dumps(self.function)}({','.join(map(identity, self.arguments))}):{self.type}"
 
     @cached_property
+    def _columns(self) -> frozenset[Column]:
+        return frozenset[Column]().union(*map(columns, self.arguments))
+
+    @cached_property
+    def _calls(self) -> frozenset[str]:
+        return frozenset([self.function]).union(*map(calls, self.arguments))
+
+    @cached_property
     def _text(self) -> str:
         match self:
             case Call("variable", (Constant(name),)):
@@ -152,15 +160,23 @@ class AggregateCall:
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and all below it, parents first."""
-    yield expression
-    if isinstance(expression, Call):
-        for argument in expression.arguments:
-            yield from walk(argument)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, Call):
+            waiting += reversed(part.arguments)
 
 
 def columns(expression: Expression) -> frozenset[Column]:
     """Every column the expression reads."""
-    return frozenset(part for part in walk(expression) if isinstance(part, Column))
+    match expression:
+        case Column():
+            return frozenset([expression])
+        case Constant():
+            return frozenset()
+        case Call():
+            return expression._columns
 
 
 def sources(expression: Expression) -> frozenset[int]:
@@ -170,7 +186,7 @@ def sources(expression: Expression) -> frozenset[int]:
 
 def calls(expression: Expression) -> frozenset[str]:
     """Names of all functions called in the expression."""
-    return frozenset(part.function for part in walk(expression) if isinstance(part, Call))
+    return expression._calls if isinstance(expression, Call) else frozenset()
 
 
 def map_columns(expression: Expression, change: Callable[[Column], Expression]) -> Expression:
