@@ -134,3 +134,10 @@ def test_an_explanation_survives_the_catalog() -> None:
     told = decision("J1", rule=Rule.SUBSUMES, reason="still to be tested: x", candidates=CANDIDATES)
     explanation = Explanation("mine", (told, new()), ("a note",))
     assert Explanation.from_rows("mine", explanation.rows()) == explanation
+
+
+def test_an_explanation_among_queries_names_no_others() -> None:
+    decisions = decision(shared_with=("gone", "kept")), decision("S3", shared_with=("gone",))
+    explanation = ExplanationView("q", decisions).among({"kept", "q"})
+    assert [one.shared_with for one in explanation.decisions] == [("kept",), ()]
+    assert "gone" not in f"{explanation}{explanation._repr_html_()}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from html import escape
 
 from workbench.explain.node_view import SYMBOLS
@@ -34,6 +35,14 @@ class ExplanationView(Explanation):
     def of(explanation: Explanation) -> ExplanationView:
         """The same decisions, to be shown."""
         return ExplanationView(explanation.query, explanation.decisions, explanation.notes)
+
+    def among(self, queries: Container[str]) -> ExplanationView:
+        """The same, with no query that others than these were: what was dropped shares nothing any more."""
+        decisions = (
+            replace(decision, shared_with=tuple(name for name in decision.shared_with if name in queries))
+            for decision in self.decisions
+        )
+        return replace(self, decisions=tuple(decisions))
 
     def __str__(self) -> str:
         """First what is shared, then every node with what was considered for it, then the notes."""

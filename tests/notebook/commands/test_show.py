@@ -205,3 +205,14 @@ def test_answers_of_the_past_and_what_came_between(run, session):
     assert run("%argus results big --diff 3 -o changed").error is None
     assert "one batch or two" in run("%argus results big --diff 1 2 3").stdout
     assert "are of the answer" in run("%argus results big --diff 1 --batch 2").stdout
+
+
+@pytest.mark.parametrize(("end", "begins"), [(".svg", "<svg"), (".dot", "digraph"), (".TXT", "")])
+def test_a_network_is_written_to_a_file(run, session, tmp_path, end, begins):
+    session.register("SELECT big", "big", "spark")
+    file = tmp_path / f"network{end}"
+    assert str(file) in run(f"%argus plan big --save {file}").text
+    assert file.read_text(encoding="utf-8").startswith(begins) and file.stat().st_size
+    assert [*tmp_path.iterdir()] == [file]
+    assert "no drawing that can be written" in run(f"%argus plan --save {tmp_path / 'network.gif'}").stdout
+    assert "could not write" in run(f"%argus plan --save {tmp_path / 'missing' / 'network.svg'}").stdout

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from workbench.engine.answers import whole_file
+from workbench.engine.spark.failures import translate_errors
 from workbench.explain.explanation import is_shared
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import answer_chart, changes_chart
@@ -27,7 +31,7 @@ from workbench.notebook.display import (
     table,
     together,
 )
-from workbench.notebook.drawing import picture
+from workbench.notebook.drawing import picture, render_svg
 
 if TYPE_CHECKING:
     from workbench.explain.describe import NetworkView
@@ -35,6 +39,12 @@ if TYPE_CHECKING:
     from workbench.session.query import Query
 
 QUERY = argument("query", metavar="QUERY", completes="query", help="its name")
+DRAWN: Mapping[str, Callable[[NetworkView, str | None, bool], str]] = {
+    ".svg": lambda network, query, full: render_svg(network.to_dot(query=query, full=full)),
+    ".dot": lambda network, query, full: network.to_dot(query=query, full=full),
+    ".txt": lambda network, query, full: network.to_text(query),
+}
+"""What is written of a network, by the end of the file's name."""
 ROWS, BARS, POINTS = 10, 30, 1_000
 """Rows that are shown where no number is given: of a table, and of a chart as bars or as points of a line."""
 
@@ -216,13 +226,22 @@ def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "plan",
     argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to stress"),
     argument("--full", action="store_true", help="draw every node of a large network"),
-    examples=("%argus plan", "%argus plan big_transfers"),
+    argument("--save", metavar="FILE", help="write the drawing to a file: .svg, .dot for Graphviz, or .txt"),
+    examples=("%argus plan", "%argus plan big_transfers", "%argus plan --save network.svg"),
 )
 def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Draw the query network; with a query, stress what that query is computed by."""
     session = context.session
-    query = None if arguments.query is None else session.query(arguments.query).name
-    show(picture(session.network, query, arguments.full))
+    network, query = session.network, None if arguments.query is None else session.query(arguments.query).name
+    if arguments.save is None:
+        show(picture(network, query, arguments.full))
+        return
+    file = Path(arguments.save).expanduser()
+    if file.suffix.lower() not in DRAWN:
+        raise MagicError(f"{file} is no drawing that can be written", hint=f"end its name with {', '.join(DRAWN)}")
+    with translate_errors(f"write {file}"), whole_file(file) as part:
+        part.write_text(DRAWN[file.suffix.lower()](network, query, arguments.full), encoding="utf-8")
+    show(f"{file} has the network" + (f", with {query} stressed" if query is not None else ""))
 
 
 @command("explain", QUERY, examples=("%argus explain big_transfers",))

@@ -6,7 +6,7 @@ from html import escape
 
 import ipywidgets
 
-from workbench.explain.explanation import headline, is_shared, node_title, rule_text, sign, status, why
+from workbench.explain.explanation import ExplanationView, headline, is_shared, node_title, rule_text, sign, status, why
 from workbench.explain.text import counted, listed, milliseconds
 from workbench.notebook.display import Shown, explained
 from workbench.notebook.panel.markup import grid, marked, tag
@@ -40,7 +40,13 @@ class SharingView(View):
     def static_view(self) -> Shown:
         """The explanation of the query that is looked at, or else of the last one."""
         query = self.chooser.query or next(reversed(list(self.session.queries.values())), None)
-        return Shown("no queries yet", "<p>no queries yet</p>") if query is None else explained(query.explain())
+        if query is None:
+            return Shown("no queries yet", "<p>no queries yet</p>")
+        return explained(self._explanation(query))
+
+    def _explanation(self, query: Query) -> ExplanationView:
+        """The decisions of a query; of those it shared with, the queries that are still there."""
+        return query.explain().among(self.session.queries)
 
     def _chosen(self) -> None:
         self.step_list.selected = ""
@@ -50,7 +56,8 @@ class SharingView(View):
         query = self.chooser.query
         if query is None:
             return
-        decisions = query.explain().decisions
+        explanation = self._explanation(query)
+        decisions = explanation.decisions
         self.step_list.rows = [
             {
                 "key": decision.node,
@@ -64,8 +71,8 @@ class SharingView(View):
             }
             for i, decision in enumerate(decisions, start=1)
         ]
-        notes = "".join(f"<li>{escape(note)}</li>" for note in query.explain().notes)
-        self._head.value = f"<p>{escape(headline(query.explain()))}. {self._saved(query)}</p>" + (
+        notes = "".join(f"<li>{escape(note)}</li>" for note in explanation.notes)
+        self._head.value = f"<p>{escape(headline(explanation))}. {self._saved(query)}</p>" + (
             f"<ul>{notes}</ul>" if notes else ""
         )
         if self.step_list.selected not in {decision.node for decision in decisions} and decisions:
@@ -75,7 +82,7 @@ class SharingView(View):
 
     def _show(self) -> None:
         query = self.chooser.query
-        decisions = query.explain().decisions if query is not None else ()
+        decisions = self._explanation(query).decisions if query is not None else ()
         chosen = next((d for d in decisions if d.node == self.step_list.selected), None)
         self._step.value = f'<div class="fixed">{self._details(query, chosen)}</div>' if query and chosen else ""
 
