@@ -75,7 +75,7 @@ class IncrementalStep:
     def evaluate_all(self, threads: Executor, meter: Meter) -> tuple[dict[str, Deltas], list[OperatorReport]]:
         """The change of every tree, and the reports of the operators that had work.
 
-        The operators of one depth are run by one job of Spark: a job costs more than the few rows of an operator.
+        Of each depth, operators over few rows are run by this process, and all others by one job of Spark.
 
         Args:
             threads: prepare several operators at a time.

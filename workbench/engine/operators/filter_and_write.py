@@ -1,9 +1,10 @@
 """Filter-and-write: set the lineage of a root's rows, drop rows that no node keeps, write the others, and count them.
 
-One Spark job does a tree's whole batch: Spark computes the root's rows and the tested expressions, and this step runs
-over them in Arrow batches in Spark's Python workers. It writes the rows to segments by itself and answers with their
-names and counts alone. So a delta of any size never travels through the driver, and is on disk before it is read. Only
-the segments that a task's answer names count: what a failed or lost task wrote is never read.
+One task does a tree's whole batch: Spark computes the root's rows and the tested expressions, where that needs it, and
+this step runs over them in Arrow batches, in a Python worker or, where rows are few, in the driver. It writes the rows
+to segments by itself and answers with their names and counts alone. So a large delta never travels through the driver,
+and is on disk before it is read. Only the segments that a task's answer names count: what a failed or lost task wrote
+is never read.
 
 Rows that cancel each other are not written: of a join of *n* inputs that each replace a row they are 3^n.
 
