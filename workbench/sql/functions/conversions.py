@@ -37,8 +37,11 @@ _BITS = {"tinyint": 8, "smallint": 16, "int": 32}
 """Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
 _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
 """The pattern of a text that is a number in PostgreSQL, but for other bases."""
-_DOUBLE = rf"(?i){_NUMBER}|\A\s*([+-]?inf(inity)?|nan)\s*\z"
-"""The same, of a DOUBLE; NUMERIC has no infinities here, and no NaN."""
+_NUMBERS = {
+    Kind.INTEGER: r"\A\s*[+-]?[0-9]+\s*\z",
+    Kind.DOUBLE: rf"(?i){_NUMBER}|\A\s*([+-]?inf(inity)?|nan)\s*\z",
+}
+"""The same, of an INTEGER and of a DOUBLE; NUMERIC has no infinities here, and no NaN."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
          "try_to_date": DATE, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
 """Functions of one argument that are casts."""
@@ -80,12 +83,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return cast_to_time(b, value, type_, node)
     if type_.kind is Kind.INTEGER and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = _rounded_as(b.rules.cast_to_integer, value)
-    if type_.kind is Kind.INTEGER and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
-        whole = call("rlike", value, Constant(r"\A\s*[+-]?[0-9]+\s*\z", STRING))
-        number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
-        return call("case", whole, number, Constant(None, type_))
     if type_.numeric and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
-        written = call("rlike", value, Constant(_DOUBLE if type_ == DOUBLE else _NUMBER, STRING))
+        written = call("rlike", value, Constant(_NUMBERS.get(type_.kind, _NUMBER), STRING))
         number = cast(call("trim", value, Constant(" \t\n\r\f\v", STRING)), type_)
         return call("case", written, number, Constant(None, type_))
     if type_ == BOOLEAN and value.type == STRING and b.rules.truth_texts is not None:
