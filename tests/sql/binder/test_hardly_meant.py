@@ -9,6 +9,7 @@ import pytest
 from workbench.errors import SqlError, SqlWarning
 from workbench.sql.algebra.types import INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.schema import Schema
 
 SCHEMA = Schema({"T": (("name", STRING), ("amt", INTEGER), ("t", TIMESTAMP)), "U": (("city", STRING), ("k", INTEGER))})
@@ -113,3 +114,19 @@ def test_signs_that_are_none(sql: str, hint: str) -> None:
     with pytest.raises(SqlError) as refused:
         bind(sql, "spark", SCHEMA)
     assert refused.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("items", "names"),
+    [
+        ("name, -- the name\n amt + 1 -- plus\n", ["name", "amt + 1"]),
+        ("amt /* a */ + /* b */ 1", ["amt + 1"]),
+        ("UPPER(name) -- x\n, amt*2 /* z */", ["UPPER(name)", "amt*2"]),
+        ("/* first */ amt+1, -- c\n -- d\n amt  +\n2", ["amt+1", "amt + 2"]),
+        ("CONCAT(name, ' -- no comment /* */')", ["CONCAT(name, ' -- no comment /* */')"]),
+    ],
+)
+def test_comments_are_no_part_of_a_columns_name(items: str, names: list[str]) -> None:
+    query = bind(f"SELECT {items} FROM T", "spark", SCHEMA).query
+    assert isinstance(query, Block)
+    assert [output.name for output in query.outputs] == names

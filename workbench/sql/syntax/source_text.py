@@ -148,7 +148,10 @@ class SourceText:
     # ---- texts -------------------------------------------------------------------------------------------------------
 
     def select_item(self, node: exp.Expr) -> str | None:
-        """The text of the select item that ``node`` is, as the analyst wrote it; ``None`` when its place is unknown."""
+        """The text of the select item that ``node`` is, as the analyst wrote it, without comments.
+
+        ``None`` when its place is unknown.
+        """
         position = self.of(node)["position"]
         if position is None:
             return None
@@ -168,9 +171,17 @@ class SourceText:
         depth = 0
         for token in self.tokens[self._index(start) :]:
             if token.token_type in _ENDS_ITEM and depth == 0 and token.start > position:
-                return " ".join(self.sql[start : token.start].split())
+                return self._without_comments(start, token.start)
             depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
         return None
+
+    def _without_comments(self, start: int, stop: int) -> str:
+        """A part of the text, with one blank for blanks and comments."""
+        text, end = "", start
+        for token in self.tokens[self._index(start) : self._index(stop)]:
+            text += (" " if token.start > end else "") + self.sql[token.start : token.end + 1]
+            end = token.end + 1
+        return " ".join(text.split())
 
     def called(self, node: exp.Expr) -> str | None:
         """The word by which the text calls a function; ``None`` when its place is unknown."""
