@@ -68,9 +68,8 @@ class WiderColumn:
 
     def __str__(self) -> str:
         rows = f"{self.taken:,} quarantined row{'s' * (self.taken != 1)}"
-        came = (
-            f"{rows} {'wait behind the others' if self.waits else 'came in a batch'}" if self.taken else "no row waited"
-        )
+        came = f"{rows} {'wait behind the others' if self.waits else 'came in a batch'}"
+        came = came if self.taken else "no quarantined row was taken in"
         lines = [f"{self.stream}: {self.column} is {self.type}, and was {self.before}; {came}"]
         if self.queries:
             lines.append(f"computed anew, with other types in their answers, SELECT * too: {_listed(self.queries)}")
