@@ -14,7 +14,7 @@ from workbench.streams.stream import Stream
 _EXAMPLES = 3
 _MOST_REASONS = 5
 _WIDEST = 70
-_NO_VALUE = re.compile(r"^(?:(?:after|before|payload)\.)*(\w+): .* is (?:no|beyond) ", re.DOTALL)
+_NO_VALUE = re.compile(r"^(?:(?:after|before|payload)\.)*(\w+): .*\d.* is (?:no|beyond) ", re.DOTALL)
 _PLACE = re.compile(r"^partition \S+, offset \d+: ")
 _OWN = (
     (re.compile(r"^(.{1,60}?): .* (is no |is beyond |does not |is more than )", re.DOTALL), r"\1: … \2"),

@@ -30,6 +30,7 @@ from workbench.streams.files.json_values import text_of
 from workbench.streams.guessing import guess
 from workbench.streams.ingest import declared_types
 from workbench.streams.log import CHUNK_ROWS
+from workbench.streams.number_forms import to_plain
 from workbench.streams.retry import Retried, values_of, waiting_for_column
 from workbench.streams.stream import Stream
 from workbench.streams.widened_columns import WidenedColumn
@@ -139,7 +140,10 @@ def _check(stream: Stream, wide: Stream, new: WidenedColumn, before: DataType) -
 def _suggested(stream: Stream, column: str, before: DataType) -> str:
     """The type that has the values that are there, and those that wait."""
     values = values_of(waiting_for_column(stream.log, column), column)
+    known = stream.log.guesses.get(column)
     texts = pa.array([text_of(value) for value in values if not isinstance(value, bytes)], pa.string())
+    if known is not None and known.type.kind in _NUMBERS:
+        texts = to_plain(texts, known.form)[0].drop_null()
     name, call = display_name(column), f'widen_column("{stream.name}", "{display_name(column)}", …)'
     if not values:
         hint = f"{call} with a type that it is to have"
