@@ -304,7 +304,7 @@ DECLARED = [
     function("floor(number)", whole("floor"), rule=_numeric(_whole)),
     function("ceil(number)", whole("ceil"), rule=_numeric(_whole)),
     function("sign(number)", rule=_numeric(lambda first, rest: DOUBLE)),
-    function("average(total, count)", average, rule=_average, of_null=True),
+    function("average(total, count)", average, rule=_average),
     function(f"{NUMERIC_QUOTIENT}(number, number)", numeric_quotient_sql, rule=_quotient, of_null=True),
     *(function(f"{name}(any, any, any): double", variance(samples, root), of_null=True)
       for name, samples, root in (("variance_samp", True, False), ("variance_pop", False, False),
