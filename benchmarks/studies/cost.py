@@ -167,6 +167,8 @@ def page(measures: Sequence[Measured]) -> str:
     for family in dict.fromkeys(kind.family for kind in kinds()):
         if names := [kind.name for kind in kinds() if kind.family == family and kind.name in off]:
             lines.append(f"- {family}: {'; '.join(names)}")
+    if not off:
+        lines.append("None.")
     return "\n".join(lines) + "\n"
 
 

@@ -8,11 +8,14 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
+from workbench.engine.operators import index_join, lookup
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.band import Band, BandEnd
 from workbench.engine.storage.segments import Segment, write_segments
 from workbench.sql.algebra.expressions import Column
-from workbench.sql.algebra.types import STRING
+from workbench.sql.algebra.types import DATE, STRING
 
 COLUMN_TYPES = {"k": pa.string(), "z": pa.string(), "d": pa.date32(), "id": pa.int64()}
 
@@ -33,12 +36,24 @@ def key(name: str) -> tuple[Column, Column]:
     return Column(name, STRING), Column(name, STRING)
 
 
+def days(low: float, high: float) -> Band:
+    """The band of the days from one row to the other."""
+    end = BandEnd(Column("d", DATE))
+    return Band(end, end, low, high)
+
+
+def few_pairs(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Let joins hand on so few pairs at a time."""
+    for module in (index_join, lookup):
+        monkeypatch.setattr(module, "PAIRS_AT_ONCE", count)
+
+
 def fits(way: AccessPath, a: dict[str, Any], c: dict[str, Any]) -> bool:
     """Whether a way finds a pair, in plain Python."""
     equal = all(a[n] is not None and a[n] == c[n] for n in way.key_columns(0))
-    if way.band is None or not equal:
+    if not way.bands or not equal:
         return equal
-    return None not in (a["d"], c["d"]) and way.band.low <= (c["d"] - a["d"]).days <= way.band.high
+    return None not in (a["d"], c["d"]) and all(b.low <= (c["d"] - a["d"]).days <= b.high for b in way.bands)
 
 
 def written(table: pa.Table, folder: Path) -> tuple[Segment, ...]:

@@ -38,7 +38,7 @@ def looked_up(path: str) -> int:
     """Look into a segment by a key and by time; how many rows were found."""
     rows = open_segment(path)
     hashes, _ = key_hashes([rows.column("id")])
-    by_key = sum(len(at) for _, at in candidates(path, Key(("id",)), KeyRanges.equal(hashes), 100))
+    by_key = sum(len(at) for _, at in candidates(path, Key(("id",)), KeyRanges(hashes), 100))
     return by_key + len(rows_within(path, "d", [Interval(-(10**9), 10**9)]))
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from engine.dated_rows import few_pairs
 
-from workbench.engine.operators import index_join as probe
+from workbench.engine.operators import lookup
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
@@ -89,7 +90,7 @@ def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[An
 def test_every_pair_is_found_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], seed: int, tasks: int
 ) -> None:
-    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 7)
+    few_pairs(monkeypatch, 7)
     monkeypatch.setattr(segments, "HANDED_ON", 10)
     random = Random(seed)
     before = [rows(random, 60, types), rows(random, 50, types)]
@@ -121,7 +122,7 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
     """Also when all hashes are equal."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 7)
+    few_pairs(monkeypatch, 7)
     random = Random(5)
     before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
     change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
@@ -159,7 +160,7 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
     """Also when all hashes are equal: the keys are not compared afterwards."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    monkeypatch.setattr(probe, "PAIRS_AT_ONCE", 3)
+    few_pairs(monkeypatch, 3)
     random, types = Random(3), ["text", "integer"]
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, 20, types)]
@@ -184,7 +185,7 @@ def test_many_candidates_are_tested_early_and_cancel(
 ) -> None:
     """The same rows in all, and where a side has no column in them, fewer on the way: its changed rows cancel."""
     random = Random(seed)
-    monkeypatch.setattr(probe, "CANDIDATES_AT_ONCE", random.choice([5, 10_000]))
+    monkeypatch.setattr(lookup, "CANDIDATES_AT_ONCE", random.choice([5, 10_000]))
     before = [rows(random, 60, types or ["truth"]), rows(random, 50, types or ["truth"])]
     change = [rows(random, 30, types or ["truth"]), rows(random, 20, types or ["truth"])]
     if seed:  # as in a batch: rows of one batch, each once
@@ -203,7 +204,7 @@ def test_many_candidates_are_tested_early_and_cancel(
     schema = pa.schema([*((name, pa.int64()) for name in names), *marks.items()])
     taken = []
     for many in (0, 10**9):
-        monkeypatch.setattr(probe, "MANY_PAIRS", many)
+        monkeypatch.setattr(lookup, "MANY_PAIRS", many)
         batches = found.rows(TaskInput(1, tuple(inputs), (), 0, 1), {**names, **{mark: mark for mark in marks}}, schema)
         total, count = Counter[tuple[int, ...]](), 0
         for *values, weight in (tuple(row.values()) for batch in batches for row in batch.to_pylist()):

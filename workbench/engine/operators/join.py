@@ -70,29 +70,34 @@ def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | N
 def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
     """The job of a join whose pairs are found by key; ``None`` where Spark finds them better."""
     left, right = operator.parents
-    if not plan.access_paths and not plan.semijoins:
+    found = plan.access_paths or plan.semijoins
+    pairs = index_join_of(plan if found else replace(plan, access_paths=(EVERY_PAIR,)), left, right)
+    in_batch = operator.relation is not None  # hydration was asked for, knowing what it costs
+    if not found:
         compared = _pairs_compared(left, right)
-        if operator.relation is not None:  # hydration was asked for, knowing what it costs
+        if in_batch:
             _refuse_pairs(runner, plan, compared)
-        tested_here = left_to_test(plan.join.tested, (EVERY_PAIR,)) is not None
         limits = runner.limits
-        if compared > (limits.pairs_tested_by_index if tested_here else limits.pairs_compared_by_index):
+        if compared > (limits.pairs_compared_by_index if pairs.tests is None else limits.pairs_tested_by_index):
             return None
-        plan = replace(plan, access_paths=(EVERY_PAIR,))
-    pairs = index_join_of(plan, left, right)
     job_input = runner.set_input(plan, operator.batch, operator.segments)
     tasks, many = tasks_for(operator.changed_rows, runner.jobs), operator.changed_rows > ROWS_A_TASK
-    # Pairs that Spark need not see are made by their keys as fast, however many they are.
-    if many and pairs.tests is None:
+    # Pairs that Spark need not see are made by their keys as fast, however many they are; by a bound alone they may be
+    # as many as there are.
+    unkeyed = any(not path.keys for path in pairs.paths)
+    if many and (pairs.tests is None or (found and unkeyed and in_batch)):
         job_input.save()
         count = pairs.count(runner.spark, job_input, tasks)
-        if operator.relation is not None:
+        if in_batch:
             _refuse_pairs(runner, plan, count)
-        if count > runner.limits.pairs_found_per_changed_row * operator.changed_rows:
+        if pairs.tests is None and count > runner.limits.pairs_found_per_changed_row * operator.changed_rows:
             return None
-    if not many and operator.relation is None:
+    if not many and ((found and unkeyed) or not in_batch):
         # A few rows may have pairs enough for all cores.
-        tasks = tasks_for(pairs.count_here(job_input.read()), runner.jobs)
+        count = pairs.count_here(job_input.read())
+        if in_batch:
+            _refuse_pairs(runner, plan, count)
+        tasks = tasks_for(count, runner.jobs)
 
     def make() -> Job:
         if pairs.tests is not None:

@@ -1,4 +1,4 @@
-"""Access paths of a join: by which keys and within which days its pairs are looked up.
+"""Access paths of a join: by which keys and within which bands its pairs are looked up.
 
 A shared join tests only what all of its readers have in common, and that may be little. One reader wants cases of a
 disease within 40 days, anywhere; another wants those at the same place, at any time. Looked up by the disease alone,
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from workbench.engine.physical.band import Band, band_of
+from workbench.engine.physical.band import Band, BandEnd, bands_of
 from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, key_column
 from workbench.network.join_names import JoinNames
 from workbench.network.nodes import Join
@@ -31,25 +31,33 @@ class AccessPath:
 
     Attributes:
         keys: the expressions of both sides that must be equal.
-        band: how far apart in time the two rows may be.
+        bands: how far apart in some orders the two rows may be: one band, or one with a lower bound and one with an
+            upper bound.
     """
 
     keys: tuple[Ends, ...]
-    band: Band | None = None
+    bands: tuple[Band, ...] = ()
 
     def key_columns(self, side: int) -> tuple[str, ...]:
         """The stored columns of a side's key, in the same order for both sides."""
         return tuple(key_column(ends[side]) for ends in self.keys)
 
     def columns(self, side: int) -> tuple[str, ...]:
-        """The stored columns of a side that are compared: the key, and the day where there is a band."""
-        return self.key_columns(side) if self.band is None else (*self.key_columns(side), self.band.day(side))
+        """The stored columns of a side that are compared: the key, and what bands are of."""
+        return tuple(dict.fromkeys([*self.key_columns(side), *(n for b in self.bands for n in b.end(side).columns)]))
+
+    def orders(self, side: int) -> tuple[tuple[BandEnd, tuple[Band, ...]], ...]:
+        """By what rows of a side are in order, and the bands of each: the one with an upper bound first."""
+        bands: dict[BandEnd, tuple[Band, ...]] = {}
+        for band in self.bands:
+            bands[band.end(side)] = (*bands.get(band.end(side), ()), band)
+        return tuple(sorted(bands.items(), key=lambda entry: min(b.steps(1 - side)[1] for b in entry[1])))
 
     def finds(self, other: AccessPath) -> bool:
         """Whether it finds all pairs that the other one finds."""
         if not set(self.keys) <= set(other.keys):
             return False
-        return self.band is None or (other.band is not None and self.band.contains(other.band))
+        return all(any(own.contains(band) for band in other.bands) for own in self.bands)
 
 
 def access_paths(join: Join, required: Collection[PredSet]) -> tuple[AccessPath, ...]:
@@ -71,19 +79,19 @@ def access_paths(join: Join, required: Collection[PredSet]) -> tuple[AccessPath,
 def paths_of_reader(tested: PredSet, names: JoinNames, required: PredSet) -> tuple[AccessPath, ...]:
     """The paths of one reader: one, or where either of several keys must be equal, one for each of these keys."""
     holds = conjunction(tested, rename_predicates(required, names.input))
-    band = band_of(holds)
-    keys = {ends for ends in join_keys(holds) if band is None or not _same_as_band(band, ends)}
+    bands = bands_of(holds)
+    keys = {ends for ends in join_keys(holds) if not any(_same_as_band(band, ends) for band in bands)}
     either = either_keys(holds)
-    if not keys and not either and (band is None or not band.closed):
+    if not keys and not either and not bands:
         return ()
     alternatives = [{ends} for ends in either] or [set()]
-    return tuple(AccessPath(tuple(sorted(keys | some, key=_order)), band) for some in alternatives)
+    return tuple(AccessPath(tuple(sorted(keys | some, key=_order)), bands) for some in alternatives)
 
 
 def _same_as_band(band: Band, ends: Ends) -> bool:
     """Whether an equality requires what the band does: ``d + 1 = d`` and ``d + 2 = d`` can then share a path."""
     compared = tuple({column.name for column in columns(end)} for end in ends)
-    return band.low == band.high and compared == ({band.left}, {band.right})
+    return band.low == band.high and compared == (set(band.left.columns), set(band.right.columns))
 
 
 def _irredundant(paths: Iterable[AccessPath]) -> Iterator[AccessPath]:
@@ -96,21 +104,22 @@ def _irredundant(paths: Iterable[AccessPath]) -> Iterator[AccessPath]:
 
 def _with_merged_bands(paths: Iterable[AccessPath]) -> Iterator[AccessPath]:
     """Paths of equal keys whose bands overlap or meet, as one path."""
-    bands: defaultdict[tuple[tuple[Ends, ...], str, str], list[Band]] = defaultdict(list)
+    bands: defaultdict[tuple[tuple[Ends, ...], BandEnd, BandEnd], list[Band]] = defaultdict(list)
     for path in set(paths):
-        if path.band is None:
-            yield path
-        else:
-            bands[path.keys, path.band.left, path.band.right].append(path.band)
+        match path.bands:
+            case (band,):
+                bands[path.keys, band.left, band.right].append(band)
+            case _:
+                yield path
     for (keys, _, _), own in bands.items():
         widest, *others = sorted(own, key=lambda band: (band.low, band.high))
         for band in others:
             if band.low <= widest.high + 1:
                 widest = replace(widest, high=max(widest.high, band.high))
             else:
-                yield AccessPath(keys, widest)
+                yield AccessPath(keys, (widest,))
                 widest = band
-        yield AccessPath(keys, widest)
+        yield AccessPath(keys, (widest,))
 
 
 def _order(ends: Ends) -> tuple[str, str]:

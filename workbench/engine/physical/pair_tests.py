@@ -1,4 +1,4 @@
-"""Residual tests of a join's pairs with equal keys, where their stored values decide them alone.
+"""Residual tests of pairs that a join's access paths find, where their stored values decide them alone.
 
 A comparison of two columns, or of the days from one to the other, needs no Spark: each pair would become a row for it,
 and Arrow's again afterwards, which takes longer than all else that a join does. The same goes for whatever the filter
@@ -7,7 +7,7 @@ of a tree tests of stored columns (``filters``), such as alternatives. What comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.band import implied_by
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
-from workbench.engine.physical.join_keys import ends_of
+from workbench.engine.physical.join_keys import Ends, ends_of
 from workbench.engine.physical.stored.expressions import (
     COMPARABLE_KINDS,
     compare,
@@ -28,7 +29,7 @@ from workbench.engine.physical.stored.expressions import (
 )
 from workbench.engine.storage.grouping import true_rows
 from workbench.network.sql_text import SIDE_NAMES
-from workbench.sql.algebra.expressions import Column, Constant, Expression
+from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_columns
 
 
@@ -84,11 +85,9 @@ class PairFilter:
         return np.asarray(self.filter.lineage(pairs).any(axis=1))
 
 
-def left_to_test(tested: PredSet, paths: Iterable[AccessPath]) -> tuple[PairTest | PairFilter, ...] | None:
-    """The residual test of pairs with the equal keys of any of these paths; ``None`` where Spark must test it."""
-    keys = [set(path.keys) for path in paths]
-    equal = set.intersection(*keys) if keys else set()
-    left = [predicate for predicate in tested if not _is_key(predicate, equal)]
+def left_to_test(tested: PredSet, paths: Sequence[AccessPath]) -> tuple[PairTest | PairFilter, ...] | None:
+    """The residual test of pairs that any of these paths finds; ``None`` where Spark must test it."""
+    left = [predicate for predicate in tested if not _decided(predicate, paths)]
     tests = [(predicate, _test(predicate)) for predicate in left]
     others = _filter(pred_set(predicate for predicate, test in tests if test is None))
     comparisons = tuple(test for _, test in tests if test is not None)
@@ -111,7 +110,12 @@ def pair_column(side: int, name: str) -> str:
     return f"{SIDE_NAMES[side]}_{name}"
 
 
-def _is_key(predicate: ORPred, keys: set[tuple[Expression, Expression]]) -> bool:
+def _decided(predicate: ORPred, paths: Sequence[AccessPath]) -> bool:
+    """Whether what any of the paths finds satisfies a predicate."""
+    return bool(paths) and all(_is_key(predicate, path.keys) or implied_by(path.bands, predicate) for path in paths)
+
+
+def _is_key(predicate: ORPred, keys: Collection[Ends]) -> bool:
     ends = ends_of(predicate)
     return ends is not None and ends in keys and ends[0].type.kind in COMPARABLE_KINDS
 

@@ -142,7 +142,7 @@ class _KnownColumns:
 
 def _implies(path: AccessPath, predicate: ORPred) -> bool:
     """Whether all pairs that a path finds satisfy a predicate."""
-    return ends_of(predicate) in path.keys or (path.band is not None and implied_by(path.band, predicate))
+    return ends_of(predicate) in path.keys or implied_by(path.bands, predicate)
 
 
 def _groups_of_readers(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
+
+Orders = npt.NDArray[Any]
+"""Values as 64-bit numbers, or as the first bytes of texts, that order as they do."""
+
+BEGIN = 16
+"""The bytes of a text by which it is ordered, where its order has a fixed size."""
 
 Direction = tuple[bool, bool]
 """Whether the order descends, and whether NULL comes first."""
@@ -35,6 +42,25 @@ def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
     if pa.types.is_timestamp(values.type):
         return values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return values.fill_null(0).to_numpy(zero_copy_only=False)
+
+
+def order_numbers(values: pa.Array) -> npt.NDArray[np.int64]:
+    """``comparable`` as whole numbers, one for each value: a step is the next DOUBLE, too, and -0.0 is 0.0.
+
+    Example:
+        >>> order_numbers(pa.array([-0.0, 0.0, 5e-324, float("nan")])).tolist()
+        [0, 0, 1, 9221120237041090560]
+    """
+    numbers = comparable(with_equal_bits(values))
+    if numbers.dtype.kind != "f":
+        return numbers.astype(np.int64)
+    bits = numbers.astype(np.float64).view(np.int64)
+    return bits ^ (bits >> 63 & np.int64(2**63 - 1))
+
+
+def text_begins(values: pa.Array) -> npt.NDArray[np.bytes_]:
+    """The first bytes of texts, which order as they do: texts that begin alike are equal. NULL is an empty text."""
+    return np.array(values.fill_null("").cast(pa.binary()).to_pylist(), dtype=f"S{BEGIN}")
 
 
 def _unscaled(values: pa.Array) -> npt.NDArray[np.int64]:

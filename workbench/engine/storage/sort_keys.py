@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.grouping import with_equal_bits
+from workbench.engine.storage.comparable import order_numbers
 
 DIGITS, BITS = 10, 7
 """A 64-bit number has ten digits of seven bits, so that texts of them are ASCII."""
@@ -124,11 +123,7 @@ def _words(column: pa.Array) -> list[npt.NDArray[np.uint64]]:
         words = np.frombuffer(filled.buffers()[1], dtype=np.uint64)[2 * filled.offset :][: 2 * len(filled)]
         words = words.reshape(-1, 2)
         return [words[:, 1] ^ _SIGN, words[:, 0]]
-    numbers = comparable(with_equal_bits(column))
-    if pa.types.is_floating(column.type):
-        bits = numbers.view(np.int64)
-        return [(bits ^ (bits >> 63 & np.int64(2**63 - 1))).view(np.uint64) ^ _SIGN]
-    return [numbers.astype(np.int64).view(np.uint64) ^ _SIGN]
+    return [order_numbers(column).view(np.uint64) ^ _SIGN]
 
 
 def _numbers(words: npt.NDArray[np.uint64], there: Mask, type_: pa.DataType) -> pa.Array:

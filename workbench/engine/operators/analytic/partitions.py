@@ -124,7 +124,7 @@ class PartitionLookup:
         """About how many stored rows each partition has."""
         if not self.order.partition:
             return np.array([sum(segment.rows for segment in stored)])
-        key, asked = Key(self.scan.key_columns, nulls=True), KeyRanges.equal(partitions)
+        key, asked = Key(self.scan.key_columns, nulls=True), KeyRanges(partitions)
         none = np.zeros(len(partitions), dtype=np.int64)
         return sum((candidates_of_each(segment.path, key, asked) for segment in stored), start=none)
 

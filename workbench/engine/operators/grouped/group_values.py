@@ -130,7 +130,7 @@ class GroupValues:
         """The large groups, by position: those in which values are found by rank."""
         if self.state is None or not is_ranked(self.of.type):
             return {}
-        key, ranges = Key(self._key.columns, nulls=True), KeyRanges.equal(self._hashes)
+        key, ranges = Key(self._key.columns, nulls=True), KeyRanges(self._hashes)
         sizes = sum(
             (candidates_of_each(segment.path, key, ranges) for segment in self.stored),
             start=np.zeros(self.dirty.num_rows, dtype=np.int64),

@@ -3,12 +3,21 @@
 A segment's index (``sorted_index``) has the keys of its rows as sorted 64-bit hashes, and where each row stands. A
 look-up finds *candidates*: rows with an equal hash. The caller, or Spark, compares the values, so a collision costs
 time, and never a wrong answer.
+
+Within a key rows may be in the order of a value, so that a look-up for a range of values finds what is in it by two
+binary searches. With the greatest second value so far beside each row, one more search leaves out the first rows of the
+range that end too early: of intervals that are disjoint, or about as long, those that contain a point are found so, and
+hardly another.
+
+Source: for the greatest end so far, T. Cormen and others, Introduction to algorithms, 14.3 (interval trees); in a
+sorted run the tree is the order itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +25,9 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.comparable import Orders, comparable
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.indexes.sorted_index import sorted_index
+from workbench.engine.storage.indexes.sorted_index import index_columns, sorted_index
 from workbench.engine.storage.segments import open_segment
 
 Hashes = npt.NDArray[np.uint64]
@@ -26,50 +35,57 @@ Hashes = npt.NDArray[np.uint64]
 AT_ONCE = 64
 """The most candidates of one key that are tried at a time where one match is enough."""
 
+MOST_PIECES = 4_194_304
+"""Pieces of ranges that are looked at, at most; ranges that overlap more than that do not cancel."""
+
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-_FIRST_DAY = -(1 << 23)
-"""The first day that an index can tell from others; the last one is as far from 1970."""
-_DAYS = np.uint64((1 << 24) - 1)
+
+class Order(Protocol):
+    """A value that rows of a key are in the order of."""
+
+    @property
+    def name(self) -> str:
+        """Tells it apart from others."""
+        ...
+
+    def orders(self, rows: pa.RecordBatch) -> tuple[Orders, Mask]:
+        """The order of each row, and which rows have one."""
+        ...
 
 
 @dataclass(frozen=True)
 class Key:
-    """The key that rows are looked up by: its columns and, within a key, the day in a column of dates if any.
+    """The key that rows are looked up by.
 
-    With ``nulls`` NULL is a value like others, as in GROUP BY; without, a row with a NULL has no key, as in a join.
+    Attributes:
+        columns: that must be equal.
+        nulls: whether NULL is a value like others, as in GROUP BY; if not, a row with a NULL has no key, as in a join.
+        orders: by what the rows of a key are in order: at most two values, of the second of which lower bounds alone
+            are looked up. A row without one of them is not found.
     """
 
     columns: tuple[str, ...]
-    day: str | None = None
     nulls: bool = False
+    orders: tuple[Order, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Names the index among those of a segment."""
+        return "\x00".join(("key", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
 
 
 @dataclass(frozen=True)
 class KeyRanges:
-    """The ranges of a look-up: for each position the first and the last hash; they differ where it asks for days."""
+    """The ranges of a look-up: for each position a hash and, for each order of the key, what it must be between.
 
-    low: Hashes
-    high: Hashes
-    by_day: bool = False
+    Attributes:
+        hashes: of the keys.
+        bounds: for each order the least and the greatest one that are asked for; ``None`` where there is no bound.
+    """
 
-    @staticmethod
-    def equal(hashes: Hashes) -> KeyRanges:
-        """Rows with just these hashes."""
-        return KeyRanges(hashes, hashes)
-
-    @staticmethod
-    def within_days(hashes: Hashes, days: Positions, first: float, last: float) -> KeyRanges:
-        """Rows of the same key some days later.
-
-        Args:
-            hashes: of the keys.
-            days: since 1970, one for each hash.
-            first, last: how many days later, at least and at most; may be negative, or infinite.
-        """
-        low = _FIRST_DAY if first == -np.inf else days + int(first)
-        high = -_FIRST_DAY if last == np.inf else days + int(last)
-        return KeyRanges(_with_day(hashes, low), _with_day(hashes, high), True)
+    hashes: Hashes
+    bounds: tuple[tuple[Orders | None, Orders | None], ...] = ()
 
 
 def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes, Mask]:
@@ -101,20 +117,31 @@ def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) 
     return key_hashes([rows.column(name) for name in names], nulls)
 
 
-def candidates(segment: str, key: Key, ranges: KeyRanges, at_a_time: int) -> Iterator[tuple[Positions, Positions]]:
+def candidates(
+    segment: str, key: Key, ranges: KeyRanges, at_a_time: int, weights: Positions | None = None
+) -> Iterator[tuple[Positions, Positions]]:
     """Rows of a segment that may have one of the keys: positions in ``ranges`` and in the segment, pair by pair.
 
     About ``at_a_time`` pairs come together; more only where one key alone has more rows.
+
+    Args:
+        segment, key, ranges: what is looked up.
+        at_a_time: see above.
+        weights: 1 or -1 for each position. Then a row of the segment comes with as many positions as their weights
+            come to, of the sign of that: those that cancel each other are not even looked at.
     """
     first, counts, rows = _matches(segment, key, ranges)
     asked = np.flatnonzero(counts)
+    first, counts = first[asked], counts[asked]
+    if weights is not None:
+        asked, first, counts = _uncancelled(asked, first, counts, weights)
     if not len(asked):
         return
-    through = np.cumsum(counts[asked])
+    through, every = np.cumsum(counts), np.arange(len(asked))
     few = through[-1] <= at_a_time  # nearly always: splitting takes longer than a look-up of few rows
-    for some in [asked] if few else np.split(asked, np.flatnonzero(np.diff(through // at_a_time)) + 1):
+    for some in [every] if few else np.split(every, np.flatnonzero(np.diff(through // at_a_time)) + 1):
         repeated, within = _expanded(some, counts[some])
-        yield repeated, rows[first[repeated] + within]
+        yield asked[repeated], rows[first[repeated] + within]
 
 
 def one_match(
@@ -141,9 +168,13 @@ def one_match(
     return np.concatenate([asked for asked, _ in parts]), np.concatenate([row for _, row in parts])
 
 
-def count_candidates(segment: str, key: Key, ranges: KeyRanges) -> int:
+def count_candidates(segment: str, key: Key, ranges: KeyRanges, weights: Positions | None = None) -> int:
     """How many pairs ``candidates`` would find."""
-    return int(candidates_of_each(segment, key, ranges).sum())
+    first, counts, _ = _matches(segment, key, ranges)
+    if weights is not None:
+        asked = np.flatnonzero(counts)
+        counts = _uncancelled(asked, first[asked], counts[asked], weights)[2]
+    return int(counts.sum())
 
 
 def candidates_of_each(segment: str, key: Key, ranges: KeyRanges) -> Positions:
@@ -170,33 +201,107 @@ def _expanded(positions: Positions, counts: Positions) -> tuple[Positions, Posit
     return np.repeat(positions, counts), np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
+def weights_left(weights: Positions, of: Positions) -> Positions:
+    """Which entries stay where those of one item cancel, one by one: as many as their weights come to.
+
+    Args:
+        weights: 1 or -1 for each entry.
+        of: the item of each entry, at least 0.
+
+    Example:
+        >>> weights_left(np.array([1, -1, 1, 1, -1]), np.array([7, 7, 7, 8, 9])).tolist()
+        [0, 3, 4]
+    """
+    total = np.bincount(of, weights)[of] if len(of) else weights
+    # Of the entries of an item those stay that have the sign of the sum.
+    order = np.lexsort([weights * -np.sign(total), of])
+    first = np.flatnonzero(np.diff(of[order], prepend=-1))
+    number = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    return order[number < np.abs(total[order])]
+
+
+def _uncancelled(
+    asked: Positions, first: Positions, counts: Positions, weights: Positions
+) -> tuple[Positions, Positions, Positions]:
+    """Ranges of an index in which weights come to more than 0: who asks, where each begins, and its rows.
+
+    Where they begin and end, ranges cut each other to pieces; a piece has as many as its weights come to.
+    """
+    points = np.unique(np.concatenate([first, first + counts]))
+    begin, end = np.searchsorted(points, first), np.searchsorted(points, first + counts)
+    change = np.bincount(begin, weights[asked], len(points)) - np.bincount(end, weights[asked], len(points))
+    left = np.cumsum(change) != 0
+    # Ranges in which nothing is left need not be cut.
+    pieces_left = np.concatenate([[0], np.cumsum(left)])
+    some = np.flatnonzero(pieces_left[end] > pieces_left[begin])
+    if (end - begin)[some].sum() > MOST_PIECES:
+        return asked, first, counts
+    which, within = _expanded(some, (end - begin)[some])
+    pieces = begin[which] + within
+    which, pieces = which[left[pieces]], pieces[left[pieces]]
+    kept = weights_left(weights[asked[which]], pieces)
+    which, pieces = which[kept], pieces[kept]
+    return asked[which], points[pieces], points[pieces + 1] - points[pieces]
+
+
 def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions]:
     """For each position in ``ranges`` where its rows begin in the index and how many there are; the index's rows."""
-    assert ranges.by_day == (key.day is not None)
-    hashes, rows = _index(segment, key)
-    first = np.searchsorted(hashes, ranges.low, side="left")
-    return first, np.maximum(0, np.searchsorted(hashes, ranges.high, side="right") - first), rows
+    if key.orders:
+        return _ordered_matches(segment, key, ranges)
+    hashes, rows = sorted_index(segment, key.name, lambda: _keyed(segment, key)[:2])
+    first = np.searchsorted(hashes, ranges.hashes, side="left")
+    return first, np.searchsorted(hashes, ranges.hashes, side="right") - first, rows
 
 
-def _index(segment: str, key: Key) -> tuple[Hashes, Positions]:
-    def entries() -> tuple[Hashes, Positions]:
-        batch = open_segment(segment)
-        hashes, has_key = row_hashes(batch, key.columns, key.nulls)
-        if key.day is not None:
-            days = batch.column(key.day)
-            has_key &= ~np.asarray(days.is_null())
-            hashes = _with_day(hashes, comparable(days))
-        rows = np.flatnonzero(has_key)
-        return hashes[rows], rows
+def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions]:
+    """``_matches`` where rows of a key are in order.
 
-    return sorted_index(segment, "\x00".join(("key", *key.columns, str(key.nulls), f"by {key.day}")), entries)
+    An entry's place is the first entry of its key times the number of entries, plus the rank of its value among those
+    of all keys. So places are in order as entries are, and one search finds a key and a value.
+    """
+    hashes, rows, places, values, *greatest = index_columns(segment, key.name, lambda: _ordered_entries(segment, key))
+    if not len(hashes):
+        return np.zeros(len(ranges.hashes), np.int64), np.zeros(len(ranges.hashes), np.int64), rows
+    first = np.searchsorted(hashes, ranges.hashes, side="left")
+    known = hashes[np.minimum(first, len(hashes) - 1)] == ranges.hashes
+    begin = first * (len(hashes) + 1)
+    (low, high), *others = ranges.bounds
+    ranks = len(hashes) if high is None else np.searchsorted(values, high, side="right")
+    end = np.searchsorted(places, begin + ranks)
+    if low is not None:
+        first = np.searchsorted(places, begin + np.searchsorted(values, low))
+    for (at_least, _), (places_so_far, of_second) in zip(others, [greatest], strict=False):
+        assert at_least is not None
+        reaching = np.searchsorted(places_so_far, begin + np.searchsorted(of_second, at_least))
+        first = np.maximum(first, reaching)
+    return first, np.where(known, np.maximum(0, end - first), 0), rows
 
 
-def _with_day(hashes: Hashes, days: npt.NDArray[np.generic] | int) -> Hashes:
-    """Hashes whose last bits are days, so that rows of one key are in the order of their days."""
-    # Days beyond these are the first or the last one, so they are found too often, and never too seldom.
-    placed = (np.clip(days, _FIRST_DAY, -_FIRST_DAY - 1) - _FIRST_DAY).astype(np.uint64)
-    return (hashes & ~_DAYS) | placed
+def _keyed(segment: str, key: Key) -> tuple[Hashes, Positions, list[Orders]]:
+    """Hashes and positions of the rows that have a key, in their own order, and their orders."""
+    batch = open_segment(segment)
+    hashes, has_key = row_hashes(batch, key.columns, key.nulls)
+    orders = []
+    for order in key.orders:
+        numbers, known = order.orders(batch)
+        orders.append(numbers)
+        has_key = has_key & known
+    rows = np.flatnonzero(has_key)
+    return hashes[rows], rows, [numbers[rows] for numbers in orders]
+
+
+def _ordered_entries(segment: str, key: Key) -> list[npt.NDArray[np.generic]]:
+    """Hashes, rows and places in order, and the values in order; for a second order the same of the greatest so far."""
+    hashes, rows, (by, *others) = _keyed(segment, key)
+    order = np.lexsort((by, hashes))
+    hashes, rows = hashes[order], rows[order]
+    begin = np.searchsorted(hashes, hashes) * (len(hashes) + 1)
+    values = np.sort(by)
+    columns: list[npt.NDArray[np.generic]] = [hashes, rows, begin + np.searchsorted(values, by[order]), values]
+    for second in others:
+        values = np.sort(second)
+        columns += [np.maximum.accumulate(begin + np.searchsorted(values, second[order])), values]
+    return columns
 
 
 def _mixed(x: Hashes) -> Hashes:

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.storage.comparable import ASCENDING, Direction, comparable
-from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
+from workbench.engine.storage.comparable import ASCENDING, BEGIN, Direction, comparable, order_numbers, text_begins
+from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
 from workbench.engine.storage.indexes.rank_index import CountedRun
 from workbench.engine.storage.indexes.sorted_index import index_columns
@@ -32,8 +32,10 @@ from workbench.engine.storage.segments import open_segment
 OrderKeys = npt.NDArray[np.bytes_]
 """Keys of rows: bytes of one length, which begin with the hash of the partition."""
 
-HASH, NUMBER, TEXT = 8, 8, 16
-"""Bytes of a hash, of a number, and of the begin of a text."""
+HASH, NUMBER = 8, 8
+"""Bytes of a hash, and of a number."""
+
+_SIGN = np.uint64(1 << 63)
 
 _COLUMNS = 6
 """The most columns of a key: peers seldom need more to be told apart."""
@@ -172,7 +174,7 @@ class OrderIndex:
             if len(columns) == _COLUMNS or not _size(type_):
                 break
             columns.append((name, direction))
-            if _size(type_) == TEXT:
+            if _size(type_) == BEGIN:
                 break
         return tuple(columns)
 
@@ -209,7 +211,7 @@ def is_summed(type_: pa.DataType) -> bool:
 def _size(type_: pa.DataType) -> int:
     """The bytes of a value of a type in a key; 0 where it has no place there."""
     if pa.types.is_string(type_):
-        return TEXT
+        return BEGIN
     known = (pa.types.is_floating, pa.types.is_boolean, pa.types.is_date32, pa.types.is_timestamp)
     return NUMBER if is_summed(type_) or any(test(type_) for test in known) else 0
 
@@ -219,19 +221,10 @@ def _encoded(column: pa.Array, direction: Direction) -> npt.NDArray[np.uint8]:
     descending, nulls_first = direction
     missing = np.asarray(column.is_null())
     if pa.types.is_string(column.type):
-        texts = column.fill_null("").cast(pa.binary()).to_numpy(zero_copy_only=False)
-        bytes_ = np.array(texts.tolist(), dtype=f"S{TEXT}").view(np.uint8).reshape(-1, TEXT)
+        bytes_ = text_begins(column).view(np.uint8).reshape(-1, BEGIN)
     else:
-        bytes_ = _sortable(comparable(with_equal_bits(column))).astype(">u8").view(np.uint8).reshape(-1, NUMBER)
+        numbers = order_numbers(column).view(np.uint64) ^ _SIGN
+        bytes_ = numbers.astype(">u8").view(np.uint8).reshape(-1, NUMBER)
     bytes_ = ~bytes_ if descending else bytes_
     mark = np.where(missing, 0 if nulls_first else 2, 1).astype(np.uint8)
     return np.column_stack([mark, np.where(missing[:, None], np.uint8(0), bytes_)])
-
-
-def _sortable(numbers: npt.NDArray[Any]) -> Hashes:
-    """Numbers as unsigned ones that order as they do; NaN is the largest."""
-    sign = np.uint64(1 << 63)
-    if numbers.dtype.kind != "f":
-        return np.ascontiguousarray(numbers.astype(np.int64)).view(np.uint64) ^ sign
-    bits = np.ascontiguousarray(numbers.astype(np.float64)).view(np.uint64)
-    return np.where(bits & sign, ~bits, bits | sign)

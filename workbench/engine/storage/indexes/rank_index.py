@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.storage.comparable import comparable
+from workbench.engine.storage.comparable import Orders, comparable
 from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 from workbench.engine.storage.indexes.key_index import Hashes, key_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
@@ -26,9 +26,6 @@ from workbench.sql.algebra.types import DataType, Kind
 
 _DIGITS = 18
 """The most digits of decimals that 64-bit numbers tell apart."""
-
-Orders = npt.NDArray[np.generic]
-"""Values as 64-bit numbers that order as they do."""
 
 
 @dataclass(frozen=True)
