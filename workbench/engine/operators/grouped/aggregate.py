@@ -97,9 +97,7 @@ class _Aggregate:
 
         def make() -> Job:
             if not evaluated:
-                return self._over_fragments(
-                    job_input, scans, lambda batches: step.change(step.rows_of_dirty(batches)), step.ddl
-                )
+                return self._over_fragments(job_input, scans, step.of, step.ddl)
             found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
             return self.runner.frame_job(found.selectExpr("*", *evaluated), step.change, step.ddl, self.plan)
 

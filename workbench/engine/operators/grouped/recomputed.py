@@ -2,12 +2,14 @@
 
 In: fragments that say which groups are dirty. The rows of these groups are looked up among the parent's, divided into
 sessions where there are any, and aggregated as fragments are. Out: the change of the operator's rows: all old rows of
-the dirty groups leave, new ones enter, and equal rows cancel.
+the dirty groups leave, new ones enter, and equal rows cancel. Of a group by sessions only those that changed rows touch
+are looked up (``session_ranges``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +17,15 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.fragments import Fragments
-from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.grouped.session_ranges import SessionRanges, TimeOrder
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup, OrderRange
 from workbench.engine.operators.grouped.state_update import StateUpdate
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import GroupedPlan, Sessions
+from workbench.engine.physical.row_inputs import Evaluated
 from workbench.engine.physical.stored.calls import Functions
+from workbench.engine.physical.stored.values import StoredColumn
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import group_rows
@@ -61,28 +66,57 @@ class RecomputedGroups:
         """The rows that come out, in Spark's DDL."""
         return Layout(self.produced).ddl([*self.produced, WEIGHT])
 
+    def of(self, fragments: ArrowBatches) -> ArrowBatches:
+        """The change of the operator's rows; every task must have all fragments of its groups."""
+        dirty, parent = self._written(fragments), self.job_input.read().inputs[0]
+        lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own)
+        within, after, sessions = None, (*parent.before, *parent.change), self.anew.sessions
+        if sessions is not None and sessions.column in self.produced and not isinstance(sessions.time, Evaluated):
+            # Other sessions of a group stay as they are.
+            lookup = replace(lookup, order=TimeOrder(f"session {sessions.time}", sessions.time))
+            gap = sessions.gap * 1_000_000
+            ranges = SessionRanges.around(dirty, lookup, parent.before, parent.change, gap)
+            own = replace(own, order=TimeOrder(sessions.column, StoredColumn(sessions.column)))
+            dirty, within = ranges.groups, (ranges.low, ranges.high)
+        yield self._change(lookup.rows_of(dirty, after, within), [(dirty, within)], own)
+
     def rows_of_dirty(self, fragments: ArrowBatches) -> ArrowBatches:
-        """The rows of the dirty groups, which are written down; every task must have all fragments of its groups."""
+        """The rows of the dirty groups, which are written down, as ``of`` finds them."""
+        parent = self.job_input.read().inputs[0]
+        yield from self._lookup.rows_of(self._written(fragments), (*parent.before, *parent.change))
+
+    def change(self, rows: ArrowBatches) -> ArrowBatches:
+        """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
+        written = segments_marked(self.job_input.task_mark(), self.folder)
+        dirty = [(open_segment(segment.path), None) for segment in written]
+        yield self._change(rows, dirty, KeyedLookup(self.own.key_columns, self.own))
+
+    @property
+    def _lookup(self) -> KeyedLookup:
+        """Finds the parent's rows."""
+        return KeyedLookup(tuple(self.plan.groups), self.rows)
+
+    def _written(self, fragments: ArrowBatches) -> pa.RecordBatch:
+        """The dirty groups, which are written down."""
         dirty = Fragments.of(self.plan).dirty_groups(list(fragments))
         writer = SegmentWriter(self.folder, self.job_input.task_mark())
         writer.add(dirty)
         writer.close()
-        parent = self.job_input.read().inputs[0]
-        lookup = KeyedLookup(tuple(self.plan.groups), self.rows)
-        yield from lookup.rows_of(dirty, (*parent.before, *parent.change))
+        return dirty
 
-    def change(self, rows: ArrowBatches) -> ArrowBatches:
-        """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
+    def _change(
+        self, rows: ArrowBatches, dirty: Sequence[tuple[pa.RecordBatch, OrderRange | None]], own: KeyedLookup
+    ) -> pa.RecordBatch:
+        """The rows that enter, and the stored ones that leave."""
         schema = Layout(self.produced).arrow
         parts = [self._entering(list(rows), schema)]
         stored = self.job_input.read().inputs[1].before
-        for segment in segments_marked(self.job_input.task_mark(), self.folder):
-            dirty = open_segment(segment.path)
-            for old in KeyedLookup(self.own.key_columns, self.own).rows_of(dirty, stored):
+        for groups, within in dirty:
+            for old in own.rows_of(groups, stored, within):
                 weights = pc.negate(old.column(WEIGHT))
                 at = old.schema.get_field_index(WEIGHT)
                 parts.append(conform(old.set_column(at, WEIGHT, weights), schema))
-        yield conform(consolidate(pa.concat_batches(parts)), only(schema, [*self.produced, WEIGHT]))
+        return conform(consolidate(pa.concat_batches(parts)), only(schema, [*self.produced, WEIGHT]))
 
     def _entering(self, batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
         """The rows of the groups after the batch."""

@@ -15,10 +15,13 @@ import pyarrow as pa
 from workbench.arrow.types import Mask
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on
 from workbench.engine.storage.grouping import Positions, not_distinct
-from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates, key_hashes
+from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, Order, candidates, key_hashes
 from workbench.engine.storage.layout import MEMBER
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
+
+OrderRange = tuple[Positions, Positions]
+"""For each of some groups the first and the last order of the rows that are meant."""
 
 ROWS_HANDED = 65_536
 """Rows that are handed to Spark at a time, about."""
@@ -33,14 +36,18 @@ class KeyedLookup:
             group, or of one for each fused operator.
         scan: what is read from the rows found; its keys match ``groups`` by position. A ``FusedScan`` finds for
             each group the rows that its operator reads.
+        order: by what the rows of a group are in order, where ranges of it are looked up.
     """
 
     groups: tuple[str, ...]
     scan: Scan | FusedScan
+    order: Order | None = None
 
-    def rows_of(self, groups: pa.RecordBatch, segments: Iterable[Segment]) -> ArrowBatches:
-        """The rows of some groups, each once for each group it is in."""
-        for group, rows, at in self.pairs(groups, segments):
+    def rows_of(
+        self, groups: pa.RecordBatch, segments: Iterable[Segment], within: OrderRange | None = None
+    ) -> ArrowBatches:
+        """The rows of some groups, each once for each group it is in; see ``pairs``."""
+        for group, rows, at in self.pairs(groups, segments, within):
             match self.scan:
                 case Scan() as scan:
                     yield scan.take(rows, at[scan.belong(rows, at)])
@@ -50,23 +57,39 @@ class KeyedLookup:
                     yield scan.take(rows, at[read], members[read])
 
     def pairs(
-        self, groups: pa.RecordBatch, segments: Iterable[Segment]
+        self, groups: pa.RecordBatch, segments: Iterable[Segment], within: OrderRange | None = None
     ) -> Iterator[tuple[Positions, pa.RecordBatch, Positions]]:
-        """Groups and their rows, pair by pair: positions among the groups, a segment, positions in it."""
+        """Groups and their rows, pair by pair: positions among the groups, a segment, positions in it.
+
+        Args:
+            groups: what is looked up.
+            segments: where.
+            within: for each group the first and the last order of its rows; ``None``: all rows are meant.
+        """
         hashes = key_hashes([groups.column(name) for name in self.groups or (MEMBER,)], nulls=True)[0]
         order = np.argsort(hashes)
         for segment in segments:
             go_on()
             rows = open_segment(segment.path)
-            for asked, at in self._candidates(hashes[order], segment):
+            for asked, at in self._candidates(hashes, order, segment, within):
                 group = order[asked]
                 same = _same(groups, self.groups, group, rows, self.scan.key_columns, at)
                 yield group[same], rows, at[same]
 
-    def _candidates(self, hashes: Hashes, segment: Segment) -> Iterator[tuple[Positions, Positions]]:
+    def _candidates(
+        self, hashes: Hashes, order: Positions, segment: Segment, within: OrderRange | None
+    ) -> Iterator[tuple[Positions, Positions]]:
+        if within is not None and self.order is not None:
+            key = Key(self.scan.key_columns if self.groups else (), nulls=True, orders=(self.order,))
+            # Without groups all rows have one key.
+            asked = hashes[order] if self.groups else np.zeros(len(hashes), dtype=np.uint64)
+            ranges = KeyRanges(asked, ((within[0][order], within[1][order]),))
+            yield from candidates(segment.path, key, ranges, ROWS_HANDED)
+            return
+        hashes = hashes[order]
         if self.groups:
             key = Key(self.scan.key_columns, nulls=True)
-            yield from candidates(segment.path, key, KeyRanges.equal(hashes), ROWS_HANDED)
+            yield from candidates(segment.path, key, KeyRanges(hashes), ROWS_HANDED)
             return
         for group in range(len(hashes)):
             for first in range(0, segment.rows, ROWS_HANDED):
