@@ -49,7 +49,14 @@ def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
         raise MagicError(f"there is a session in {arguments.path} already, and nothing is written over", hint=hint)
     current.save(arguments.path)
     context.saved = contents(context.session)
-    show(f"saved to {arguments.path}: {described(context.session)}\n%argus open {arguments.path} goes on from there")
+    lines = [
+        f"saved to {arguments.path}: {described(context.session)}",
+        f"%argus open {arguments.path} goes on from there",
+    ]
+    if current.sinks:
+        # Two sessions that send to one target would mix their answers.
+        lines.append(f"the copy has no sinks; give it those that it is to have: {', '.join(current.sinks)}")
+    show("\n".join(lines))
 
 
 @command("open", PATH, LEAVE, TRUST, examples=("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust"))
