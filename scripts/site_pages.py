@@ -234,7 +234,7 @@ def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
 
 
-RELATION = re.compile(r"((?:^-- .*\n)*)^CREATE TABLE (\w+)", re.MULTILINE)
+RELATION = re.compile(r"((?:^-- .*\n)*)^CREATE (?:TABLE|TEMP VIEW) (\w+)", re.MULTILINE)
 """A relation in the statements that create the catalog, with the comment above it."""
 
 
@@ -250,8 +250,8 @@ def catalog() -> str:
         " opened for writing.",
     ]
     database = sqlite3.connect(":memory:")
-    database.executescript(schema.DDL)
-    for comment, name in RELATION.findall(schema.DDL):
+    database.executescript(schema.DDL + schema.DERIVED)
+    for comment, name in RELATION.findall(schema.DDL + schema.DERIVED):
         columns = [f"`{row[1]}`" for row in database.execute(f"PRAGMA table_xinfo({name})")]
         says = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
         lines += [f"## {name}", *([_text(says)] if says else []), "Columns: " + ", ".join(columns) + "."]

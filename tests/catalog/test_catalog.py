@@ -429,3 +429,25 @@ def test_columns_are_told_over_parents_and_over_roots():
     }
     catalog.remove_node(both.id)
     assert not catalog.query(f"SELECT 1 FROM expression_columns WHERE node = '{both.id}'")[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sort_ids_put_parents_first_and_have_the_join_levels_of_the_network(seed):
+    made = network(Random(seed))
+    catalog = filled(Catalog(), made)
+    _, rows = catalog.query("SELECT node, join_level, sequence_id FROM sort_ids")
+    found = {node: (level, place) for node, level, place in rows}
+    assert {node: level for node, (level, _) in found.items()} == made.join_levels
+    parents = catalog.query("SELECT node, parent FROM node_parents")[1]
+    assert {(id_, parent) for id_, node in made.nodes.items() for parent in node.parents} == set(parents)
+    assert all(found[parent] < found[node] for node, parent in parents)
+
+
+def test_relations_that_follow_from_others_are_listed_and_only_read(tmp_path):
+    catalog = Catalog(tmp_path / "c.db")
+    assert {"sort_ids", "node_parents", "checkpoints"} <= {name for name, _, _ in catalog.tables()}
+    assert catalog.query("SELECT count(*) FROM checkpoints")[1] in ([(0,)], [(1,)])
+    with pytest.raises(CatalogError, match="only read"):
+        catalog.query("DROP VIEW sort_ids")
+    catalog.close()
+    Catalog(tmp_path / "c.db").close()  # they are in no file

@@ -123,8 +123,10 @@ def test_the_reference_has_every_option_with_its_default_and_meaning() -> None:
 
 def test_the_reference_has_every_relation_and_the_design_names_only_such() -> None:
     database = sqlite3.connect(":memory:")
-    database.executescript(schema.DDL)
-    relations = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    database.executescript(schema.DDL + schema.DERIVED)
+    tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    views = database.execute("SELECT name FROM sqlite_temp_schema WHERE type = 'view'").fetchall()
+    relations = {name for (name,) in [*tables, *views]}
     database.close()
     assert set(re.findall(r"^## (\w+)$", pages()["reference/catalog.md"], re.MULTILINE)) == relations
     table = re.search(r"\| relations \|.*?\n\n", pages()["design/commit.md"], re.DOTALL)

@@ -313,7 +313,7 @@ class Catalog(Search):
     def tables(self) -> list[tuple[str, tuple[str, ...], int]]:
         """The relations: name, columns, rows."""
         found = []
-        for name in self.database.tables:
+        for name in self.database.relations:
             columns_of = tuple(self.database.column("SELECT name FROM pragma_table_xinfo(?) ORDER BY cid", name))
             found.append((name, columns_of, int(self.database.rows(f'SELECT count(*) FROM "{name}"')[0][0])))
         return found

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from workbench.catalog.codec import present_json
-from workbench.catalog.schema import AGGREGATE_RULES, DDL, MIGRATIONS, VERSION
+from workbench.catalog.schema import AGGREGATE_RULES, DDL, DERIVED, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
 from workbench.files.writing import ensure_file
 
@@ -196,6 +196,11 @@ class Database:
         """Names of all tables."""
         return self.column("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
 
+    @property
+    def relations(self) -> list[str]:
+        """Names of all tables, and of the relations that follow from them."""
+        return sorted([*self.tables, *self.column("SELECT name FROM sqlite_temp_master WHERE type = 'view'")])
+
     def read(self, sql: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """A SELECT of the analyst: column names and rows.
 
@@ -217,7 +222,7 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning) as error:
             self._connection.set_authorizer(None)
             why = "a catalog is only read: use SELECT" if refused else str(error)
-            raise CatalogError(why, hint=f"its tables are {', '.join(self.tables)}") from error
+            raise CatalogError(why, hint=f"its tables are {', '.join(self.relations)}") from error
         finally:
             self._connection.set_authorizer(None)
         return names, rows
@@ -226,6 +231,7 @@ class Database:
         if not self.column("PRAGMA user_version")[0] and not self.tables:
             self._create()
         self._check(path)
+        self._connection.executescript(DERIVED)
         self.run("PRAGMA journal_mode = WAL")
         self.run(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
 

@@ -222,6 +222,39 @@ CREATE TABLE retained (tree TEXT PRIMARY KEY, bounds TEXT NOT NULL) WITHOUT ROWI
 CREATE TABLE standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;
 """
 
+DERIVED = """
+-- The nodes that each node reads, by position, of whatever kind they are.
+CREATE TEMP VIEW node_parents (node, position, parent) AS
+    SELECT node, 0, direct_parent FROM selection_topology
+    UNION ALL SELECT node, 0, direct_parent_left FROM join_topology
+    UNION ALL SELECT node, 1, direct_parent_right FROM join_topology
+    UNION ALL SELECT node, position, direct_parent FROM aggregate_parents
+    UNION ALL SELECT node, 0, direct_parent FROM window_topology
+    UNION ALL SELECT node, 0, direct_parent FROM analytic_topology
+    UNION ALL SELECT node, position, root FROM set_operation_branches WHERE kind <> 'veryorig';
+-- Sort ids (T9.3): by join_level, then sequence_id, parents come before children. The join level is the number of
+-- joins and set operators on the longest way from a stream; the sequence id has 1000 for each node after the last one.
+CREATE TEMP VIEW sort_ids (node, kind, join_level, sequence_id) AS
+    WITH RECURSIVE reached (node, join_level) AS (
+        SELECT id, 0 FROM nodes WHERE kind = 'source'
+        UNION SELECT p.node, r.join_level + (n.kind IN ('join', 'set operator'))
+            FROM reached r JOIN node_parents p ON p.parent = r.node JOIN nodes n ON n.id = p.node),
+    placed (node, sequence_id) AS (
+        SELECT id, 0 FROM nodes WHERE kind IN ('source', 'join', 'set operator')
+        UNION SELECT p.node, s.sequence_id + 1000
+            FROM placed s JOIN node_parents p ON p.parent = s.node JOIN nodes n ON n.id = p.node
+            WHERE n.kind NOT IN ('join', 'set operator'))
+    SELECT n.id, n.kind, max(r.join_level), max(s.sequence_id) FROM nodes n
+        JOIN reached r ON r.node = n.id JOIN placed s ON s.node = n.id GROUP BY n.id, n.kind;
+-- The checkpoint that a session is opened from (T3.6), which is its last commit: its number and batch, and what it has.
+CREATE TEMP VIEW checkpoints ("commit", batch, nodes, queries, rows, bytes) AS
+    SELECT CAST(s.value AS INTEGER), (SELECT coalesce(max(batch), 0) FROM batches), (SELECT count(*) FROM nodes),
+        (SELECT count(*) FROM queries), (SELECT coalesce(sum(rows), 0) FROM segments),
+        (SELECT coalesce(sum(bytes), 0) FROM segments)
+    FROM settings s WHERE s.name = 'commits';
+"""
+"""Relations that follow from the others; each connection has them, and no file."""
+
 _PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST
 """The relations that follow from the streams, the queries and the batches: they can be planned and computed anew."""
 DDL = _PLANNED + _RULES + _SESSION
