@@ -162,6 +162,23 @@ def problem_of(sinks: Sinks, name: str, text: str = "") -> str:
     return sinks.statuses[name].problem
 
 
+def test_a_table_that_would_round_is_refused_until_it_is_altered(postgres: str, tmp_path: Path) -> None:
+    import psycopg
+
+    query = Query()
+    query.latest = 2
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute('CREATE TABLE narrow ("group" text PRIMARY KEY, n bigint, s bigint, day date)')
+        sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+        sinks.add("narrow", "q", f"{postgres}&table=narrow&key=group")
+        said = "column s of the table public.narrow is bigint, and the answer has numeric"
+        assert said in problem_of(sinks, "narrow", said)
+        connection.execute("ALTER TABLE narrow ALTER COLUMN s TYPE numeric(12, 2)")
+        caught_up(sinks)
+        assert Counter(connection.execute("SELECT * FROM narrow").fetchall()) == query.answer()
+    sinks.close()
+
+
 def test_what_a_target_refuses_is_said(
     broker: Broker, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from servers import Broker
 
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import StreamError
+from workbench.session.methods import streams
 from workbench.session.session import Session
 from workbench.streams.files import json_lines
 from workbench.streams.live import iterator
@@ -410,6 +411,25 @@ def test_what_queries_keep(in_process: InProcess, tmp_path: Path) -> None:
         with pytest.raises(StreamError, match="query off cannot read the column then: SUM and AVG need numbers"):
             session.widen_column("T", "v", "string")
         assert answers(session, ["off"]) == {"off": [(12, 69.0)]}
+
+
+def test_a_process_that_ends_before_the_rows_come_in(
+    in_process: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Session(in_process, tmp_path / "session") as session:
+        session.add_stream("T", fractions(), batch=20)
+        session.register("SELECT COUNT(*) AS n, SUM(v) AS v FROM T", name="q")
+        session.run(1)
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(streams, "retry", ends)
+            session.widen_column("T", "v")
+    with Session.open(tmp_path / "session", in_process) as session:
+        assert answers(session, ["q"]) == {"q": [(6, 15.0)]} and session.streams["T"].quarantined_rows == 6
+        assert session.widen_column("T", "v", "double").taken == 6
+        assert answers(session, ["q"]) == {"q": [(12, 69.0)]}
 
 
 def test_what_is_refused(in_process: InProcess, tmp_path: Path) -> None:

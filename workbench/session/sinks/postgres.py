@@ -7,6 +7,7 @@ batch is there exactly once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,11 @@ _OTHERS = "SELECT FROM argus_sinks WHERE target = %s AND sink <> %s"
 _MAY_WRITE = """
 SELECT CASE WHEN to_regclass(%(table)s) IS NULL THEN has_schema_privilege(%(schema)s, 'CREATE')
        ELSE has_table_privilege(to_regclass(%(table)s), 'INSERT') END"""
+_COLUMNS = """
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"""
+_WHOLE = re.compile(r"smallint|integer|bigint|numeric\(\d+(,0)?\)")
+_SCALE = re.compile(r"numeric\(\d+,(\d+)\)")
 _TYPES: Mapping[Kind, str] = {
     Kind.BOOLEAN: "boolean",
     Kind.INTEGER: "bigint",
@@ -66,7 +72,7 @@ class PostgresTarget(Target):
         self._table = self._address.options.get("table", "")
         self._key = [name for name in self._address.options.get("key", "").split(",") if name]
         self._connection: Any = None
-        self._sink, self._types = "", tuple[DataType, ...]()
+        self._sink, self._types, self._is_checked = "", tuple[DataType, ...](), False
 
     @property
     def description(self) -> str:
@@ -82,7 +88,7 @@ class PostgresTarget(Target):
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The batch that the database has of this sink."""
         self.close()
-        self._sink, self._types = sink, tuple(types)
+        self._sink, self._types, self._is_checked = sink, tuple(types), False
         address = self._address.with_environment().text("table", "key")
         self._connection = postgres_client().connect(address, connect_timeout=_ANSWER_SECONDS)
         with self._connection.transaction():
@@ -112,6 +118,17 @@ class PostgresTarget(Target):
             self._check_alone(cursor, target)
             cursor.execute(_CLAIM, [self._sink, target])
 
+    def _check_columns(self, cursor: Any, query: str, names: Sequence[str]) -> None:
+        """Check that no column of the table would round the answer, which PostgreSQL does without a word."""
+        target, name, _ = self._target(cursor, self._table or query)
+        there = dict(cursor.execute(_COLUMNS, [name]).fetchall())
+        for column, type_ in zip(names, self._types, strict=True):
+            if _rounds(known := there.get(column, ""), type_):
+                message = f"column {column} of the table {target} is {known}, and the answer has {_written(type_)}"
+                hint = f"ALTER TABLE {target} ALTER COLUMN {column} TYPE {_written(type_)}"
+                raise SessionError(message, hint=hint)
+        self._is_checked = True
+
     def _target(self, cursor: Any, table: str) -> tuple[str, str, str]:
         """What a table is called among those of all schemas, its name as an identifier, and its schema."""
         (schema,) = cursor.execute("SELECT current_schema()").fetchone()
@@ -133,6 +150,8 @@ class PostgresTarget(Target):
             if not cursor.rowcount:
                 raise SessionError(f"batch {batch} is there already", hint="another copy of this session has sent it")
             table = _Table(cursor, self._table or query, rows, self._key, self._types)
+            if not self._is_checked:
+                self._check_columns(cursor, query, rows.column_names[-len(self._types) :])
             if not self._key:
                 table.insert(as_rows(rows))
             else:
@@ -204,6 +223,20 @@ class _Table:
     def _many(self, text: Any, values: Sequence[Sequence[object]]) -> None:
         if values:
             self._cursor.executemany(text, values)
+
+
+def _rounds(known: str, type_: DataType) -> bool:
+    """Whether a column of a type of PostgreSQL has not all values of a type.
+
+    Example:
+        >>> from workbench.sql.algebra.types import DOUBLE, decimal
+        >>> _rounds("bigint", DOUBLE), _rounds("numeric(9,2)", decimal(9, 3)), _rounds("numeric", decimal(9, 3))
+        (True, True, False)
+    """
+    scale = int(found[1]) if (found := _SCALE.fullmatch(known)) else 0 if _WHOLE.fullmatch(known) else None
+    if type_.kind is Kind.TIMESTAMP:
+        return known == "date"
+    return scale is not None and (type_.kind is Kind.DOUBLE or (type_.kind is Kind.DECIMAL and type_.scale > scale))
 
 
 def _identifier(name: str) -> Any:
