@@ -33,6 +33,7 @@ MOMENTS = {
 _COMMON = (
     "CAST(x AS TIMESTAMP)", "CAST(x AS DATE)", "CAST(CAST(x AS TIMESTAMP) AS TIMESTAMPTZ)", "CAST(s AS TIMESTAMP)",
     "CAST(CAST(x AS DATE) AS TIMESTAMPTZ)", "EXTRACT(HOUR FROM x)", "EXTRACT(DAY FROM x)", "EXTRACT(MINUTE FROM x)",
+    "EXTRACT(SECOND FROM x)", "EXTRACT(SECONDS FROM c)", "DATE_PART('minute', x)",
     *(f"DATE_TRUNC('{unit}', x)" for unit in ("year", "month", "week", "day", "hour", "minute", "second")),
     *(f"x {sign} INTERVAL '{many}' {unit}" for sign in "+-" for many, unit in (
         (1, "DAY"), (24, "HOUR"), (25, "HOUR"), (1, "MONTH"), (1, "YEAR"), (90, "MINUTE"))),

@@ -88,6 +88,7 @@ class Dialect:
         sign: the type of SIGN, "double" or "integer"; "": that of its argument.
         sign_of_nan_is_zero: whether SIGN of NaN is 0; else NaN.
         nullif_is_widened: whether NULLIF has the type in which its arguments are compared; else that of the first.
+        second: what EXTRACT(SECOND …) is, "whole" or with a "fraction"; "": it is refused.
         extract_is_numeric: whether EXTRACT is a DECIMAL, and DATE_PART a DOUBLE; else they are INTEGER.
         rounds_in_double: whether ROUND of a DOUBLE is computed in DOUBLE; else by its digits.
         cast_to_integer: what CAST of a number with a fraction to an INTEGER does.
@@ -194,6 +195,7 @@ class Dialect:
     sign: str = ""
     sign_of_nan_is_zero: bool = False
     nullif_is_widened: bool = False
+    second: str = ""
     extract_is_numeric: bool = False
     rounds_in_double: bool = False
     cast_to_integer: Rounding = Rounding.TOWARDS_ZERO
@@ -283,6 +285,7 @@ _SPARK = _dialect(
     "rounds_intervals doubles_quotes",
     alias_in_order=Preferred.ALIAS,
     sign="double",
+    second="fraction",
     decimal_digits=(10, 0),
     trunc_to_day=False,
     unit_is_given=False,
@@ -307,6 +310,7 @@ DUCKDB = _dialect(
     decimal_quotient=Quotient.DOUBLE,
     average=Quotient.DOUBLE,
     sign="integer",
+    second="whole",
     cast_to_integer=Rounding.BY_TYPE,
     truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
     log="log10",
@@ -326,6 +330,7 @@ _POSTGRES = _dialect(
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",
+    second="fraction",
     orders_by_bytes=False,
     decimal_quotient=Quotient.NUMERIC,
     average=Quotient.NUMERIC,

@@ -216,7 +216,7 @@ def test_refused_in_oracle(expression: str) -> None:
     "expression",
     [
         "trunc(d, 'DAY')", "trunc(d, 'DD')", "trunc(ts, 'HOUR')", "date_format(ts, 'HH:mm:ss.SSS')",
-        "date_format(d, 'Q')", "extract(second from ts)",
+        "date_format(d, 'Q')",
     ],
 )  # fmt: skip
 def test_refused_in_spark(expression: str) -> None:

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 
 from sqlglot import exp
@@ -180,6 +181,7 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
 
 def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
+    unit = unit if unit in _PARTS else unit.removesuffix("S")
     if unit == "EPOCH":
         return _epoch(b, node)
     if (found := part_of_difference(b, node.expression, unit)) is not None:
@@ -188,10 +190,19 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
         return _day_of_week(b.bind(node.expression), unit)
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
-    if unit == "SECOND":
+    if unit == "SECOND" and b.rules.second == "fraction":
+        return _second(b, coercion.as_time(b.bind(node.expression)))
+    if unit == "SECOND" and not b.rules.second:
         whole = "TO_CHAR(x, 'SS')" if b.rules.date_has_time else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
     return call(_PARTS[unit], b.bind(node.expression))
+
+
+def _second(b: ExpressionBinder, time: Expression) -> Expression:
+    """The second of a time with its microseconds, as a DECIMAL(8,6)."""
+    second, micros = Constant(1_000_000, INTEGER), call("unix_micros", in_utc(b, time))
+    counted = call("+", call("*", call("second", time), second), call("pmod", micros, second))
+    return cast(call("*", cast(counted, decimal(8, 0)), Constant(Decimal("0.000001"), decimal(6, 6))), decimal(8, 6))
 
 
 def _day_of_week(value: Expression, unit: str) -> Expression:
