@@ -93,3 +93,33 @@ def test_a_loop_of_days_and_of_aliases() -> None:
         "select c2.a from P c1, P c2, K for (t = ST; ; t++) { WindowIs(c1, 1, t); -- one\n Windows(c2, t, t) }"
     )
     assert [w.stream for w in both.windows] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "select a, count(*) n from P group by a",
+        "select distinct a from P",
+        "select a from P union select day from P",
+        "select a from P where a > 3",
+    ],
+)
+def test_a_query_of_with_has_the_window_inside_as_a_subquery_has(inner: str) -> None:
+    named = bound(f"with w as ({inner}) select a from w begin now - 3 end now")
+    assert named.query == bound(f"select a from ({inner}) w begin now - 3 end now").query
+    assert "P" in {window.stream for window in named.windows}
+
+
+def test_a_recursive_query_has_the_window_on_the_streams_of_each_step() -> None:
+    steps = (
+        "with recursive r as (select a, 1 n from P where price = 0 union all"
+        " select P.a, r.n + 1 from P join r on P.day = r.a where r.n < 3) select a, n from r"
+    )
+    clause = bound(f"{steps} begin now - 3 end now")
+    assert isinstance(clause.query, Block) and "P" in {window.stream for window in clause.windows}
+
+
+def test_a_view_of_the_text_is_no_query_of_with() -> None:
+    text = "create view w as select a, count(*) n from P group by a; select a from w begin now - 3 end now"
+    with pytest.raises(SqlError, match="w has groups"):
+        bound(text)

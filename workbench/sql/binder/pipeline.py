@@ -102,7 +102,7 @@ def _bound(source: SourceText, schema: Schema) -> Bound:
             view = with_column_names(view, statement.view.columns, source, statement.query)
             views.append((statement.view.name, view))
             # The statements after a view know it, and those before do not.
-            binder = binder.knowing(statement.view.name, view)
+            binder = binder.knowing(statement.view.name, view, of_with=False)
         elif query is not None:
             hint = "register them one by one, or make one a view"
             raise SqlError("there are two queries in one text", **source.of(statement.query), hint=hint)
@@ -143,6 +143,7 @@ class QueryBinder:
 
     Attributes:
         local: the views and CTEs of the text, by name in lower case.
+        of_with: those of them that are CTEs of this statement, so that its windows are in them.
         now: what ``now()`` means in this statement; ``None`` where no stream of it has event times.
         clashing_times: the streams' event times where they are of types that do not compare, so that there is no now.
         streams: the streams, tables excepted, that this statement reads.
@@ -153,15 +154,18 @@ class QueryBinder:
     source: SourceText
     schema: Schema
     local: Mapping[str, LogicalQuery] = field(default_factory=dict)
+    of_with: frozenset[str] = frozenset()
     now: Call | None = None
     clashing_times: str = ""
     streams: frozenset[str] = frozenset()
     windows: StreamWindows | None = None
     outer: Outer | None = None
 
-    def knowing(self, name: str, query: LogicalQuery) -> QueryBinder:
-        """The binder with one more view or CTE, which hides an earlier one of the name."""
-        return replace(self, local={**self.local, name.lower(): query})
+    def knowing(self, name: str, query: LogicalQuery, of_with: bool = True) -> QueryBinder:
+        """The binder with one more CTE, or view, which hides an earlier one of the name."""
+        others = self.of_with - {name.lower()}
+        known = {**self.local, name.lower(): query}
+        return replace(self, local=known, of_with=others | {name.lower()} if of_with else others)
 
     def over(self, name: str) -> Callable[[LogicalQuery, exp.Expr], LogicalQuery]:
         """Binds queries that read a query of WITH, which is given each time."""

@@ -83,6 +83,10 @@ class QueryContext(Protocol):
         """Streams, views, functions and aggregates by name."""
 
     @property
+    def of_with(self) -> frozenset[str]:
+        """The CTEs of the statement, by name in lower case."""
+
+    @property
     def local(self) -> Mapping[str, LogicalQuery]:
         """The views and CTEs of the text, by name in lower case."""
 

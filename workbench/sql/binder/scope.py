@@ -30,7 +30,7 @@ class Item:
     inputs: range = range(0)
     """The inputs of the block that it stands for."""
     named: bool = False
-    """Whether it is a stream, view or query by name, and no subquery."""
+    """Whether it is a stream, view or query by name, and no subquery or CTE."""
     time: Expression | None = None
     """The event time of its rows, where it is a stream that has one."""
 

@@ -364,7 +364,8 @@ class FromClause:
             what = f"a join of more than {MAX_JOINED} inputs, with views written out, is not supported"
             raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")
         item = Item(alias, dict(zip(names, values, strict=True)))
-        item.inputs, item.named = range(offset, len(self.inputs)), isinstance(node.this, exp.Identifier)
+        item.inputs = range(offset, len(self.inputs))
+        item.named = isinstance(node.this, exp.Identifier) and node.name.lower() not in self.context.of_with
         self.scope.add(item, node)
         return item
 
