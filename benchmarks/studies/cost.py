@@ -130,6 +130,9 @@ def measured(kind: KindOfQuery, history: int, batch: int, corrected: float, batc
             jobs, before = spark_jobs(), _used()
             session.run(batches)
             jobs, after = spark_jobs() - jobs, _used()
+        # A row that is replaced counts as two, so that some are left.
+        while session.run(1):
+            pass
         digest = runs.run_digest(answer)
     again, equal = _again(replace(work, table=latest(arriving, KEY)), digest) if kind.again else (None, None)
     used = {each: (after[each] - before[each]) / batches for each in KINDS}
