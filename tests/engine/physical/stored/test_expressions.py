@@ -12,8 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
-from workbench.engine.physical.stored.expressions import stored_substring
-from workbench.engine.physical.stored.values import stored_value
+from workbench.engine.physical.stored.values import computed_value, stored_value
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
@@ -131,7 +130,7 @@ TEXTS = ["abcd", "a", "", None, "é\u0301x", "😀bc", "  x ", "日本語"]
 @pytest.mark.parametrize(("start", "length"), [(1, 2), (1, 0), (2, 1), (3, 9), (2, 2**31 - 1)])
 def test_parts_of_texts_are_those_of_spark(spark: SparkSession, start: int, length: int) -> None:
     expression = Call("substr", (Column("s", STRING), Constant(start, INTEGER), Constant(length, INTEGER)), STRING)
-    part = stored_substring(expression)
+    part = computed_value(expression)
     assert part is not None
     frame = spark.createDataFrame([(text,) for text in TEXTS], "s string").coalesce(1)
     expected = [row[0] for row in frame.selectExpr(to_spark(expression, lambda c: f"`{c.name}`")).collect()]
@@ -141,7 +140,7 @@ def test_parts_of_texts_are_those_of_spark(spark: SparkSession, start: int, leng
 @pytest.mark.parametrize(("start", "length"), [(0, 2), (-1, 1), (1, -1), (2**31, 1), (1, 2**31)])
 def test_what_counts_from_the_end_is_left_to_spark(start: int, length: int) -> None:
     arguments = (Column("s", STRING), Constant(start, INTEGER), Constant(length, INTEGER))
-    assert stored_substring(Call("substr", arguments, STRING)) is None
+    assert computed_value(Call("substr", arguments, STRING)) is None
 
 
 PATTERNS = ["", "%", "a%", "%é%", "%c_", "_", "__", "%_%", "(", ".*", "%.%", "a%%d", "日%", "%語", "_bc", "a\nb", "a%b"]

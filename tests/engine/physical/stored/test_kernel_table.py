@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.row_inputs import over_rows
-from workbench.engine.physical.stored.kernels.table import KERNELS
+from workbench.engine.physical.stored.kernels.table import KERNELS, kernel_of
 from workbench.engine.physical.stored.values import computed_value
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.storage.layout import Layout
@@ -121,8 +121,26 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
         )
     ],
     "replace": [("a", STRING), ("é", STRING), ("bc", STRING)],
+    "like": [(pattern, STRING) for pattern in ("", "%", "a%", "%é%", "%c_", "_", "(", "%.%")],
+    "window_start": [(seconds, INTEGER) for seconds in (1, 60, 86_400)],
     **{name: [(text, STRING) for text in ("", "a", "é", "b", "%")] for name in ("contains", "startswith", "endswith")},
 }
+
+
+COUNT, TOTAL, SQUARES = (COLUMNS[type_][0] for type_ in (INTEGER, MONEY, WIDE))
+OTHERS: dict[str, list[tuple[Expression, ...]]] = {
+    # More digits than these Spark has no room for while it divides.
+    "average": [
+        (COLUMNS[type_][1], call("pmod", COUNT, Constant(10**12, INTEGER))) for type_ in (MONEY, DOUBLE, INTEGER)
+    ],
+    **{name: [(COUNT, TOTAL, SQUARES)] for name in KERNELS if name.startswith(("variance", "stddev"))},
+    "substr": [
+        (COLUMNS[STRING][0], Constant(start, INTEGER), Constant(length, INTEGER))
+        for start, length in ((1, 2), (1, 0), (2, 1), (3, 9))
+    ],
+    "in": [(COLUMNS[type_][0], COLUMNS[type_][1], Constant(1, INTEGER)) for type_ in (INTEGER, DOUBLE, MONEY)],
+}
+"""Calls of arguments of several types."""
 
 
 def calls() -> Iterator[Call]:
@@ -137,13 +155,16 @@ def calls() -> Iterator[Call]:
                 with suppress(TypeClash, AssertionError, IndexError):
                     if isinstance(found := call(name, *given), Call) and found.function == name:
                         yield found
+            for given in OTHERS.get(name, []) if a is COLUMNS[STRING][0] else ():
+                if isinstance(found := call(name, *given), Call):
+                    yield found
             for other in EDGES if name == "cast" else ():
                 with suppress(TypeClash):
                     if isinstance(found := cast(a, other), Call):
                         yield found
 
 
-ACCEPTED = [c for c in dict.fromkeys(calls()) if KERNELS[c.function].accepts(c) and computed_value(c) is not None]
+ACCEPTED = [c for c in dict.fromkeys(calls()) if kernel_of(c) is not None and computed_value(c) is not None]
 
 
 def rows() -> pa.RecordBatch:

@@ -20,7 +20,7 @@ from workbench.engine.physical.filters.guards import CostClass, cost_class, guar
 from workbench.engine.physical.filters.range_tables import Disjunction, RangeTable
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.decimals import stored_decimal
-from workbench.engine.physical.stored.expressions import Comparison, stored_comparison, stored_like
+from workbench.engine.physical.stored.expressions import Comparison, stored_comparison
 from workbench.engine.physical.stored.unscaled import Clipped, unscaled
 from workbench.engine.physical.stored.values import Derived, StoredColumn, StoredExpression, derived, with_call_columns
 from workbench.engine.storage.comparable import comparable_constant
@@ -264,7 +264,7 @@ def _holds(literal: Literal, known: Derived | None) -> StoredExpression | None:
     if (found := stored_comparison(literal)) is not None:
         left, operator, right = found
         return Comparison(operator, (left.name, right.name))
-    return stored_like(literal) or (known if literal.operator is Operator.HOLDS else _condition(literal))
+    return known if literal.operator is Operator.HOLDS else _condition(literal)
 
 
 def _condition(literal: Literal) -> Derived | None:

@@ -1,8 +1,7 @@
-"""Expressions of a row's stored columns that need no Spark: comparisons, days from one to another, money, and patterns.
+"""Comparisons of a row's stored columns, and days from one to another.
 
-Arrow gives the same answer, NULL where one of the columns is NULL, and the rows need not go to the JVM and back for it.
-A join tests its pairs by comparisons (``pair_tests``), and the selections of a tree its rows (``filters``). Parts of
-texts are keys that rows are looked up by. ``values`` has what aggregates compute.
+Arrow gives the same answer as Spark, NULL where one of the columns is NULL. A join tests its pairs by comparisons
+(``pair_tests``), and the selections of a tree its rows (``filters``). ``values`` has all other expressions.
 """
 
 from __future__ import annotations
@@ -21,9 +20,6 @@ COMPARABLE_KINDS = frozenset(
 )
 """Kinds whose stored values are compared here as Spark compares them; an array is stored as a text."""
 
-_INT = 2**31 - 1
-_PATTERN = 1_000
-"""Characters of a pattern that Arrow surely compiles; it fails where there are very many."""
 
 _FUNCTIONS = {
     Operator.EQ: "equal",
@@ -51,87 +47,6 @@ class Comparison:
             [True, False, None]
         """
         return compare(self.operator, *(rows.column(name) for name in self.columns))
-
-
-@dataclass(frozen=True)
-class DaysBetween:
-    """How many days the date in the first column is after the one in the second."""
-
-    columns: tuple[str, str]
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """A whole number or NULL for each row."""
-        return days_apart(*(rows.column(name) for name in self.columns))
-
-
-@dataclass(frozen=True)
-class Substring:
-    """A number of characters of a text, beginning with the one at a place, from 0."""
-
-    column: str
-    start: int
-    length: int
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column that is read."""
-        return (self.column,)
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The part of each text; shorter where the text ends, and NULL of NULL.
-
-        Example:
-            >>> Substring("a", 1, 2).values(pa.RecordBatch.from_pydict({"a": ["abcd", "é", None]})).to_pylist()
-            ['bc', '', None]
-        """
-        return pc.utf8_slice_codeunits(rows.column(self.column), self.start, self.start + self.length)
-
-
-@dataclass(frozen=True)
-class Like:
-    """Whether a text matches a pattern of LIKE, or does not."""
-
-    column: str
-    pattern: str
-    negated: bool
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column that is read."""
-        return (self.column,)
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """True, false or NULL for each row.
-
-        Example:
-            >>> rows = pa.RecordBatch.from_pydict({"a": ["abc", "b\\nc", None]})
-            >>> Like("a", "_%c", True).values(rows).to_pylist()
-            [False, False, None]
-        """
-        matches = pc.match_like(rows.column(self.column), self.pattern)
-        return pc.invert(matches) if self.negated else matches
-
-
-def stored_substring(text: Expression) -> Substring | None:
-    """An expression as a part of a stored text, if it is that."""
-    match text:
-        case Call("substr", (Column() as column, Constant(value=int() as start), Constant(value=int() as length))):
-            # For Spark both are numbers of 32 bits, and NULL beyond.
-            stored = column.type.kind is Kind.STRING and 1 <= start <= _INT and 0 <= length <= _INT
-            return Substring(column.name, start - 1, length) if stored else None
-    return None
-
-
-def stored_like(literal: Literal) -> Like | None:
-    """A literal as a pattern of a stored text, if it is that and Arrow reads it as Spark does: without a backslash."""
-    negated, tested = False, literal.left
-    if isinstance(tested, Call) and tested.function == "not":
-        negated, (tested,) = True, tested.arguments
-    match literal.operator, tested:
-        case Operator.HOLDS, Call("like", (Column(name, type), Constant(value=str() as pattern))):
-            plain = len(pattern) <= _PATTERN and "\\" not in pattern
-            return Like(name, pattern, negated) if type.kind is Kind.STRING and plain else None
-    return None
 
 
 def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:

@@ -5,39 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.calls import CALLED, ComputedArgument, StoredCall
-from workbench.engine.physical.stored.conditions import (
-    Condition,
-    StoredCase,
-    ValueReader,
-    stored_case,
-    stored_condition,
-)
 from workbench.engine.physical.stored.decimals import StoredDecimal, stored_decimal
 from workbench.engine.physical.stored.expressions import (
     Comparison,
-    DaysBetween,
-    Like,
-    Substring,
-    dates_subtracted,
-    stored_substring,
 )
 from workbench.engine.physical.stored.kernels.table import KernelCall, kernel_call
-from workbench.engine.physical.stored.quotients import StoredNumber, stored_number
 from workbench.engine.physical.stored.unscaled import Clipped, Polynomial
-from workbench.engine.physical.stored.variances import Variance, stored_variance
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, digest, identity
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.calls import FUNCTIONS
 
 HIGHEST = 100
 """Operators inside one another that are computed here."""
-_LONGEST = 10**12
-"""Seconds: with a longer window microseconds might not fit 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -63,41 +46,7 @@ class StoredConstant:
         return pa.repeat(pa.scalar(self.value, to_arrow(self.type)), rows.num_rows)
 
 
-@dataclass(frozen=True)
-class WindowStart:
-    """The first moment of the window that a time is in; windows have equal microseconds and are counted from 1970."""
-
-    column: str
-    length: int
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """A time or NULL for each row.
-
-        Example:
-            >>> import datetime as dt
-            >>> rows = pa.RecordBatch.from_pydict({"t": pa.array([dt.datetime(2026, 1, 1, 9, 30)], pa.timestamp("us"))})
-            >>> str(WindowStart("t", 3_600_000_000).values(rows)[0])
-            '2026-01-01 09:00:00'
-        """
-        column = rows.column(self.column)
-        times = column.cast(pa.int64()).fill_null(0).to_numpy()
-        missing = np.asarray(column.is_null()) if column.null_count else None
-        return pa.array(times - times % self.length, mask=missing).cast(column.type)
-
-
-Computed = (
-    Condition
-    | DaysBetween
-    | KernelCall
-    | StoredCase
-    | StoredColumn
-    | StoredConstant
-    | StoredDecimal
-    | StoredNumber
-    | Substring
-    | Variance
-    | WindowStart
-)
+Computed = KernelCall | StoredColumn | StoredConstant | StoredDecimal
 """A value that follows from a row's stored columns alone."""
 
 StoredValue = Computed | StoredCall
@@ -115,7 +64,7 @@ class Derived:
         return self.value.values(rows)
 
 
-StoredExpression = Clipped | Comparison | Derived | Like | Polynomial
+StoredExpression = Clipped | Comparison | Derived | Polynomial
 """An expression that a filter evaluates over stored columns by itself."""
 
 
@@ -179,12 +128,8 @@ def computed_value(expression: Expression, levels: int = HIGHEST) -> Computed | 
             return StoredConstant(value, type)
         case Call("array", (), type):
             return StoredConstant("[]", type)
-        case Call("window_start", (Column(name, type), Constant(int() as seconds))) if type.kind is Kind.TIMESTAMP:
-            return WindowStart(name, seconds * 1_000_000) if 0 < seconds < _LONGEST else None
-    if (dates := dates_subtracted(expression)) is not None:
-        return DaysBetween((dates[0].name, dates[1].name))
-    plain = stored_decimal(expression) or stored_substring(expression)
-    return plain or (_of_parts(expression, lambda part: computed_value(part, levels - 1)) if levels else None)
+    found = stored_decimal(expression)
+    return found or (kernel_call(expression, lambda part: computed_value(part, levels - 1)) if levels else None)
 
 
 def derived(expression: Expression) -> Derived | None:
@@ -195,12 +140,3 @@ def derived(expression: Expression) -> Derived | None:
 
 def _columns(expression: Expression) -> tuple[str, ...]:
     return tuple(sorted({column.name for column in columns(expression)}))
-
-
-def _of_parts(
-    expression: Expression, part: ValueReader
-) -> Condition | KernelCall | StoredCase | StoredNumber | Variance | None:
-    if expression.type.kind is Kind.BOOLEAN and (condition := stored_condition(expression, part)) is not None:
-        return condition
-    number = stored_number(expression, part) or stored_variance(expression, part)
-    return stored_case(expression, part) or number or kernel_call(expression, part)

@@ -9,9 +9,10 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.kernels.kernel import Kernel
+from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
 from workbench.engine.physical.stored.kernels.times import to_date, to_timestamp
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import INTEGER, STRING, Kind
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind
 
 _DIGITS = 19
 """Of the largest INTEGER."""
@@ -41,6 +42,8 @@ _CASTS = {
     (Kind.INTEGER, Kind.STRING): _integer_as_text,
     (Kind.BOOLEAN, Kind.STRING): _truth_as_text,
     (Kind.BOOLEAN, Kind.INTEGER): _truth_as_integer,
+    (Kind.DECIMAL, Kind.INTEGER): to_integer,
+    **{(kind, Kind.DOUBLE): to_double for kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)},
 }
 """By the kinds of the value and of the result."""
 
@@ -59,9 +62,11 @@ def _widens(call: Call) -> bool:
 def _accepts(call: Call) -> bool:
     if call.type.kind is Kind.DECIMAL:
         return _kinds(call) in _CASTS and _widens(call)
-    plain = call.type in (INTEGER, STRING) or (call.type.temporal and not call.type.zoned)
-    return plain and not call.arguments[0].type.zoned and _kinds(call) in _CASTS
+    value = call.arguments[0].type
+    plain = call.type in (INTEGER, DOUBLE, STRING) or (call.type.temporal and not call.type.zoned)
+    whole = call.type != INTEGER or value.kind is not Kind.DECIMAL or not value.scale
+    return plain and whole and not value.zoned and _kinds(call) in _CASTS
 
 
 CAST = Kernel(lambda call, arguments: _CASTS[_kinds(call)](call, arguments), _accepts)
-"""Casts that are exact, of kinds that have one form as a text."""
+"""Casts that are exact, of kinds that have one form as a text, and of numbers to the nearest DOUBLE."""

@@ -117,7 +117,20 @@ def _right(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.utf8_slice_codeunits(arguments[0], -count if count > 0 else 2**31 - 1)
 
 
+def _substring(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    start, length = (constant_integer(call, argument) or 0 for argument in (1, 2))
+    return pc.utf8_slice_codeunits(arguments[0], start - 1, start - 1 + length)
+
+
+def _is_part(call: Call) -> bool:
+    """Whether both are numbers of 32 bits, beyond which Spark has NULL."""
+    start, length = (constant_integer(call, argument) for argument in (1, 2))
+    known = start is not None and length is not None and 1 <= start < 2**31 and 0 <= length < 2**31
+    return known and call.arguments[0].type.kind is Kind.STRING
+
+
 TEXT_KERNELS = {
+    "substr": Kernel(_substring, _is_part),
     "upper": _in_case("ascii_upper", _upper),
     "lower": _in_case("ascii_lower", _lower),
     "trim": _trimmed("utf8_trim"),

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_text, of_kinds
+from workbench.engine.physical.stored.expressions import days_apart
+from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
 from workbench.engine.physical.stored.kernels.numbers import products, sums
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
@@ -21,6 +22,8 @@ _DAY = 86_400_000_000
 _UNITS = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000, "MILLISECOND": 1_000, "MICROSECOND": 1}
 _DAYS = {"DAY": "D", "DD": "D"}
 _MONTHS = {"MONTH": "M", "MM": "M", "MON": "M", "YEAR": "Y", "YYYY": "Y", "YY": "Y"}
+_LONGEST = 10**12
+"""Seconds: with a longer window microseconds might not fit 64 bits."""
 _MONDAY = 4
 """1970 began four days before the first Monday."""
 
@@ -237,7 +240,26 @@ def _is_moment(call: Call) -> bool:
     return call.arguments[0].type.kind is Kind.TIMESTAMP and call.arguments[1].type.kind is Kind.INTEGER
 
 
+def _window_start(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The first moment of the window that a time is in; windows have equal seconds and are counted from 1970."""
+    (times, _), seconds = arguments, constant_integer(call, 1)
+    assert seconds is not None
+    micros = _micros(times)
+    return _with_nulls(micros - micros % (seconds * 1_000_000), times).cast(times.type)
+
+
+def _is_window(call: Call) -> bool:
+    seconds = constant_integer(call, 1)
+    return call.arguments[0].type.kind is Kind.TIMESTAMP and seconds is not None and 0 < seconds < _LONGEST
+
+
+def _days_apart(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return days_apart(*arguments)
+
+
 TIME_KERNELS = {
+    "-": Kernel(_days_apart, of_kinds(Kind.DATE)),
+    "window_start": Kernel(_window_start, lambda call: len(call.arguments) == 2 and _is_window(call)),
     "year": _day_part(_year),
     "month": _day_part(_month),
     "day": _day_part(lambda days: _since("M", days) + 1),

@@ -1,0 +1,124 @@
+"""Kernels of conditions and CASE: true, false, or NULL where it is not known; the logic of three values is Kleene's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
+from workbench.engine.physical.stored.kernels.kernel import ComputeValues, Kernel, constant_text, of_kinds
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
+from workbench.sql.predicates.cnf import Operator
+
+_MOST = 50
+"""Values of an IN that are compared one by one; Spark has a table for more."""
+_PATTERN = 1_000
+"""Characters of a pattern that Arrow surely compiles; it fails where there are very many."""
+
+
+def _of_scale(expression: Expression, other: DataType) -> Expression:
+    """A constant number as one of another type of DECIMAL, where that has it, or as the nearest DOUBLE."""
+    if not isinstance(expression, Constant) or other.kind not in (Kind.DECIMAL, Kind.DOUBLE):
+        return expression
+    value = expression.value
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return expression
+    number = Decimal(value)
+    if other.kind is Kind.DOUBLE:
+        return Constant(number, other)
+    whole = number.scaleb(other.scale)
+    fits = whole == whole.to_integral_value() and abs(whole) < 10**other.precision
+    return Constant(number, other) if fits else expression
+
+
+def _of_one_scale(call: Call) -> tuple[Expression, Expression]:
+    """What is compared, a constant brought to the scale of the other side."""
+    left, right = call.arguments
+    left, right = _of_scale(left, right.type), _of_scale(right, left.type)
+    return left, right
+
+
+def _comparison(operator: Operator) -> Kernel:
+    """Of two values of one kind and scale."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        sides = zip(_of_one_scale(call), call.arguments, arguments, strict=True)
+        left, right = (values if side is given else _repeated(side, len(values)) for side, given, values in sides)
+        return compare(operator, left, right)
+
+    def accepts(call: Call) -> bool:
+        left, right = (side.type for side in _of_one_scale(call))
+        return left.kind is right.kind and left.scale == right.scale and left.kind in COMPARABLE_KINDS
+
+    return Kernel(compute, accepts)
+
+
+def _repeated(constant: Expression, rows: int) -> pa.Array:
+    assert isinstance(constant, Constant) and isinstance(constant.value, Decimal)
+    value = float(constant.value) if constant.type.kind is Kind.DOUBLE else constant.value
+    return pa.repeat(pa.scalar(value, to_arrow(constant.type)), rows)
+
+
+_EQUAL = _comparison(Operator.EQ)
+
+
+def _equalities(call: Call) -> list[Call]:
+    first, *others = call.arguments
+    return [Call("=", (first, other), BOOLEAN) for other in others]
+
+
+def _in(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    first, *others = arguments
+    found = (_EQUAL.compute(e, [first, other]) for e, other in zip(_equalities(call), others, strict=True))
+    return reduce(pc.or_kleene, found)
+
+
+def _combined(combine: Callable[[pa.Array, pa.Array], pa.Array]) -> ComputeValues:
+    return lambda call, arguments: reduce(combine, arguments)
+
+
+def _case(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The value beside the first condition that is true, or the last one. All are computed: none can fail."""
+    type_ = to_arrow(call.type)
+    *pairs, otherwise = arguments
+    chosen = otherwise.cast(type_)
+    for condition, value in reversed([*zip(pairs[::2], pairs[1::2], strict=True)]):
+        chosen = pc.if_else(condition.fill_null(False), value.cast(type_), chosen)
+    return chosen
+
+
+def _like(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return pc.match_like(arguments[0], constant_text(call, 1) or "")
+
+
+def _is_pattern(call: Call) -> bool:
+    """Whether Arrow reads the pattern as Spark does: without a backslash."""
+    pattern = constant_text(call, 1)
+    plain = pattern is not None and len(pattern) <= _PATTERN and "\\" not in pattern
+    return plain and len(call.arguments) == 2 and call.arguments[0].type.kind is Kind.STRING
+
+
+_of_truth = of_kinds(Kind.BOOLEAN)
+
+CONDITION_KERNELS = {
+    "=": _EQUAL,
+    "<>": _comparison(Operator.NE),
+    "<": _comparison(Operator.LT),
+    "<=": _comparison(Operator.LE),
+    ">": _comparison(Operator.GT),
+    ">=": _comparison(Operator.GE),
+    "in": Kernel(_in, lambda call: len(call.arguments) <= _MOST + 1 and all(map(_EQUAL.accepts, _equalities(call)))),
+    "and": Kernel(_combined(pc.and_kleene), _of_truth),
+    "or": Kernel(_combined(pc.or_kleene), _of_truth),
+    "not": Kernel(lambda call, arguments: pc.invert(arguments[0]), _of_truth),
+    "is_null": Kernel(lambda call, arguments: arguments[0].is_null(), lambda call: True),
+    "like": Kernel(_like, _is_pattern),
+    "case": Kernel(_case, lambda call: call.type.kind in COMPARABLE_KINDS),
+}
+"""By the name of the function."""

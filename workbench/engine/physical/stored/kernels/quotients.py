@@ -1,0 +1,127 @@
+"""Kernels of quotients: averages, ratios and arithmetic of DOUBLE, which answers keep with their rows.
+
+The same bits as Spark's: a decimal becomes the DOUBLE that is nearest to it, and numbers of that kind are divided as
+the processor does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
+from workbench.engine.physical.stored.kernels.kernel import Kernel
+from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import DOUBLE, Kind
+
+_EXACT_INTEGER, _EXACT_POWER = 2**53, 22
+"""Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
+_BEYOND = 2**63
+
+
+def _of_doubles(call: Call) -> bool:
+    return all(argument.type == DOUBLE for argument in call.arguments) and call.type == DOUBLE
+
+
+def _arithmetic(function: Any) -> Kernel:
+    """The sum, difference or product of two numbers of DOUBLE."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        (left, missing), (right, unknown) = map(_with_missing, arguments)
+        with np.errstate(all="ignore"):
+            return pa.array(function(left, right), mask=missing | unknown)
+
+    return Kernel(compute, _of_doubles)
+
+
+def _divided(number: pa.Array, divisor: pa.Array, ieee: bool = False) -> pa.Array:
+    """A DOUBLE divided by another; by zero NULL, or what IEEE 754 says."""
+    (above, missing), (below, unknown) = map(_with_missing, (number, divisor))
+    with np.errstate(all="ignore"):
+        return pa.array(above / below, mask=missing | unknown | ((below == 0) & (not ieee)))
+
+
+def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """A sum divided by a count: of DOUBLE; of decimals rounded once, half away from zero, NULL where it has no room."""
+    totals, counts = arguments
+    if call.type == DOUBLE:
+        return _divided(as_doubles(totals), as_doubles(counts))
+    factor, most = 10 ** (call.type.scale - call.arguments[0].type.scale), 10**call.type.precision
+    if fits_64_bits(totals):
+        number, count = unscaled_integers(totals.fill_null(0)), unscaled_integers(counts.fill_null(0))
+        if 2 * factor * _furthest(number) + _furthest(count) < _BEYOND:
+            away = (2 * factor * np.abs(number) + count) // np.maximum(2 * count, 1)
+            missing = np.asarray(totals.is_null()) | (count == 0) | (away >= min(most, _BEYOND - 1))
+            return from_64_bits(pa.array(np.where(number < 0, -away, away), mask=missing), call.type)
+    pairs = zip(large_integers(totals).tolist(), counts.to_pylist(), totals.is_valid().to_pylist(), strict=True)
+    averages = (_rounded(total * factor, count) if known and count else None for total, count, known in pairs)
+    return from_integers((a if a is not None and abs(a) < most else None for a in averages), call.type)
+
+
+def _is_average(call: Call) -> bool:
+    total, count = (argument.type for argument in call.arguments)
+    if call.type == DOUBLE:
+        return total.numeric and count.numeric
+    return (total.kind, count.kind) == (Kind.DECIMAL, Kind.INTEGER) and call.type.scale >= total.scale
+
+
+def to_double(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Numbers as DOUBLE."""
+    return as_doubles(arguments[0])
+
+
+def to_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Decimals of whole numbers as INTEGER; NULL beyond 64 bits."""
+    (decimals,) = arguments
+    if fits_64_bits(decimals):
+        missing = np.asarray(decimals.is_null()) if decimals.null_count else None
+        return pa.array(unscaled_integers(decimals.fill_null(0)), mask=missing)
+    found = zip(large_integers(decimals).tolist(), decimals.is_valid().to_pylist(), strict=True)
+    return pa.array([number if known and -_BEYOND <= number < _BEYOND else None for number, known in found], pa.int64())
+
+
+def as_doubles(numbers: pa.Array) -> pa.Array:
+    """Numbers as those of DOUBLE that are nearest to them, NULL as NULL."""
+    if pa.types.is_floating(numbers.type):
+        return numbers
+    missing = np.asarray(numbers.is_null()) if numbers.null_count else None
+    known = numbers.fill_null(0)
+    if pa.types.is_integer(numbers.type):
+        return pa.array(known.to_numpy().astype(np.float64), mask=missing)
+    scale = numbers.type.scale
+    if scale <= _EXACT_POWER and fits_64_bits(known):
+        whole = unscaled_integers(known)
+        if _furthest(whole) <= _EXACT_INTEGER:
+            return pa.array(whole / float(10**scale), mask=missing)
+    return pa.array([float(number) for number in known.to_pylist()], pa.float64(), mask=missing)
+
+
+def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    return numbers.fill_null(0.0).to_numpy(zero_copy_only=False), np.asarray(numbers.is_null())
+
+
+def _furthest(numbers: npt.NDArray[np.int64]) -> int:
+    """How far the numbers are from 0 at most."""
+    return max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
+
+
+def _rounded(number: int, divisor: int) -> int:
+    """A quotient of whole numbers, half away from zero; the divisor is above 0."""
+    away = (2 * abs(number) + divisor) // (2 * divisor)
+    return away if number >= 0 else -away
+
+
+QUOTIENT_KERNELS = {
+    "+": _arithmetic(np.add),
+    "-": _arithmetic(np.subtract),
+    "*": _arithmetic(np.multiply),
+    "/": Kernel(lambda call, arguments: _divided(arguments[0], arguments[1]), _of_doubles),
+    "/_ieee": Kernel(lambda call, arguments: _divided(arguments[0], arguments[1], ieee=True), _of_doubles),
+    "average": Kernel(_average, _is_average),
+}
+"""By the name of the function."""
