@@ -127,12 +127,10 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
 }
 
 
-COUNT, TOTAL, SQUARES = (COLUMNS[type_][0] for type_ in (INTEGER, MONEY, WIDE))
+COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
+TOTAL, SQUARES = COLUMNS[MONEY][0], COLUMNS[WIDE][0]
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
-    # More digits than these Spark has no room for while it divides.
-    "average": [
-        (COLUMNS[type_][1], call("pmod", COUNT, Constant(10**12, INTEGER))) for type_ in (MONEY, DOUBLE, INTEGER)
-    ],
+    "average": [(COLUMNS[type_][1], COUNT) for type_ in (MONEY, DOUBLE, INTEGER)],
     **{name: [(COUNT, TOTAL, SQUARES)] for name in KERNELS if name.startswith(("variance", "stddev"))},
     "substr": [
         (COLUMNS[STRING][0], Constant(start, INTEGER), Constant(length, INTEGER))
