@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import permutations
@@ -103,14 +104,20 @@ def literal_holds(literal: Literal, row: dict[str, int], functions: Mapping[str,
 def best_cost(sets: list[PredSet], functions: Mapping[str, Called], batch: int) -> float:
     """What the best fixed order of calls costs: every function is called where some selection is not yet decided."""
 
+    # Rows with the same k have the same cheap tests, so what an order costs follows from k and the values of the calls.
+    alike = Counter(
+        (id % 10, *(function.value(id) for function in functions.values()))
+        for id in range(batch * ROWS, (batch + 1) * ROWS)
+    )
+
     def cost(order: tuple[str, ...]) -> float:
         total = 0.0
-        for id in range(batch * ROWS, (batch + 1) * ROWS):
-            row, known = {"id": id, "k": id % 10}, dict[str, bool]()
+        for (k, *values), rows in alike.items():
+            row, called, known = {"k": k}, dict(zip(functions, values, strict=True)), dict[str, bool]()
             for name in order:
                 if any(undecided(some, row, known, name) for some in sets):
-                    total += functions[name].cost
-                    known[name] = functions[name].value(id) == 1
+                    total += functions[name].cost * rows
+                    known[name] = called[name] == 1
         return total
 
     return min(map(cost, permutations(functions)))
