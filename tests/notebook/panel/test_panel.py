@@ -251,6 +251,25 @@ def test_rows_of_an_answer_are_sorted_and_chosen(session):
     assert "of 25 rows" in text_of(view) and view.where_field.value == "" and view.rows.asked == {}
 
 
+def test_a_slider_goes_over_the_answers_after_past_batches(session):
+    view = ResultsView(session, session.player)
+    view.refresh()
+    view.chooser.widget.value = "q1"
+    assert (view.moment.min, view.moment.value, view.moment.max) == (0, 2, 2)
+    view.moment.value = 1
+    waited(view)
+    assert "of 25 rows as it was after batch 1" in text_of(view)
+    session.run(1)
+    view.refresh()
+    waited(view)
+    assert (view.moment.value, view.moment.max) == (1, 3) and "as it was after batch 1" in text_of(view)
+    view.moment.value = 3
+    session.run(1)
+    view.refresh()
+    waited(view)
+    assert (view.moment.value, view.moment.max) == (4, 4) and "of 25 rows after batch 4" in text_of(view)
+
+
 def test_rows_that_came_since_the_query_was_looked_at_are_marked(session):
     view = ResultsView(session, session.player)
     view.refresh()

@@ -43,6 +43,7 @@ class ResultsRequest:
         sort, descending: the column to sort by; empty: the query's own order.
         where: a condition on the rows; empty: all.
         since: the batch up to which the query was looked at before; rows that came later are marked.
+        past: the batch after which the answer is to be seen; ``None``: the last one.
     """
 
     query: Query
@@ -53,6 +54,12 @@ class ResultsRequest:
     descending: bool
     where: str
     since: int
+    past: int | None = None
+
+    @property
+    def when(self) -> str:
+        """After which batch the answer is."""
+        return as_of(self.query, self.batch) if self.past is None else f"as it was after batch {self.past}"
 
 
 class ResultsView(View):
@@ -78,6 +85,9 @@ class ResultsView(View):
             description="Only where", placeholder="a condition, such as n > 500", continuous_update=False,
             layout={"width": "420px"},
         )  # fmt: skip
+        self.moment = ipywidgets.IntSlider(
+            description="After batch", min=0, max=self.session.batch, value=self.session.batch, continuous_update=False
+        )
         before = button("Previous", "chevron-left", lambda: self._turn(-1))
         after = button("Next", "chevron-right", lambda: self._turn(1))
         self.looked = button("Looked at", "check", self._look, "Mark no row as new any more")
@@ -89,12 +99,13 @@ class ResultsView(View):
         self.what_field.observe(lambda change: self._other_rows(), "value")
         self.where_field.observe(lambda change: self._turn(0), "value")
         self.rows.observe(lambda change: self._turn(0), "asked")
+        self.moment.observe(lambda change: self._fetch() if self._past is None else self._turn(0), "value")
         self.copy_kind.observe(
             lambda change: self.copy_target.set_trait("placeholder", COPIES[change["new"]][0]), "value"
         )
         lines = (
             [self.chooser.widget, self.what_field, before, after, self._count],
-            [self.where_field, self.looked],
+            [self.where_field, self.moment, self.looked],
             [self.copy_kind, self.copy_target, copy, self._message],
         )
         layout = {"flex_flow": "row wrap", "align_items": "center"}
@@ -104,7 +115,20 @@ class ResultsView(View):
     def refresh(self) -> None:
         """The queries to choose from, and new rows when a batch was run."""
         self.chooser.refresh()
+        self._follow()
         self._fetch()
+
+    def _follow(self) -> None:
+        """Let the slider end at the last batch; where it stood at its end it goes with it."""
+        last, at_end = self.session.batch, self.moment.value == self.moment.max
+        self.moment.max = last
+        if at_end:
+            self.moment.value = last
+
+    @property
+    def _past(self) -> int | None:
+        """The batch that the slider stands at; ``None`` at its end, where the answer is that of now."""
+        return self.moment.value if self.moment.value < self.moment.max else None
 
     def static_view(self) -> Shown:
         """The page that was fetched last."""
@@ -140,6 +164,7 @@ class ResultsView(View):
         asked = ResultsRequest(
             query, self.what_field.value, self._page, batch,
             order.get("column", ""), order.get("descending", False), where, self._since[1],
+            self._past,
         )  # fmt: skip
         if asked == self._asked:
             return
@@ -155,8 +180,8 @@ class ResultsView(View):
             size = DRAWN if asked.what == CHART else PAGE
             page = slice(asked.page * size, (asked.page + 1) * size)
             rows, total = _rows_of(asked, page)
-            after = as_of(query, asked.batch)
-            fresh = fresh_rows(asked) if asked.what == ANSWER else frozenset()
+            after = asked.when
+            fresh = fresh_rows(asked) if asked.what == ANSWER and asked.past is None else frozenset()
             title = f"{query.name}, {asked.what} {after}" + (f", where {asked.where}" if asked.where else "")
             shown = self._drawn(query, rows, total) if asked.what == CHART else answer_table(rows, total, title)
         except Exception as error:  # an error in a thread is not shown
@@ -170,7 +195,8 @@ class ResultsView(View):
         self._chart.value = f'<div class="fixed">{shown.html}</div>' if asked.what == CHART else ""
         self.rows.page = {} if asked.what == CHART else page_of(rows, fresh, asked)
         self._last = shown
-        self.choice.seen[query.name] = asked.batch
+        if asked.past is None:
+            self.choice.seen[query.name] = asked.batch
 
     def _drawn(self, query: Query, rows: pd.DataFrame, total: int) -> Shown:
         """Rows of the answer as a chart, and how many rows of it each batch changed."""
@@ -195,9 +221,14 @@ def _rows_of(asked: ResultsRequest, page: slice) -> tuple[pd.DataFrame, int]:
     """The rows of a page, and how many there are on all pages."""
     query, order, where = asked.query, asked.sort or None, asked.where or None
     if asked.what != CHANGES:
-        rows = query.head(page.stop - page.start, page.start, sort=order, descending=asked.descending, where=where)
-        return rows, query.count(where=where)
-    changes = query.changes(since=asked.batch - 1)
+        rows = query.head(
+            page.stop - page.start, page.start,
+            batch=asked.past, sort=order, descending=asked.descending, where=where,
+        )  # fmt: skip
+        return rows, query.count(batch=asked.past, where=where)
+    changes = query.changes(since=(asked.batch if asked.past is None else asked.past) - 1)
+    if asked.past is not None:
+        changes = changes[changes["batch"] == asked.past]
     if order is not None and order in changes.columns:
         changes = changes.sort_values(order, ascending=not asked.descending, kind="stable")
     return changes.iloc[page], len(changes)
