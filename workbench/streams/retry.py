@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.streams.corrections.current_rows import CurrentRows
-from workbench.streams.corrections.declared import EVENT, TRANSACTION
+from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, EVENT, TRANSACTION
 from workbench.streams.drift import drifts_of, members_of
 from workbench.streams.files.json_records import rows_of
 from workbench.streams.files.json_schema import schema_of
@@ -28,7 +28,8 @@ from workbench.streams.log import CHUNK_ROWS, StreamLog, log_schema
 from workbench.streams.tail import WaitingRecord
 
 _AT_A_TIME = 10_000
-_DEPENDENT = "it takes back "
+_CHANGE = stored_name(DEBEZIUM_CHANGE)
+_DEPENDENT = re.compile(r"(partition \d+, offset \d+: )?it takes back ")
 """Begins the reason of a row that says something of one which was quarantined, or never there."""
 _REPLACED = "a later row of its key has replaced it"
 
@@ -47,7 +48,7 @@ class Retried:
 
 
 def waiting_for_column(log: StreamLog, column: str) -> list[WaitingRecord]:
-    """The quarantined rows whose value of a column did not fit, and those that depend on such rows.
+    """The quarantined rows whose value of a column did not fit, and those that depend on such rows, as they came.
 
     Args:
         log: of the stream.
@@ -55,9 +56,14 @@ def waiting_for_column(log: StreamLog, column: str) -> list[WaitingRecord]:
     """
     name = re.escape(display_name(column))
     reason = re.compile(rf"(partition \d+, offset \d+: |version \d+: )?((after|before|payload|data)\.)*{name}: ", re.I)
-    depends = re.compile(rf"(partition \d+, offset \d+: )?{_DEPENDENT}") if log.corrections is not None else None
-    found = [one for one in log.waiting() if reason.match(one.reason) or (depends and depends.match(one.reason))]
-    return found if any(reason.match(one.reason) for one in found) else []
+    depend = log.corrections is not None
+    found = [one for one in log.waiting() if reason.match(one.reason) or (depend and _is_dependent(one))]
+    is_waiting = any(reason.match(one.reason) for one in found)
+    return sorted(found, key=lambda one: one.number) if is_waiting else []
+
+
+def _is_dependent(one: WaitingRecord) -> bool:
+    return _DEPENDENT.match(one.reason) is not None
 
 
 def values_of(records: Iterable[WaitingRecord], column: str) -> list[object]:
@@ -119,6 +125,10 @@ def _fitting(
     (rows, places, quarantined), found = fit_chunk(log, chunk, {})
     reasons = {entry.line: entry.reason for entry in (*chunk.quarantined, *quarantined)}
     if current is not None:
+        if _CHANGE in rows.column_names:  # what an envelope puts there is there, if only what it takes back was not
+            depends = np.array([_is_dependent(one) for one in some])[places]
+            left = ~(depends & np.asarray(pc.greater(rows[_CHANGE], 0)))
+            rows, places = rows.filter(pa.array(left)), places[left]
         numbers = np.array([one.number for one in some], np.int64)[places]
         late = _replaced(log, current, rows, numbers, is_table)
         reasons |= dict.fromkeys(places[late].tolist(), _REPLACED)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
@@ -64,7 +64,7 @@ class FolderReader(BaseReader):
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self.inferred: Mapping[str, Guess] = {}
         self.notes: tuple[str, ...] = ()
-        self._of_json = False
+        self._of_json = self._is_widened = False
         if schema is None:
             first = self._first()
             schema, self.inferred, self.notes = first.schema, first.inferred, first.notes
@@ -82,7 +82,8 @@ class FolderReader(BaseReader):
 
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
         """Read fractions and digits, too, where the stream has them."""
-        self._schema = widened(self._schema, types)
+        before, self._schema = self._schema, widened(self._schema, types)
+        self._is_widened = self._is_widened or self._schema != before
 
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read as texts what stands in files of JSON; those of CSV are texts, and others have types."""
@@ -152,7 +153,7 @@ class FolderReader(BaseReader):
             self._check(file, opened.schema)
             types = {name: str(guess.type) for name, guess in opened.inferred.items()}
             try:
-                for chunk in _from(opened.chunks, read, passed):
+                for chunk in _from(opened.chunks, read, passed, self._is_widened):
                     if taken.full():
                         ended = False
                         break
@@ -203,7 +204,9 @@ class _Taken:
     def passed(self, chunk: Chunk) -> tuple[QuarantinedRow, ...]:
         """What is quarantined among the rows of a chunk that are taken."""
         left = self.most - self._count
-        return tuple(takewhile(lambda entry: entry.number <= left, chunk.quarantined))
+        if left >= len(chunk.lines):
+            return chunk.quarantined
+        return tuple(entry for entry in chunk.quarantined if entry.line < chunk.lines[left])
 
     def add(self, chunk: Chunk, schema: pa.Schema, types: Mapping[str, str]) -> int:
         """Take rows, and all that is quarantined among them; how many rows.
@@ -291,16 +294,27 @@ def files_of_columns(pattern: str, declared: Mapping[str, DataType], options: Cs
     return reader
 
 
-def _from(chunks: Iterator[Chunk], rows: int, quarantined: int) -> Iterator[Chunk]:
-    """The chunks without the first rows, and without what was quarantined among them."""
+def _from(chunks: Iterator[Chunk], rows: int, quarantined: int, is_widened: bool) -> Iterator[Chunk]:
+    """The chunks without the first rows, and without what was quarantined among them.
+
+    Args:
+        chunks: of a file.
+        rows: that were read.
+        quarantined: how many records were.
+        is_widened: whether some of these may be rows now, so that only how many there were of both is known.
+    """
     for chunk in chunks:
         skipped, passed = min(rows, chunk.rows.num_rows), min(quarantined, len(chunk.quarantined))
+        if is_widened:
+            others = [entry.line for entry in chunk.quarantined]
+            lines = np.sort(np.concatenate([chunk.lines, np.array(others, np.int64)]))[: rows + quarantined]
+            skipped, passed = int(np.isin(chunk.lines, lines).sum()), int(np.isin(others, lines).sum())
+            rows, quarantined = rows + quarantined - passed, passed
         rows, quarantined = rows - skipped, quarantined - passed
         there = chunk.rows.slice(skipped)
-        others = tuple(replace(one, number=max(0, one.number - skipped)) for one in chunk.quarantined[passed:])
-        left = replace(chunk, rows=there, lines=chunk.lines[skipped:], quarantined=others)
-        if left.rows.num_rows or left.quarantined:
-            yield left
+        left = tuple(replace(one, number=max(0, one.number - skipped)) for one in chunk.quarantined[passed:])
+        if there.num_rows or left:
+            yield replace(chunk, rows=there, lines=chunk.lines[skipped:], quarantined=left)
 
 
 class _opened:
