@@ -18,8 +18,8 @@ from benchmarks.studies.cost import MOST_GROWN, Measured, costly, measured
 
 _FOLDER = Path(str(resources.files("benchmarks.gate")))
 KNOWN = _FOLDER / "costly.json"
-HISTORY, BATCH, BATCHES = 20_000, 2_000, 5
-"""Rows before the first batch, ten times as many, and what is measured."""
+HISTORY, BATCH, BATCHES = 20_000, 2_000, 15
+"""Rows before the first batch of the smaller run, rows of a batch, and batches: of few, noise is more than a third."""
 AGAIN = 3
 """Times that a row is measured before it counts as growing: a machine may be busy once."""
 
