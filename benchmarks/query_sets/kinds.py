@@ -159,7 +159,7 @@ def _joins() -> Iterator[KindOfQuery]:
         "three": "SELECT a.id, u.name FROM t a JOIN u ON a.h = u.k JOIN bands b ON u.lo = b.lo",
         "bands": "SELECT t.id, b.name FROM t JOIN bands b ON t.i BETWEEN b.lo AND b.hi",
         "near in time": "SELECT a.id, b.id AS other FROM t a JOIN t b"
-        " ON b.ts > a.ts AND b.ts - a.ts < INTERVAL '20' SECOND AND b.i < 100",
+        " ON b.ts > a.ts AND b.ts - a.ts < INTERVAL '20' SECOND AND b.i < 10",
         "cross with a few": "SELECT t.id, b.lo FROM t JOIN bands b ON t.i < b.lo AND b.lo < 30",
         "equality of DOUBLE": "SELECT t.id, q.n FROM t JOIN (SELECT g, MAX(x) AS n FROM t GROUP BY g) AS q"
         " ON t.g = q.g AND t.x = q.n",

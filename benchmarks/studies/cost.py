@@ -203,7 +203,8 @@ this page, and goes on where it was stopped. Seconds are of a processor, not of 
 where Spark plans or evaluates something in each batch: {off} of {rows}, found without Spark by
 `benchmarks/gate/matrix.py`. `make bench-check` fails when one more is, when one more of those measured here costs more
 than three times the median of its family or 1.3 times as much over ten times the history, and when one of a few that it
-measures itself grows so. Measured so far: {measured}."""
+measures itself grows so. Measured so far: {measured}. A total that every row of an answer shows changes every row
+when it moves: "share of a total" has 20 rows; over the rows of the stream each batch would cost all of them."""
 _COLUMNS = ["kind", "history", "batch", "corrected", "driver, s", "JVM, s", "workers, s", "all, s", "µs a row", "jobs",
             "plans", "× DuckDB again", "answer"]  # fmt: skip
 
