@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -102,15 +102,22 @@ def retry(log: StreamLog, records: Sequence[WaitingRecord], is_table: bool) -> R
             current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
             if current.is_new and not (log.is_live or is_table):  # they are kept only where more changes may come
                 current.rebuild(log.read(at, at + CHUNK_ROWS) for at in range(0, log.rows, CHUNK_ROWS))
-        for start in range(0, len(records), _AT_A_TIME):
-            some = records[start : start + _AT_A_TIME]
-            rows, reasons = _fitting(log, some, current, is_table)
-            if log.transactions is not None:
-                rows = rows.append_column(TRANSACTION, pa.nulls(rows.num_rows, log.transactions.type))
-            tail.append(rows)
-            fitting = [one for at, one in enumerate(some) if at not in reasons]
-            tail.settle(fitting, ((some[at], reason) for at, reason in reasons.items()))
-            taken, left = taken + len(fitting), [*left, *reasons.values()]
+        while records:
+            reasons = dict[int, str]()
+            for start in range(0, len(records), _AT_A_TIME):
+                some = records[start : start + _AT_A_TIME]
+                rows, found = _fitting(log, some, current, is_table)
+                if log.transactions is not None:
+                    rows = rows.append_column(TRANSACTION, pa.nulls(rows.num_rows, log.transactions.type))
+                tail.append(rows)
+                fitting = [one for at, one in enumerate(some) if at not in found]
+                tail.settle(fitting, ((some[at], reason) for at, reason in found.items()))
+                reasons |= {start + at: reason for at, reason in found.items()}
+            done = len(records) - len(reasons)
+            # What one of them takes back may have been put there by a later one.
+            others = [replace(records[at], reason=reason) for at, reason in reasons.items()]
+            records = [one for one in others if done and _is_dependent(one)]
+            taken, left = taken + done, [*left, *(one.reason for one in others if one not in records)]
     return Retried(taken, tuple(dict.fromkeys(left)))
 
 
