@@ -59,6 +59,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "check": lambda s: s.check(),
     "query": lambda s: s.query("q"),
     "results": lambda s: s.results(["q"]),
+    "verify": lambda s: s.verify("q"),
     "queries": lambda s: s.queries,
     "streams": lambda s: s.streams,
     "views": lambda s: s.views,
@@ -77,6 +78,8 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "player": lambda s: s.player.play(),
 }
 OF_A_QUERY: dict[str, Callable[[Query], object]] = {
+    "diff": lambda q: q.diff(0, 1),
+    "result of a batch": lambda q: q.result(batch=0),
     "answers": lambda q: q.answers().__enter__(),
     "result": lambda q: q.result(),
     "result at": lambda q: q.result(at="2020-01-01"),
@@ -130,6 +133,7 @@ def test_no_method_is_left_out() -> None:
         "temporary",
         "read_only",
         "progress",
+        "verifying",
         "arriving",
         "stop_playing",
         "interrupt",

@@ -58,10 +58,11 @@ def test_a_function_of_the_analyst_moves_no_rows(spark: SparkSession, monkeypatc
         return exchanged[-1]
 
     monkeypatch.setattr(plan_cache, "has_exchange", noted)
+    twice = "LEVENSHTEIN('', SPACE(CAST(2 * n AS INT)))"  # no kernel computes it
     texts = [
-        "SELECT k, MIN(half(2 * n)) AS s, COUNT(*) AS c FROM r GROUP BY k",
-        "SELECT half(2 * n) AS h, COUNT(DISTINCT v) AS c FROM r GROUP BY half(2 * n)",
-        "SELECT MAX(half(2 * n)) AS m FROM r",
+        f"SELECT k, MIN(half({twice})) AS s, COUNT(*) AS c FROM r GROUP BY k",
+        f"SELECT half({twice}) AS h, COUNT(DISTINCT v) AS c FROM r GROUP BY half({twice})",
+        f"SELECT MAX(half({twice})) AS m FROM r",
     ]
     with Session(spark=spark) as session:
         session.add_function("half", lambda n: n / 4, returns="double")
