@@ -111,9 +111,9 @@ REFUSED = {
     "syntax error": (
         "%%argus wrong\nSELECT tranid, amount\nFORM Transfers\nWHERE amount > 1000000",
         """\
-syntax error: unexpected Transfers
+syntax error: unexpected FORM
   FORM Transfers
-       ^^^^^^^^^
+  ^^^^
 hint: did you mean FROM?""",
     ),
     "unknown stream": (

@@ -21,7 +21,7 @@ SCHEMA = Schema(
 TEXTS = {
     "SELECT carier FROM flights": "carier",
     "SELECT delay FROM flight": "flight",
-    "SELECT delay FORM flights": "flights",
+    "SELECT delay FORM flights": "FORM",
     "SELECT f.delay FROM flights g": "f",
     "SELECT carrier FROM flights, planes": "carrier",
     "SELECT delay FROM flights WHERE": "WHERE",

@@ -51,7 +51,7 @@ def encode(value: object, annotation: Any) -> str:
         annotation: its class, or the union or container of classes that it is of.
 
     Example:
-        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.expressions import Column, Expression
         >>> from workbench.sql.algebra.types import INTEGER
         >>> encode(Column("a", INTEGER), Expression)
         '{"is":"Column","name":"a","type":"integer","source":0}'

@@ -222,7 +222,7 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning) as error:
             self._connection.set_authorizer(None)
             why = "a catalog is only read: use SELECT" if refused else str(error)
-            raise CatalogError(why, hint=f"its tables are {', '.join(self.relations)}") from error
+            raise CatalogError(why, hint=f"its tables are {', '.join(self.tables)}") from error
         finally:
             self._connection.set_authorizer(None)
         return names, rows

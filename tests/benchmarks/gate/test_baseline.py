@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.gate import __main__ as command
-from benchmarks.gate import baseline, matrix
+from benchmarks.gate import baseline, costs, matrix
 from benchmarks.gate.baseline import Ratio, compare, load, write
 from workbench.errors import WorkbenchError
 
@@ -55,6 +55,8 @@ def test_the_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
         for function in ("load", "write"):
             original = getattr(module, function)
             monkeypatch.setattr(module, function, lambda *given, o=original, own=own: o(*given, own))
+    monkeypatch.setattr(costs, "growing", lambda kinds, say: {})
+    monkeypatch.setattr(costs, "write", lambda known: None)
     matrix.write([])
     write([SPEED, Ratio("jobs", 5.0)], file)
     assert command.main([]) == 1

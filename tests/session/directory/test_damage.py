@@ -118,7 +118,8 @@ def test_a_full_disk(
     database = session.parts.planner.catalog.database
     with monkeypatch.context() as patch:
         if where == "rows":
-            patch.setattr(segments, "NewFile", full)
+            for write in ("NewFile", "write_file"):
+                patch.setattr(segments, write, full)
         elif where == "disk":
             patch.setattr(os, "fsync", full)
         else:

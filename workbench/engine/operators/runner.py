@@ -244,7 +244,10 @@ class Runner:
         """The change of a tree by this process; ``None`` where Spark is to run the job.
 
         A step that takes long, or fails, is begun again by Spark's workers: several do more, each has a bound of its
-        memory, and what fails there is reported with its stack.
+        memory, and what fails there is reported with its stack. A full disk is theirs, too.
+
+        Raises:
+            OSError: a file cannot be read or written.
         """
         seconds = self.limits.milliseconds_stepped_in_process / 1000
         if not isinstance(job, StepJob) or job.tasks > 1 or job.calls or self._seconds.get(tree, 0.0) > seconds:
@@ -252,7 +255,7 @@ class Runner:
         begun = time.thread_time()
         try:
             return replace(deltas_of(job.run_here(seconds)).get(tree, Delta()), here=True)
-        except Cancelled:
+        except (Cancelled, OSError):
             raise
         except Exception:
             return None

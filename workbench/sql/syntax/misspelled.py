@@ -53,8 +53,8 @@ def similar_key_words(word: str) -> list[str]:
     """The key words that a word is like, the closest first; of one itself, those that begin with it.
 
     Example:
-        >>> similar_key_words("lfet")
-        ['LEFT']
+        >>> similar_key_words("lfet"), similar_key_words("order")
+        (['LEFT', 'FETCH'], ['ORDER BY'])
     """
     if word.upper() in KEY_WORDS:
         return [phrase for phrase in KEY_WORDS if phrase.startswith(f"{word.upper()} ")]

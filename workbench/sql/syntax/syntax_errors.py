@@ -43,9 +43,9 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         ...     sqlglot.parse(source.sql, dialect="oracle")
         ... except ParseError as error:
         ...     print(syntax_error(source, source.tokens, error))
-        syntax error: unexpected T
+        syntax error: unexpected FORM
           SELECT a FORM T
-                        ^
+                   ^^^^
         hint: did you mean FROM?
     """
     details = error.errors[0] if error.errors else {}
