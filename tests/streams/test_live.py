@@ -31,7 +31,7 @@ from workbench.streams.live.polled_query import PolledQuery
 from workbench.streams.live.puller import Puller
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import open_live
-from workbench.streams.live.take_in import take_in
+from workbench.streams.live.take_in import log_fetched, take_in
 from workbench.streams.log import StreamLog, open_log
 from workbench.streams.source import OpenedSource
 
@@ -116,6 +116,53 @@ def exits() -> Iterator[dict[str, object]]:
 def test_an_iterator_that_exits_says_so_and_ends_nobody_else() -> None:
     with pytest.raises(StreamError, match="the iterator raised SystemExit"):
         Puller(exits()).want(2, patience=5)
+
+
+class Resumed:
+    """Raises after each three rows, and goes on."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    def __iter__(self) -> Resumed:
+        return self
+
+    def __next__(self) -> dict[str, object]:
+        self._asked += 1
+        if self._asked % 4 == 0:
+            raise OSError("the shop is closed")
+        if self._asked > 8:
+            raise StopIteration
+        return {"id": self._asked}
+
+
+def fails(rows: int) -> Iterator[dict[str, object]]:
+    yield from numbers(rows)
+    raise OSError("the shop is closed")
+
+
+@pytest.mark.parametrize("most", range(1, 8))
+@pytest.mark.parametrize("rows", [1, 5, 6])
+def test_what_an_iterator_raises_is_said_after_its_last_row(tmp_path: Path, rows: int, most: int) -> None:
+    """Also where the rows before it are as many as batches take, and it was asked for more than they need."""
+    log, reader = live(tmp_path, fails(rows))
+    said, ended = list[str](), False
+    while not ended:
+        fetched = log_fetched(log, reader, most)
+        said, ended = [*said, fetched.problem], fetched.ended
+    assert ids(log) == [*range(rows)]
+    assert not any(said[:-1]) and said[-1].startswith("the iterator raised OSError: the shop is closed")
+
+
+@pytest.mark.parametrize("most", range(1, 8))
+def test_an_iterator_that_goes_on_after_an_error(tmp_path: Path, most: int) -> None:
+    log, reader = live(tmp_path, Resumed())
+    said, ended = list[str](), False
+    while not ended:
+        fetched = log_fetched(log, reader, most)
+        said, ended = [*said, fetched.problem], fetched.ended
+    assert ids(log) == [1, 2, 3, 5, 6, 7]
+    assert any(said)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])

@@ -8,6 +8,7 @@ say, holds no other up.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from itertools import accumulate, chain, groupby
@@ -55,11 +56,8 @@ class IteratorReader(TypedReader):
         if start < self._given:
             message = f"the iterator has given {self._given} rows, and the log has {start}"
             raise StreamError(message, hint="attach an iterator that begins at its beginning")
-        problem = ""
-        try:
+        with suppress(StreamError):  # what it says is the last of what it gives
             self._puller.want(start - self._given + most)
-        except StreamError as error:
-            problem = error.message
         self._given += sum(map(len, self._puller.take(start - self._given)))
         chunks = list[Chunk]()
         for is_arrow, pieces in groupby(self._puller.take(most) if self._given == start else [], _is_arrow):
@@ -68,6 +66,7 @@ class IteratorReader(TypedReader):
                 self._given += len(piece)
         offset = {_WHOLE: str(self._given)} if self._given > start else {}
         ended = self._puller.ended and not self._puller.waiting
+        problem = "" if self._puller.waiting else self._puller.problem
         rows = joined([chunk.rows for chunk in chunks], self._schema)
         before = [0, *accumulate(len(chunk.rows) for chunk in chunks)]
         quarantined = tuple(
