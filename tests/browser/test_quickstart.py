@@ -103,6 +103,13 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
             panel.locator(".argus-pane").press("+")
         picture(jupyter, "network")
 
+        # The slider over the batches that were run goes by keyboard.
+        timeline = panel.get_by_role("slider", name="Batch that is shown")
+        timeline.press("ArrowLeft")
+        panel.get_by_text("as it was; the last is").wait_for(timeout=60 * SECONDS)
+        timeline.press("End")
+        panel.get_by_text(re.compile(r"batch \d+, the last")).wait_for(timeout=60 * SECONDS)
+
         # In focus are one query's nodes; the others are counted.
         panel.locator(".argus-chooser summary").click()
         panel.get_by_role("checkbox", name="anthrax_nearby").check()
@@ -129,6 +136,13 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         panel.locator("button", has_text="Step").click()
         panel.get_by_text(re.compile(rf"of [\d,]+ rows after batch {last + 1}\b")).wait_for(timeout=120 * SECONDS)
         picture(jupyter, "results")
+        # The slider has a name, goes by keyboard, and stays where it is left.
+        past = panel.get_by_role("slider", name="After batch")
+        past.press("ArrowLeft")
+        panel.get_by_text(re.compile(rf"of [\d,]+ rows as it was after batch {last}\b")).wait_for(timeout=60 * SECONDS)
+        picture(jupyter, "past")
+        past.press("End")
+        panel.get_by_text(re.compile(rf"of [\d,]+ rows after batch {last + 1}\b")).wait_for(timeout=60 * SECONDS)
         panel.get_by_role("tab", name="Timings").click()
         panel.locator("h4:visible", has_text="Slowest operators").wait_for(timeout=60 * SECONDS)
         picture(jupyter, "timings")

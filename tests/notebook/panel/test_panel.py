@@ -268,6 +268,10 @@ def test_a_slider_goes_over_the_answers_after_past_batches(session):
     view.refresh()
     waited(view)
     assert (view.moment.value, view.moment.max) == (4, 4) and "of 25 rows after batch 4" in text_of(view)
+    view.moment.value = 3
+    session.seek(2, print)
+    view.refresh()
+    assert (view.moment.value, view.moment.max) == (2, 2)
 
 
 def test_rows_that_came_since_the_query_was_looked_at_are_marked(session):

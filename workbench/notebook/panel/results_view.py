@@ -19,7 +19,7 @@ from workbench.notebook.chart import answer_chart, has_numbers
 from workbench.notebook.display import WIDEST, Shown, as_of, marked_cell, rows_table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.notebook.panel.view import View
-from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, button, html_box
+from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, SliderWidget, button, html_box
 from workbench.session.query import Query
 from workbench.session.state import OFF
 from workbench.sql.algebra.interval_values import interval_text
@@ -85,9 +85,7 @@ class ResultsView(View):
             description="Only where", placeholder="a condition, such as n > 500", continuous_update=False,
             layout={"width": "420px"},
         )  # fmt: skip
-        self.moment = ipywidgets.IntSlider(
-            description="After batch", min=0, max=self.session.batch, value=self.session.batch, continuous_update=False
-        )
+        self.moment = SliderWidget(label="After batch", max=self.session.batch, value=self.session.batch)
         before = button("Previous", "chevron-left", lambda: self._turn(-1))
         after = button("Next", "chevron-right", lambda: self._turn(1))
         self.looked = button("Looked at", "check", self._look, "Mark no row as new any more")
@@ -122,8 +120,7 @@ class ResultsView(View):
         """Let the slider end at the last batch; where it stood at its end it goes with it."""
         last, at_end = self.session.batch, self.moment.value == self.moment.max
         self.moment.max = last
-        if at_end:
-            self.moment.value = last
+        self.moment.value = last if at_end else min(self.moment.value, last)
 
     @property
     def _past(self) -> int | None:

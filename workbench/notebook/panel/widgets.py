@@ -90,6 +90,22 @@ class AnswerWidget(anywidget.AnyWidget):
     asked: Any = traitlets.Dict().tag(sync=True)
 
 
+class SliderWidget(anywidget.AnyWidget):
+    """A whole number, chosen with a slider that has a name for who does not see it, as those of ipywidgets have not.
+
+    Attributes:
+        label: what the number is; also the slider's name.
+        min, max: the least and the greatest; ``value``, the chosen one, is between them.
+    """
+
+    _esm = STATIC / "slider.js"
+    _css = STYLE
+    label = traitlets.Unicode().tag(sync=True)
+    min = traitlets.Int().tag(sync=True)
+    max = traitlets.Int().tag(sync=True)
+    value = traitlets.Int().tag(sync=True)
+
+
 class StaticViewHider(anywidget.AnyWidget):
     """Hides the static view while the live one is there; ``static_view`` is its name."""
 

@@ -1,9 +1,10 @@
 // The batches that were run: which one the numbers and colours are of. At the last one the drawing follows the session.
+// JupyterLab leaves the arrow keys to the slider.
 
 class Timeline {
   constructor(model) {
     this.model = model;
-    this.slider = make("input", { type: "range", step: 1, "aria-label": "Batch that is shown", oninput: () => this.go(Number(this.slider.value)) });
+    this.slider = make("input", { type: "range", step: 1, "aria-label": "Batch that is shown", "data-lm-suppress-shortcuts": "true", oninput: () => this.go(Number(this.slider.value)) });
     this.text = make("span", { class: "argus-when" });
     this.follow = button("Last", "Show the last batch, and follow the session", () => this.go(Infinity));
     this.element = make("div", { class: "argus-timeline" },
