@@ -8,8 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import random
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal as D
@@ -29,9 +31,16 @@ from workbench.engine.spark.in_process import InProcess
 from workbench.errors import StreamError
 from workbench.session.methods import streams
 from workbench.session.session import Session
+from workbench.streams.corrections.declared import corrections_of
 from workbench.streams.files import json_lines
+from workbench.streams.ingest import ingest
 from workbench.streams.live import iterator
 from workbench.streams.live.polled_query import PolledQuery
+from workbench.streams.live.take_in import take_in
+from workbench.streams.log import StreamLog
+from workbench.streams.retry import keep_types, retry, waiting_for_column
+from workbench.streams.source import OpenedSource
+from workbench.streams.widened_columns import WidenedColumn
 
 Row = dict[str, Any]
 
@@ -314,9 +323,17 @@ def weighted(changes: list[Row]) -> Iterator[Row]:
         yield row | {"w": -1 if kind in ("update_preimage", "delete") else 1}
 
 
+def envelopes_by_key(changes: list[Row]) -> Iterator[Row]:
+    """Those of a database that tells of old rows nothing but the key."""
+    for envelope in envelopes(changes):
+        if envelope["op"] != "d" or envelope["before"]:
+            yield envelope | {"before": envelope["before"] and {"id": envelope["before"]["id"]}}
+
+
 CORRECTED: dict[str, tuple[Any, dict[str, Any]]] = {
     "upserts": (iter, {"changes": "upsert", "key": ["id"]}),
     "envelopes": (envelopes, {"changes": "debezium", "key": ["id"]}),
+    "envelopes of keys": (envelopes_by_key, {"changes": "debezium", "key": ["id"]}),
     "envelopes without a key": (envelopes, {"changes": "debezium"}),
     "feed": (feed_of_changes, {"changes": "cdf", "key": ["id"]}),
     "feed without a key": (feed_of_changes, {"changes": "cdf"}),
@@ -338,6 +355,8 @@ def test_rows_that_are_corrected(in_process: InProcess, tmp_path: Path, way: str
         session.register_many(texts)
         while session.run(1):
             pass
+        emitted = Counter((row["_event"], row["id"], row["v"]) for row in logged(session.streams["T"].log))
+        assert "key" not in how or max(emitted.values()) == 1, "a row that stays is emitted"
         told = session.widen_column("T", "v")
         assert told.type == "double" and told.taken, told
         now = [*applied(steps()).values()]
@@ -355,6 +374,67 @@ def test_rows_that_are_corrected(in_process: InProcess, tmp_path: Path, way: str
                 pass
             now = [*applied([*steps(), *more]).values()]
         assert answers(session, texts) == expected(now, "double", texts)
+
+
+def logged(log: StreamLog) -> list[Row]:
+    return log.read(0, log.rows).to_pylist()
+
+
+def random_changes(chosen: random.Random) -> list[Row]:
+    """Of few keys; those that are there are deleted."""
+    changes, there = [{"id": 0, "g": 0, "v": 1}], {0}
+    for _ in range(chosen.randrange(3, 25)):
+        key = chosen.randrange(4)
+        gone = key in there and chosen.random() < 0.25
+        changes.append({"id": key} if gone else {"id": key, "g": 0, "v": chosen.choice([1, 2, 2.5, 3.5])})
+        there ^= {key} if gone or key not in there else set()
+    return changes
+
+
+@pytest.mark.parametrize("seed", some(range(500), 25))
+def test_random_changes_of_rows_by_key(tmp_path: Path, seed: int) -> None:
+    chosen = random.Random(seed)
+    made, how = chosen.choice([one for one in CORRECTED.values() if "key" in one[1]])
+    changes = random_changes(chosen)
+    corrections = corrections_of(how["changes"], how["key"], None)
+    assert corrections is not None
+    if chosen.choice([True, False]):
+        reader = iterator.IteratorReader(iter([*made(changes)]))
+        reader.declare(corrections.asked)
+        source = OpenedSource(reader.schema, iter(()))
+        log = ingest("T", source, tmp_path / "T", corrections=corrections).growing(durable=False)
+        while not take_in(log, reader, chosen.randrange(1, 9)):
+            pass
+    else:
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made(changes)))
+        log = ingest("T", tmp_path / "rows.jsonl", tmp_path / "T", corrections=corrections)
+    waiting = waiting_for_column(log, "v")
+    keep_types(log)
+    wide = log.with_widened([WidenedColumn("v", "double")]).growing(durable=False)
+    retry(wide, waiting, is_table=False)
+    there = Counter[tuple[int, float]]()
+    for row in logged(wide):
+        there[row["id"], row["v"]] += row["_weight"]
+    assert {row for row, copies in there.items() if copies} == {(r["id"], r["v"]) for r in applied(changes).values()}
+    assert {*there.values()} <= {0, 1}
+
+
+@pytest.mark.parametrize("form", ["iterator", "file"])
+def test_a_key_that_is_another_one(in_process: InProcess, tmp_path: Path, form: str) -> None:
+    """What goes by its old key alone is not there, since it waits; it is gone also when it could come in."""
+    old, new = {"id": 10, "g": 0, "v": 2.5}, {"id": 11, "g": 1, "v": 3}
+    first = steps()[:6]
+    made = [*envelopes([*first, old]), {"op": "u", "before": {"id": 10}, "after": new}]
+    with Session(in_process) as session:
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
+        source = tmp_path / "rows.jsonl" if form == "file" else iter(made)
+        session.add_stream("T", source, batch=4, changes="debezium", key=["id"])
+        session.register_many({"star": QUERIES["star"]})
+        while session.run(1):
+            pass
+        assert [row["id"] for row in logged(session.streams["T"].log)] == [*range(6), 11]
+        session.widen_column("T", "v", "double")
+        assert answers(session, ["star"]) == expected([*first, new], "double", {"star": QUERIES["star"]})
 
 
 def fractions(rows: int = 12) -> Iterator[Row]:

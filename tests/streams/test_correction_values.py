@@ -20,7 +20,14 @@ import pyarrow as pa
 import pytest
 
 from workbench.streams.corrections.current_rows import CurrentRows
-from workbench.streams.corrections.declared import CHANGE_TYPE, Corrections, corrections_of
+from workbench.streams.corrections.declared import (
+    CHANGE_TYPE,
+    EVENT,
+    TAKES_IF_THERE,
+    WEIGHT,
+    Corrections,
+    corrections_of,
+)
 from workbench.streams.corrections.update import update
 from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.ingest import ingest
@@ -165,6 +172,21 @@ def test_tables_that_are_updated(tmp_path: Path, name: str) -> None:
     update(log, table(name, changes[1:-1]), None)
     update(log, None, [{"id": 0}])
     assert stored(log, tmp_path, name) == logged(changes, True)
+
+
+def test_what_confirms_a_row_emits_nothing_and_is_remembered() -> None:
+    """Also that there is none, and after the column of the key has another type."""
+    corrections = declared({"changes": "upsert", "key": "id"})
+    columns, weights = ["id", "v", WEIGHT, EVENT], [1, 1, 1, TAKES_IF_THERE, 1, 1]
+    with closing(sqlite3.connect(":memory:")) as database:
+        current = CurrentRows(database, pa.schema([("id", pa.int64()), ("v", pa.string())]), corrections)
+        current.confirms = True
+        given = pa.table([[1, 1, 2, 3, 2, 1], ["a", "a", "a", "a", "b", None], weights, [*range(1, 7)]], columns)
+        emitted, rejected = current.change(given, {})
+        assert emitted[WEIGHT].to_pylist() == [1, 1, -1, 1, -1, 1] and not rejected
+        later = CurrentRows(database, pa.schema([("id", pa.float64()), ("v", pa.string())]), corrections)
+        keys = later.keys_of(pa.table({"id": [1.0, 2.0, 3.0]})).to_pylist()
+        assert later.confirmed(keys).tolist() == [2, -1, 4]
 
 
 @pytest.mark.parametrize("name", TYPES)

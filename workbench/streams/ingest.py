@@ -6,9 +6,8 @@ import csv
 import io
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -24,9 +23,9 @@ from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import convert, is_text
-from workbench.streams.corrections.current_rows import CurrentRows
+from workbench.streams.corrections.current_rows import CurrentRows, current_rows_in
 from workbench.streams.corrections.debezium import unfold
-from workbench.streams.corrections.declared import Corrections
+from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, Corrections
 from workbench.streams.declared_times import split_form, unit_of
 from workbench.streams.drift import Differences, drifts_of
 from workbench.streams.drifting_types import with_records
@@ -137,7 +136,7 @@ def ingest(
             untyped = notes_of_untyped(opened.schema, columns or {}) if corrections is None else ()
             said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions)
             log = LogWriter(name, partial, schema, allowed, corrections, *said)
-            with _current_rows(partial, log_schema(own.items()), corrections, growing) as current:
+            with current_rows_in(partial / TAIL, log_schema(own.items()), corrections, growing) as current:
                 fitting = _some_fit(name, opened.chunks, types, guesses)
                 _copy(log, fitting, current, allowed, own, lambda: progress(Arriving(name, log.rows, share())))
         shutil.rmtree(partial / "spark", ignore_errors=True)
@@ -288,6 +287,8 @@ def _copy(
     with log:
         for (rows, lines, quarantined), found in source:
             late = {} if late_rows is None else late_rows.among(rows)
+            if current is not None:  # rows of envelopes are without their records
+                current.rejects_for_good = stored_name(DEBEZIUM_CHANGE) in rows.column_names
             changes, rejected = (rows, {}) if current is None else current.apply(rows, lines, quarantined)
             quarantined += with_records(quarantined_rows(rows, lines, rejected), Chunk(as_batch(rows), lines))
             if log.transactions is not None:
@@ -301,23 +302,6 @@ def _copy(
 def as_batch(rows: pa.Table) -> pa.RecordBatch:
     """A table in one piece."""
     return pa.RecordBatch.from_arrays([column.combine_chunks() for column in rows.columns], schema=rows.schema)
-
-
-@contextmanager
-def _current_rows(
-    folder: Path, schema: pa.Schema, corrections: Corrections | None, growing: bool
-) -> Iterator[CurrentRows | None]:
-    """The current rows of a stream with corrections; they stay where there will be more changes."""
-    if corrections is None:
-        yield None
-        return
-    file = folder / (TAIL if growing else "current.sqlite")
-    with closing(sqlite3.connect(file, isolation_level=None)) as database:
-        database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
-        yield CurrentRows(database, schema, corrections)
-        database.execute("COMMIT")
-    if not growing:
-        file.unlink()
 
 
 def _some_fit(

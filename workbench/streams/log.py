@@ -147,15 +147,15 @@ class StreamLog:
         first = [entry for place, entry in enumerate(self.quarantined_first) if place not in taken]
         return (*first, *self.tail.quarantined(QUARANTINED_READ - len(first)))
 
-    def waiting(self) -> Iterator[WaitingRecord]:
-        """The quarantined rows whose records are kept, in the order in which they came."""
+    def waiting(self, at_most: int = -1) -> Iterator[WaitingRecord]:
+        """The quarantined rows whose records are kept, in the order in which they came; as many of the tail's."""
         path, taken = self.folder / RECORDS, frozenset[int]() if self.tail is None else self.tail.taken_in
         if path.exists():
             with path.open(encoding="utf-8") as lines:
                 for place, line, reason, record in map(json.loads, lines):
                     if place not in taken:
                         yield WaitingRecord(True, place, line, line, reason, record)
-        yield from self.tail.waiting() if self.tail is not None else ()
+        yield from self.tail.waiting(at_most) if self.tail is not None else ()
 
     def quarantined_later(self, skip: int) -> tuple[QuarantinedRow, ...]:
         """The first 1,000 rows of a live source that were quarantined after some of ``misfits``."""
@@ -165,7 +165,7 @@ class StreamLog:
     @property
     def has_waiting(self) -> bool:
         """Whether there is a quarantined row whose record is kept."""
-        return next(self.waiting(), None) is not None
+        return next(self.waiting(1), None) is not None
 
     def growing(self, durable: bool) -> StreamLog:
         """The log with a tail."""

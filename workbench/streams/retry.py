@@ -100,13 +100,14 @@ def retry(log: StreamLog, records: Sequence[WaitingRecord], is_table: bool) -> R
         current = None
         if log.corrections is not None:
             current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
+            current.confirms = True
             if current.is_new and not (log.is_live or is_table):  # they are kept only where more changes may come
                 current.rebuild(log.read(at, at + CHUNK_ROWS) for at in range(0, log.rows, CHUNK_ROWS))
         while records:
             reasons = dict[int, str]()
             for start in range(0, len(records), _AT_A_TIME):
                 some = records[start : start + _AT_A_TIME]
-                rows, found = _fitting(log, some, current, is_table)
+                rows, found = _fitting(log, some, current)
                 if log.transactions is not None:
                     rows = rows.append_column(TRANSACTION, pa.nulls(rows.num_rows, log.transactions.type))
                 tail.append(rows)
@@ -122,7 +123,7 @@ def retry(log: StreamLog, records: Sequence[WaitingRecord], is_table: bool) -> R
 
 
 def _fitting(
-    log: StreamLog, some: Sequence[WaitingRecord], current: CurrentRows | None, is_table: bool
+    log: StreamLog, some: Sequence[WaitingRecord], current: CurrentRows | None
 ) -> tuple[pa.Table, dict[int, str]]:
     """The rows of records for the log, and why others have none, by their places."""
     assert log.tail is not None
@@ -137,7 +138,7 @@ def _fitting(
             left = ~(depends & np.asarray(pc.greater(rows[_CHANGE], 0)))
             rows, places = rows.filter(pa.array(left)), places[left]
         numbers = np.array([one.number for one in some], np.int64)[places]
-        late = _replaced(log, current, rows, numbers, is_table)
+        late = _replaced(log, current, rows, numbers)
         reasons |= dict.fromkeys(places[late].tolist(), _REPLACED)
         given, places, numbers = rows.filter(pa.array(~late)), places[~late], numbers[~late]
         rows, rejected = current.apply(given, numbers)
@@ -147,22 +148,16 @@ def _fitting(
     return rows, reasons
 
 
-def _replaced(
-    log: StreamLog, current: CurrentRows, rows: pa.Table, numbers: NDArray[np.int64], is_table: bool
-) -> NDArray[np.bool_]:
-    """Which rows a later one of their key has replaced or deleted."""
+def _replaced(log: StreamLog, current: CurrentRows, rows: pa.Table, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows a later one of their key has replaced, confirmed or deleted."""
     assert log.corrections is not None
     if not (key := log.corrections.key) or not rows.num_rows:
         return np.zeros(rows.num_rows, np.bool_)
     keys = current.keys_of(rows).dictionary_encode()
-    last = np.full(len(keys.dictionary), -1, np.int64)
+    last = current.confirmed(keys.dictionary.to_pylist())
     for start in range(0, log.rows, CHUNK_ROWS):
         part = log.read(start, start + CHUNK_ROWS, [*key, EVENT])
         at = pc.index_in(current.keys_of(part), keys.dictionary)
-        there = np.flatnonzero(at.is_valid())
-        events = part.column(EVENT).to_numpy()[there].copy()
-        if is_table:  # the lines of its updates are their own
-            events[start + there >= log.copied] = np.iinfo(np.int64).max
-        np.maximum.at(last, at.drop_null().to_numpy(), events)
+        np.maximum.at(last, at.drop_null().to_numpy(), part.column(EVENT).filter(at.is_valid()).to_numpy())
     known = np.append(last, -1)  # a row without a key is quarantined
     return known[keys.indices.fill_null(len(last)).to_numpy()] > numbers

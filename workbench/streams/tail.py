@@ -98,11 +98,11 @@ class Tail:
         with self._lock:
             return frozenset(place for (place,) in self._database.execute("SELECT place FROM taken_in"))
 
-    def waiting(self) -> list[WaitingRecord]:
-        """The quarantined rows whose records are kept, in the order in which they came."""
+    def waiting(self, at_most: int = -1) -> list[WaitingRecord]:
+        """The first of the quarantined rows whose records are kept, in the order in which they came; -1: all."""
         query = "SELECT entry, line, number, reason, record FROM records JOIN quarantined ON entry = quarantined.rowid"
         with self._lock:
-            found = self._database.execute(f"{query} ORDER BY entry").fetchall()
+            found = self._database.execute(f"{query} ORDER BY entry LIMIT ?", [at_most]).fetchall()
         return [WaitingRecord(False, *entry) for entry in found]
 
     def settle(self, taken: Iterable[WaitingRecord], others: Iterable[tuple[WaitingRecord, str]]) -> None:

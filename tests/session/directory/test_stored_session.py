@@ -10,10 +10,11 @@ from sql.bind_schema import SCHEMA
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.codec import decode, encode, present_json
+from workbench.catalog.schema import VERSION
 from workbench.engine.reports import BatchReport, OperatorReport
 from workbench.session.directory import stored_session
 from workbench.session.directory.directory import CATALOG, SessionDirectory
-from workbench.session.directory.stored_session import StoredSession
+from workbench.session.directory.stored_session import StoredSession, StoredStream
 from workbench.session.state import QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sql.binder.pipeline import bind
@@ -31,7 +32,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     connection.execute("ALTER TABLE registrations DROP COLUMN id")
     connection.execute("DROP TABLE retained")
     connection.execute("ALTER TABLE streams DROP COLUMN checksum")
-    for column in ("span", "shed", "gaps", "added"):
+    for column in ("span", "shed", "gaps", "added", "widened"):
         connection.execute(f"ALTER TABLE streams DROP COLUMN {column}")
     connection.execute("ALTER TABLE batches DROP COLUMN cuts")
     for column in ("priority", "suspended", "by_load", "timezone"):
@@ -55,6 +56,37 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
         (function,) = stored.functions.all()
         assert (function.function.takes, function.seconds, function.memory) == ((0, None), 10, 1024)
         assert function.signature is None
+        catalog.close()
+
+
+ADDED = {17: ("registrations", "timezone"), 19: ("operator_timings", "tests"), 20: ("streams", "widened")}
+"""The columns that later versions have, by the last version that has them not."""
+
+
+@pytest.mark.parametrize("version", range(17, VERSION))
+def test_what_was_stored_by_a_later_version_comes_back(tmp_path: Path, version: int) -> None:
+    catalog = Catalog(tmp_path / CATALOG)
+    stored = StoredSession(SessionDirectory(tmp_path), catalog)
+    operator = OperatorReport("F1", ("F1",), 5, 3, 0.5, {"F1": 5})
+    state = State(
+        queries={"a": record("a", "SELECT a FROM T", "1")},
+        reports=(BatchReport(1, 5, 0.5, (operator,), {"a": 1}, {"t": 5}, {}),),
+    )
+    stored.write(State(), state)
+    stream = StoredStream("T", "0-T", False, None, 0, 5, 5, None, None, None, (), (), ())
+    stored.streams.put(stream)
+    catalog.close()
+    connection = sqlite3.connect(tmp_path / CATALOG)
+    for last, (relation, column) in ADDED.items():
+        if last >= version:
+            connection.execute(f"ALTER TABLE {relation} DROP COLUMN {column}")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
+    connection.close()
+    for copied in (True, False):
+        catalog = Catalog(tmp_path / CATALOG, copied=copied)
+        later = StoredSession(SessionDirectory(tmp_path), catalog)
+        assert (later.queries(), later.reports(), [*later.streams.all()]) == (state.queries, state.reports, [stream])
         catalog.close()
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +37,10 @@ from workbench.streams.widened_columns import as_field
 
 CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT, copies INTEGER NOT NULL) WITHOUT ROWID"
 """By the text of its key the text of each row (NULL: its key is the whole row), and how many copies of it there are."""
+_CREATE_CONFIRMED = "CREATE TABLE IF NOT EXISTS confirmed (key TEXT PRIMARY KEY, event INTEGER NOT NULL) WITHOUT ROWID"
+"""By the text of its key the last event that confirmed a row, or that there is none, and so emitted nothing."""
+AFTER_ALL = np.iinfo(np.int64).max
+"""The event of what comes after all that a source had."""
 
 _CHANGE, _UNSENT = stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT)
 
@@ -49,17 +55,19 @@ class CurrentRows:
 
     Attributes:
         is_new: whether nothing was kept in the database so far.
-        logs_all: whether a row that is equal to the one that it replaces is emitted, too. It says that the row was so
-            then, also if one before it, which was quarantined, is tried again.
+        confirms: whether the events are remembered that change nothing, as where a row is equal to the one that it
+            replaces. A row before them, which was quarantined and is tried again, comes too late.
+        rejects_for_good: whether what takes back a row that is not there is not tried again, so it is such an event.
     """
 
     def __init__(self, database: sqlite3.Connection, schema: pa.Schema, corrections: Corrections) -> None:
         database.execute(CREATE)
+        database.execute(_CREATE_CONFIRMED)
         database.execute("CREATE TABLE IF NOT EXISTS current_schema (content BLOB NOT NULL)")
         self._database = database
         self._schema = schema.append(MORE_FIELD)
         self._corrections = corrections
-        self._is_whole = self.logs_all = False
+        self._is_whole = self.confirms = self.rejects_for_good = False
         if any(name == "row" for _, name, *_ in database.execute("PRAGMA table_info(current)")):
             self._convert()
         known = database.execute("SELECT content FROM current_schema").fetchone()
@@ -79,6 +87,21 @@ class CurrentRows:
         """The texts of the keys of some rows."""
         return texts_of_keys(_arrays(rows.select(self._corrections.key)))
 
+    def confirm(self, rows: pa.Table, events: pa.Array | pa.ChunkedArray) -> None:
+        """Remember that the rows of some keys were so, or not there, at events."""
+        query = "INSERT INTO confirmed VALUES (?, ?) ON CONFLICT DO UPDATE SET event = max(event, excluded.event)"
+        self._database.executemany(query, zip(self.keys_of(rows).to_pylist(), events.to_pylist(), strict=True))
+
+    def confirmed(self, keys: Iterable[str]) -> NDArray[np.int64]:
+        """The last event that confirmed the row of each key, or -1."""
+        query = "SELECT coalesce(max(event), -1) FROM confirmed WHERE key = ?"
+        return np.array([self._database.execute(query, [key]).fetchone()[0] for key in keys], np.int64)
+
+    @property
+    def has_confirmed(self) -> bool:
+        """Whether any event is remembered."""
+        return self._database.execute("SELECT 1 FROM confirmed").fetchone() is not None
+
     def apply(
         self, rows: pa.Table, lines: NDArray[np.int64], quarantined: Iterable[QuarantinedRow] = ()
     ) -> tuple[pa.Table, dict[int, str]]:
@@ -89,7 +112,7 @@ class CurrentRows:
             lines: of each its line.
             quarantined: what does not fit of the same part of the source.
         """
-        self.logs_all = self.logs_all or any(entry.record is not None for entry in quarantined)
+        self.confirms = self.confirms or any(entry.record is not None for entry in quarantined)
         if _CHANGE not in rows.column_names:
             return self.change(*self._corrections.weighted(rows, lines))
         changed, reasons, begin = list[pa.Table](), dict[int, str](), 0
@@ -161,7 +184,10 @@ class CurrentRows:
             if unsent:
                 values = self._filled(old, values, before, steps, changes[EVENT].to_pylist(), unsent, reasons)
             texts = pa.concat_arrays([texts, _texts(values)])
-            emitted = [*self._replaced(steps, now, texts, len(old), self._images(values), reasons)]
+            unchanged = list[int]()
+            emitted = [*self._replaced(steps, now, texts, len(old), self._images(values), reasons, unchanged)]
+            if self.confirms and unchanged:
+                self.confirm(values.take(pa.array(unchanged)), changes[EVENT].take(pa.array(unchanged)))
         else:
             emitted = [*_counted(steps, now, reasons)]
         changed = [(key, state) for key, state in now.items() if before.get(key) != state]
@@ -180,6 +206,7 @@ class CurrentRows:
         first: int,
         images: NDArray[np.bool_],
         reasons: dict[int, str],
+        unchanged: list[int],
     ) -> Iterator[_Emitted]:
         """What changes by key emit.
 
@@ -190,6 +217,7 @@ class CurrentRows:
             first: the place of the row of the first change.
             images: which changes, of those that take a row back, take back one that is equal, and no other of its key.
             reasons: gets why changes are rejected.
+            unchanged: gets which changes are made already.
         """
         equal = texts.dictionary_encode().indices.to_pylist()
         for by, (key, weight) in enumerate(steps):
@@ -205,8 +233,11 @@ class CurrentRows:
             elif weight < 0 and old is None:
                 if weight != TAKES_IF_THERE:
                     reasons[by] = f"it takes back a row that is not there: no row has its key ({self._key_names})"
-            elif weight > 0 and old is not None and equal[old] == equal[new] and not self.logs_all:
+                if weight == TAKES_IF_THERE or self.rejects_for_good:
+                    unchanged.append(by)
+            elif weight > 0 and old is not None and equal[old] == equal[new]:
                 now[key] = old
+                unchanged.append(by)
             else:
                 if old is not None:
                     yield old, -1, by
@@ -298,6 +329,13 @@ class CurrentRows:
         rows = rows_of_texts([text for text, _ in entries], before)
         columns = [as_field(values, f)[0] for values, f in zip(_arrays(rows), self._schema, strict=True)]
         self._store_rows(pa.Table.from_arrays(columns, schema=self._schema), [copies for _, copies in entries])
+        if confirmed := self._database.execute("SELECT key, event FROM confirmed").fetchall():
+            self._database.execute("DELETE FROM confirmed")
+            of_key = pa.schema([before.field(name) for name in self._corrections.key])
+            keys = rows_of_texts([key for key, _ in confirmed], of_key.append(MORE_FIELD)).select(of_key.names)
+            fields = map(self._schema.field, of_key.names)
+            arrays = [as_field(values, f)[0] for values, f in zip(_arrays(keys), fields, strict=True)]
+            self.confirm(pa.table(arrays, of_key.names), pa.array([event for _, event in confirmed]))
 
     def _convert(self) -> None:
         """Write anew what an earlier version wrote."""
@@ -311,6 +349,27 @@ class CurrentRows:
     def _store_rows(self, rows: pa.Table, copies: list[int]) -> None:
         fields = _texts(rows).to_pylist() if self._corrections.key else [None] * len(copies)
         self._store([], zip(self._keys(rows).to_pylist(), fields, copies, strict=True))
+
+
+@contextmanager
+def current_rows_in(
+    file: Path, schema: pa.Schema, corrections: Corrections | None, growing: bool
+) -> Iterator[CurrentRows | None]:
+    """The current rows of a stream that is copied, in a file; ``None`` for one without corrections.
+
+    They stay where there will be more changes, and with what confirms some of them, which is in no log.
+    """
+    if corrections is None:
+        yield None
+        return
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
+        current = CurrentRows(database, schema, corrections)
+        yield current
+        stays = growing or current.has_confirmed
+        database.execute("COMMIT")
+    if not stays:
+        file.unlink()
 
 
 _Step = tuple[int | None, int | None]

@@ -15,7 +15,7 @@ from workbench.errors import StreamError
 from workbench.files.mapped import temporary_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.streams.added_columns import breaking
-from workbench.streams.corrections.current_rows import CurrentRows
+from workbench.streams.corrections.current_rows import AFTER_ALL, CurrentRows
 from workbench.streams.corrections.declared import EVENT, WEIGHT
 from workbench.streams.drift import Differences, drifts_of, folded
 from workbench.streams.files.json_values import MORE_FIELD
@@ -53,11 +53,12 @@ def update(log: StreamLog, rows: object, delete: object) -> None:
 def _applied(log: StreamLog, database: sqlite3.Connection, changes: pa.Table) -> pa.Table:
     assert log.corrections is not None
     current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
-    current.logs_all = log.has_waiting
     rows, rejected = current.change(changes, {})
     if rejected:
         place, reason = min(rejected.items())
         raise StreamError(f"table {log.name}, row {changes[EVENT][place]}: {reason}", hint="nothing was changed")
+    if log.has_waiting:  # the lines of an update are its own, and say nothing of which came later
+        current.confirm(changes, pa.array([AFTER_ALL] * changes.num_rows))
     return rows
 
 

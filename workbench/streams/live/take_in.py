@@ -81,7 +81,7 @@ def _logged(log: StreamLog, reader: Reader, most: int) -> Fetched:
             current = None
             if log.corrections is not None:
                 current = CurrentRows(database, log_schema(log.source_columns), log.corrections)
-                current.logs_all = log.has_waiting
+                current.confirms = log.has_waiting
             _log_rows(log, fetched, current, begins=fetched.whole)
             while fetched.continues:
                 fetched = reader.fetch(of_source(tail.offsets), most)
