@@ -40,7 +40,7 @@ CREATE = "CREATE TABLE IF NOT EXISTS current (key TEXT PRIMARY KEY, fields TEXT,
 _CREATE_CONFIRMED = "CREATE TABLE IF NOT EXISTS confirmed (key TEXT PRIMARY KEY, event INTEGER NOT NULL) WITHOUT ROWID"
 """By the text of its key the last event that confirmed a row, or that there is none, and so emitted nothing."""
 AFTER_ALL = np.iinfo(np.int64).max
-"""The event of what comes after all that a source had."""
+"""The event of rows after all that a source had."""
 
 _CHANGE, _UNSENT = stored_name(DEBEZIUM_CHANGE), stored_name(DEBEZIUM_UNSENT)
 
