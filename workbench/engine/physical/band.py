@@ -128,8 +128,8 @@ class Band:
         if not self.counted:
             bounds = (None if low == -inf else orders, None if high == inf else orders)
             return *bounds, np.ones(len(orders), dtype=bool)
-        least, below = (None, False) if low == -inf else _moved(orders, int(low), upwards=True)
-        greatest, above = (None, False) if high == inf else _moved(orders, int(high), upwards=False)
+        least, below = (None, False) if low == -inf else _shifted(orders, int(low), upwards=True)
+        greatest, above = (None, False) if high == inf else _shifted(orders, int(high), upwards=False)
         return least, greatest, ~(np.zeros(len(orders), dtype=bool) | below | above)
 
     def has(self, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
@@ -330,7 +330,7 @@ def _operators(low: float, high: float) -> list[Operator]:
     return operators if high == inf else [*operators, Operator.LT if high < 0 else Operator.LE]
 
 
-def _moved(orders: Positions, steps: int, upwards: bool) -> tuple[Positions, Mask]:
+def _shifted(orders: Positions, steps: int, upwards: bool) -> tuple[Positions, Mask]:
     """Bounds some steps on, and those beyond which there is no number of 64 bits.
 
     Args:

@@ -73,12 +73,12 @@ def _read_text(state: State, query: QueryRecord, texts: dict[str, SparkText], in
     views = {name.lower(): name for name in state.views}
     for name in sorted(frozenset().union(*(s.tables for s in text.statements)) & views.keys() - own):
         if name not in texts and name not in inside:
-            made_by = _made_by(state, name)
-            texts[name] = _read_text(state, made_by, texts, (*inside, name))
+            record = _query_of_view(state, name)
+            texts[name] = _read_text(state, record, texts, (*inside, name))
     return text
 
 
-def _made_by(state: State, view: str) -> QueryRecord:
+def _query_of_view(state: State, view: str) -> QueryRecord:
     """The query of which a text makes a view."""
     if names := state.same_names([view]):
         return state.queries[names[0]]

@@ -199,13 +199,13 @@ def _evaluated(spark: SparkSession, texts: Texts) -> DataFrame:
     """What Spark SQL gives for a query's text."""
     try:
         for name, view in texts.before:
-            _made(spark, view).createOrReplaceTempView(quoted(name))
-        return _made(spark, texts.own)
+            _last_statement(spark, view).createOrReplaceTempView(quoted(name))
+        return _last_statement(spark, texts.own)
     except (PySparkException, Py4JJavaError) as problem:
         raise _refusal(problem) from None
 
 
-def _made(spark: SparkSession, text: SparkText) -> DataFrame:
+def _last_statement(spark: SparkSession, text: SparkText) -> DataFrame:
     """The last statement of a text; those before it are views by then."""
     rows: DataFrame | None = None
     for statement in text.statements:

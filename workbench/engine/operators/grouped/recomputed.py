@@ -68,7 +68,7 @@ class RecomputedGroups:
 
     def of(self, fragments: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        dirty, parent = self._written(fragments), self.job_input.read().inputs[0]
+        dirty, parent = self._write_dirty(fragments), self.job_input.read().inputs[0]
         lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own)
         within, after, sessions = None, (*parent.before, *parent.change), self.anew.sessions
         if sessions is not None and sessions.column in self.produced and not isinstance(sessions.time, Evaluated):
@@ -83,7 +83,7 @@ class RecomputedGroups:
     def rows_of_dirty(self, fragments: ArrowBatches) -> ArrowBatches:
         """The rows of the dirty groups, which are written down, as ``of`` finds them."""
         parent = self.job_input.read().inputs[0]
-        yield from self._lookup.rows_of(self._written(fragments), (*parent.before, *parent.change))
+        yield from self._lookup.rows_of(self._write_dirty(fragments), (*parent.before, *parent.change))
 
     def change(self, rows: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
@@ -96,8 +96,8 @@ class RecomputedGroups:
         """Finds the parent's rows."""
         return KeyedLookup(tuple(self.plan.groups), self.rows)
 
-    def _written(self, fragments: ArrowBatches) -> pa.RecordBatch:
-        """The dirty groups, which are written down."""
+    def _write_dirty(self, fragments: ArrowBatches) -> pa.RecordBatch:
+        """Write the dirty groups as segments of this task, and give them."""
         dirty = Fragments.of(self.plan).dirty_groups(list(fragments))
         writer = SegmentWriter(self.folder, self.job_input.task_mark())
         writer.add(dirty)
