@@ -19,6 +19,10 @@ from workbench.experiments.query_sets.fed import AMOUNTS, FED_WINDOWS, RATIOS
 from workbench.experiments.query_sets.generated import turns
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.experiments.sample_streams.zipcodes import zipdistance
+from workbench.experiments.studies.network_size import CONFIGURATIONS
+from workbench.explain.describe import NetworkView
+from workbench.network.network import Network
+from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import DOUBLE
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema, UserFunction
@@ -165,11 +169,42 @@ def test_draws_follow_their_distribution(name: str, low: float, middle: float, h
     assert [count / 1000 for count in found] == pytest.approx([low, middle, high], abs=0.05)
 
 
-def test_diseases_of_a_category_are_disjoint() -> None:
-    for queries in by_variant(SETS["med"]).values():
-        codes = sorted((str(query.parameters["low"]), str(query.parameters["high"])) for query in queries)
-        assert all(low < high for low, high in codes)
-        assert all(before[1] <= after[0] for before, after in pairwise(codes))
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "questions"), [("med", "again far near"), ("aggregate-med", "distinct far near")])
+def test_all_questions_about_a_disease_come_in_one_round(name: str, questions: str, seed: int) -> None:
+    variants = by_variant(query_set(name, seed))
+    asked = [[query.parameters for query in variants[question]][:138] for question in questions.split()]
+    assert asked[0] == asked[1] == asked[2]
+    assert len({str(parameters) for parameters in asked[0]}) == 138
+
+
+def test_a_query_over_the_same_codes_asks_for_less() -> None:
+    """Of histories, which the thesis varies so that queries subsume others (T10.1.2)."""
+    for variant in ("operated_twice", "complications", "development"):
+        asked = by_variant(SETS["med"])[variant]
+        assert all(
+            weak.parameters["codes"] == strong.parameters["codes"]
+            for weak, strong in zip(asked[::2], asked[1::2], strict=True)
+        )
+
+
+def test_med_is_shared_from_the_first_queries_on() -> None:
+    """Without restructuring, as in Table C.9; nor is ``again`` confined, so it subsumes the others of its disease."""
+    first = list(SETS["med"].values())[:24]
+    sizes = {}
+    for name in ("NonJoinS", "NonCanon", "AllSharing"):
+        planner, network = Planner(CONFIGURATIONS[name]), Network()
+        for query in first:
+            logical = bind(query.sql, query.dialect, SCHEMA).query
+            assert logical is not None
+            network = planner.register(network, query.name, logical, query.sql, query.dialect).network
+        sizes[name] = NetworkView(network).weighted_size()
+        if name == "AllSharing":
+            of = {query.name: query.variant for query in first}
+            joins = [node for node in NetworkView(network).nodes if node.kind == "join"]
+            readers = [{of[reader] for reader in node.queries} for node in joins]
+            assert readers.count({"again", "far", "near"}) == 3
+    assert sizes["AllSharing"] < sizes["NonCanon"] < 0.8 * sizes["NonJoinS"]
 
 
 # -- texts -------------------------------------------------------------------------------------------------------

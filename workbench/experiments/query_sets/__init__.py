@@ -9,7 +9,7 @@ set                queries  what it is for
 ``fed-uniform``      1,000  the same, constants drawn from a uniform distribution
 ``fed-normal``       1,000  … from a normal one
 ``fed-gaussian``     1,000  … from a mixture of two normal ones
-``med``                  565  the same over hospital stays; disjoint ranges of diseases
+``med``                  565  the same over hospital stays; disjoint ranges of diseases, three questions each
 ``aggregate-fed``      350  aggregates before and after joins and set operations
 ``aggregate-med``      450  aggregates and set operations over hospital stays
 =================  =======  =============================================================

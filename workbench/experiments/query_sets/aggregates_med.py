@@ -1,7 +1,7 @@
 """QAggreMed: 450 aggregate queries over hospital stays: joins, then aggregation, then set operations (T10.1.3).
 
-Three categories, 138 queries each, one for each contagious disease of ICD-9, as in ``med.py``. Their seeds are
-B.14-B.16, and each asks about one stay that follows others, whereas the queries of ``med.py`` show pairs of stays. The
+Three categories, 138 queries each, one for each contagious disease of ICD-9, which come in one round as in ``med.py``.
+They are B.14-B.16, and each asks about one stay that follows others, whereas ``med.py`` shows pairs of stays. The
 first 36 of these 414 come again at the end under other names, as in the thesis.
 """
 
@@ -12,10 +12,7 @@ from dataclasses import asdict, replace
 from random import Random
 
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
-from workbench.experiments.query_sets.med import CONTAGIOUS, FROM, RADIUS, SAME_DISEASE, WINDOW, Codes
-
-LOCAL_WINDOW = 120
-"""Days within which a disease that comes back to one ZIP code counts as local."""
+from workbench.experiments.query_sets.med import FROM, RADIUS, SAME_DISEASE, WINDOW, Codes, diseases
 
 REPEATED = 36
 
@@ -33,28 +30,20 @@ def _far(codes: Codes) -> str:
 
 
 def _near(codes: Codes) -> str:
-    """Stays with an earlier case nearby in the window (B.16), or one at the same ZIP code some time before.
-
-    The thesis prints no query with UNION, the second branch is ours.
-    """
-    return (
-        f"{_stays(codes, f't2.adate < t1.adate + {WINDOW}')}\nHAVING min(zipdistance(t2.zip, t1.zip)) < {RADIUS}\n"
-        f"UNION\n{_stays(codes, 't1.zip = t2.zip', f't2.adate < t1.adate + {LOCAL_WINDOW}')}"
-    )
+    """Stays with an earlier case in the window, one of these nearby (B.16)."""
+    return f"{_stays(codes, f't2.adate < t1.adate + {WINDOW}')}\nHAVING min(zipdistance(t2.zip, t1.zip)) < {RADIUS}"
 
 
 _CATEGORIES: Mapping[str, Callable[[Codes], str]] = {"distinct": distinct, "far": _far, "near": _near}
 
 
 def aggregate_med(seed: int) -> list[GeneratedQuery]:
-    """The set; the diseases of each category come in an order shuffled by ``seed``."""
-    random = Random(f"aggregate-med:{seed}")
-    shuffled = {category: random.sample(CONTAGIOUS, len(CONTAGIOUS)) for category in _CATEGORIES}
+    """The set; another ``seed`` than 0 shuffles the diseases."""
+    order = diseases(Random(f"aggregate-med:{seed}") if seed else None)
     queries = []
-    for category, name, codes in turns(shuffled):
+    for category, name, codes in turns(dict.fromkeys(_CATEGORIES, order)):
         sql = _CATEGORIES[category](codes)
-        for_duckdb = sql.replace("\nMINUS\n", "\nEXCEPT\n")
-        queries.append(GeneratedQuery(name, sql, for_duckdb, category, asdict(codes)))
+        queries.append(GeneratedQuery(name, sql, sql.replace("\nMINUS\n", "\nEXCEPT\n"), category, asdict(codes)))
     return [*queries, *(replace(query, name=f"{query.name}_again") for query in queries[:REPEATED])]
 
 

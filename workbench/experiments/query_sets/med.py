@@ -1,15 +1,19 @@
 """QIMQOSJPMed: 565 select-join-project queries over hospital stays, in eight categories (T10.1.3; B.14-B.21).
 
 Three categories look for multiple occurrences of a contagious disease, 138 queries each: one for each of the categories
-001 to 138 of ICD-9. The other five link two stays of one patient, who is known by what a record tells (B.17). Within a
-category the queries have the same join predicates and *disjoint* ranges of codes in their selections (T10.3.2): a cover
-of the ranges lets them share one join.
+001 to 138 of ICD-9, whose three questions come in one round (T10.1.4). ``again`` subsumes ``far`` and ``near``. The
+ranges of codes of different diseases are *disjoint* under equal join predicates (T10.3.2): a cover of the ranges lets
+all of them share one join.
+
+The other five link two stays of one patient, who is known by what a record tells (B.17). The thesis varies the
+constants of a seed, so that one query subsumes another (T10.1.2), and does not list the values: here every range of
+codes is asked about under the constants of the seed and under a stronger one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
 
 from workbench.experiments.query_sets.generated import GeneratedQuery, turns
@@ -34,6 +38,19 @@ class Codes:
         """
         return f"{column} >= '{self.low}' AND {column} < '{self.high}'"
 
+    def first_half(self) -> Codes:
+        """The first half of the categories.
+
+        Example:
+            >>> Codes("400", "404").first_half()
+            Codes(low='400', high='402')
+        """
+        return Codes(self.low, f"{(int(self.low) + int(self.high)) // 2:03}")
+
+
+_Constants = Mapping[str, Codes | int]
+"""What one query puts into the text of its category, by the name of an argument."""
+
 
 def ranges(first: int, last: int, width: int = 1) -> list[Codes]:
     """Disjoint ranges of ``width`` three-digit categories, from ``first`` to ``last``.
@@ -48,23 +65,15 @@ def ranges(first: int, last: int, width: int = 1) -> list[Codes]:
 CONTAGIOUS = ranges(1, 138)
 """Infectious and parasitic diseases of ICD-9; 139, the last one, is their late effects."""
 
-CHILDREN = ranges(460, 521, width=2)
-"""Diseases of the lung and their neighbours, for B.17: 31 ranges."""
+COMPLICATIONS = Codes("996", "997")
+"""Complications of certain procedures; 99681 is that of a kidney which was transplanted."""
 
-OPERATIONS = ranges(350, 379)
-"""Operations on heart and vessels, for B.18; 361 is the bypass."""
 
-BEFORE_COMPLICATIONS = ranges(540, 569)
-"""Operations on the digestive and urinary tracts, for B.19; 556 is the transplantation of a kidney."""
+def _varied(codes: Sequence[Codes], **strengths: Sequence[Codes | int]) -> list[_Constants]:
+    """Each range with the values of one more constant, the weakest first."""
+    ((name, values),) = strengths.items()
+    return [{"codes": each, name: value} for each in codes for value in values]
 
-BEFORE_CANCER = ranges(550, 579)
-"""Diseases of the digestive organs, for B.20; 570 to 573 are those of the liver."""
-
-TRANSFERRED = ranges(400, 459, width=2)
-"""Diseases of heart and vessels, for B.21."""
-
-COMPLICATIONS, CANCER = Codes("996", "997"), Codes("150", "160")
-"""Complications of certain procedures; cancers of the digestive organs."""
 
 FROM = "FROM   MHDCFY01A t1, MHDCFY01A t2"
 PATIENT = "t1.bdate, t1.bym, t1.byear, t1.sex, t1.race, t1.zip, t1.townid, t1.payor, t1.age"
@@ -88,59 +97,56 @@ AND    {disease}"""
 
 
 def again(codes: Codes) -> str:
-    """A disease comes back to a place when the window is over.
-
-    B.14 asks for its kind without the place; but pairs, which B.14 does not show, would be 15 million of 600,000 stays.
-    """
-    return _outbreak(codes, f"AND    t1.zip = t2.zip\nAND    t2.adate >= t1.adate + {WINDOW}")
+    """A disease appears again, at any time and place (B.14 without its difference)."""
+    return _outbreak(codes)
 
 
 def _far(codes: Codes) -> str:
     """A disease appears within the window in another area (B.15)."""
-    return _outbreak(codes, f"AND    t2.adate < t1.adate + {WINDOW}\nAND    zipdistance(t2.zip, t1.zip) >= {RADIUS}")
+    return _outbreak(codes, f"t2.adate < t1.adate + {WINDOW}", f"zipdistance(t2.zip, t1.zip) >= {RADIUS}")
 
 
 def _near(codes: Codes) -> str:
     """A disease appears within the window in the same area (B.16)."""
-    return _outbreak(codes, f"AND    t2.adate < t1.adate + {WINDOW}\nAND    zipdistance(t2.zip, t1.zip) < {RADIUS}")
+    return _outbreak(codes, f"t2.adate < t1.adate + {WINDOW}", f"zipdistance(t2.zip, t1.zip) < {RADIUS}")
 
 
-def children(codes: Codes) -> str:
-    """Children with the same disease twice within 40 days (B.17)."""
+def children(codes: Codes, days: int) -> str:
+    """Children with the same disease twice within some days (B.17)."""
     return _patient(
-        "t1.recid, t1.hospid, t1.adate, t1.dxs_01",
+        "t1.recid, t1.hospid, t1.adate, t1.ddate, t1.los, t1.disp, t1.dxs_01",
         "t1.age < 10 AND t2.age < 11",
-        "t1.adate <= t2.adate AND t2.adate <= t1.adate + 40",
+        f"t1.adate <= t2.adate AND t2.adate <= t1.adate + {days}",
         "t1.dxs_01 = t2.dxs_01",
         codes.hold("t1.dxs_01"),
     )
 
 
-def operated_twice(codes: Codes) -> str:
-    """The same kind of operation twice within a year (B.18)."""
+def operated_twice(codes: Codes, days: int) -> str:
+    """The same kind of operation twice within some days (B.18)."""
     operated = (f"(({codes.hold(f'{t}.ops_01')}) OR ({codes.hold(f'{t}.ops_02')}))" for t in ("t1", "t2"))
-    return _patient("t1.ops_01, t2.recid", "t1.adate <= t2.adate AND t2.adate < t1.adate + 365", *operated)
+    return _patient("t1.ops_01", f"t1.adate <= t2.adate AND t2.adate < t1.adate + {days}", *operated)
 
 
-def complications(codes: Codes) -> str:
-    """Complications within 40 days of an operation (B.19)."""
+def complications(codes: Codes, days: int) -> str:
+    """Complications within some days of an operation (B.19)."""
     diagnoses = " OR ".join(f"({COMPLICATIONS.hold(f't2.dxs_0{number}')})" for number in range(1, 5))
     return _patient(
         "t1.ops_01, t2.dxs_01",
         codes.hold("t1.ops_01"),
         f"({diagnoses})",
-        "t1.adate <= t2.adate AND t2.adate < t1.adate + 40",
+        f"t1.adate <= t2.adate AND t2.adate < t1.adate + {days}",
     )
 
 
-def development(codes: Codes) -> str:
+def development(codes: Codes, cancer: Codes) -> str:
     """A disease, survived, and a cancer later (B.20)."""
     return _patient(
         "t1.dxs_01, t2.dxs_01 t2_dxs_01",
         "t1.adate < t2.adate",
         codes.hold("t1.dxs_01"),
         "t1.disp != '20'",
-        CANCER.hold("t2.dxs_01"),
+        cancer.hold("t2.dxs_01"),
     )
 
 
@@ -156,33 +162,60 @@ def transferred(codes: Codes) -> str:
     )
 
 
-_CATEGORIES: Mapping[str, tuple[Callable[[Codes], str], Sequence[Codes]]] = {
-    "again": (again, CONTAGIOUS),
-    "far": (_far, CONTAGIOUS),
-    "near": (_near, CONTAGIOUS),
-    "children": (children, CHILDREN),
-    "operated_twice": (operated_twice, OPERATIONS),
-    "complications": (complications, BEFORE_COMPLICATIONS),
-    "development": (development, BEFORE_CANCER),
-    "transferred": (transferred, TRANSFERRED),
+def diseases(random: Random | None) -> list[Codes]:
+    """The contagious diseases, which all three categories take in one order, so that a round asks all about one.
+
+    Args:
+        random: shuffles the order; without it the order is that of the codes.
+    """
+    return random.sample(CONTAGIOUS, len(CONTAGIOUS)) if random else CONTAGIOUS
+
+
+_OUTBREAKS: Mapping[str, Callable[[Codes], str]] = {"again": again, "far": _far, "near": _near}
+
+_HISTORIES: Mapping[str, tuple[Callable[..., str], Sequence[_Constants]]] = {
+    # Diseases of the lung as B.17 writes them, then with their neighbours.
+    "children": (
+        children,
+        [{"codes": Codes("480", "520"), "days": 40}, *_varied(ranges(460, 519, width=4), days=(40, 20))],
+    ),
+    # Operations on heart and vessels; 361 is the bypass.
+    "operated_twice": (operated_twice, _varied(ranges(350, 379, width=2), days=(365, 180))),
+    # Operations on the digestive and urinary tracts; 556 is the transplantation of a kidney.
+    "complications": (complications, _varied(ranges(540, 569, width=2), days=(40, 20))),
+    # Diseases of the digestive organs, of the liver 570 to 573, and then cancers of them, of the liver 155.
+    "development": (
+        development,
+        _varied(ranges(550, 579, width=2), cancer=(Codes("150", "160"), Codes("155", "156"))),
+    ),
+    # Diseases of heart and vessels; the stronger constant is a narrower range.
+    "transferred": (
+        transferred,
+        [{"codes": part} for codes in ranges(400, 459, width=4) for part in (codes, codes.first_half())],
+    ),
 }
-"""How each category is written, and its ranges of codes: of diagnoses, or of operations."""
+"""How each of the other categories is written, and its constants, a weak one before a stronger one."""
 
 
 def med_queries(seed: int) -> list[GeneratedQuery]:
-    """The set; the ranges of each category come in an order shuffled by ``seed``."""
-    random = Random(f"med:{seed}")
-    shuffled = {category: random.sample(codes, len(codes)) for category, (_, codes) in _CATEGORIES.items()}
+    """The set; another ``seed`` than 0 shuffles the diseases, and the constants of each other category."""
+    random = Random(f"med:{seed}") if seed else None
+    texts: dict[str, Callable[..., str]] = {**_OUTBREAKS}
+    outbreaks: list[_Constants] = [{"codes": codes} for codes in diseases(random)]
+    constants: dict[str, Sequence[_Constants]] = dict.fromkeys(_OUTBREAKS, outbreaks)
+    for category, (text, values) in _HISTORIES.items():
+        texts[category] = text
+        constants[category] = random.sample(values, len(values)) if random else values
     queries = []
-    for category, name, codes in turns(shuffled):
-        sql = _CATEGORIES[category][0](codes)
-        queries.append(GeneratedQuery(name, sql, sql, category, asdict(codes)))
+    for category, name, taken in turns(constants):
+        sql = texts[category](**taken)
+        queries.append(GeneratedQuery(name, sql, sql, category, taken))
     return queries
 
 
-def _outbreak(codes: Codes, conditions: str) -> str:
+def _outbreak(codes: Codes, *conditions: str) -> str:
     pairs = SAME_DISEASE.format(disease=codes.hold("t1.dxs_01"))
-    return f"SELECT t1.dxs_01, t2.zip, t2.adate, t2.recid\n{FROM}\n{pairs}\n{conditions}"
+    return f"SELECT t1.dxs_01, t2.zip, t2.adate, t2.recid\n{FROM}\n" + "\nAND    ".join([pairs, *conditions])
 
 
 def _patient(columns: str, *conditions: str) -> str:
