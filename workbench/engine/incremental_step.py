@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +22,9 @@ from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import SourcePlan, TreePlan
-from workbench.engine.reports import Counts, OperatorReport, TestReport
+from workbench.engine.reports import Counts, OperatorReport
 from workbench.engine.schedule import Meter, operators_by_depth, reachable, run_all
-from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.failures import StepError, translate_errors
 from workbench.engine.state import Deltas, EngineState
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
@@ -113,6 +113,9 @@ class IncrementalStep:
         """The changes of some trees by one job. Where it fails, each is run alone, to tell which one it is."""
         try:
             return run_prepared(self.runner, operators)
+        except StepError as failed:
+            with self._translated(failed.tree):
+                raise
         except (PySparkException, Py4JError, OSError, pa.ArrowException):
             deltas: dict[str, Deltas] = {}
             for name, operator in operators.items():
@@ -170,6 +173,5 @@ class IncrementalStep:
 def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorReport:
     """The report of an operator in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
-    tests = {label: TestReport(*astuple(count)) for label, count in delta.tests.items()}
     counts = delta.rows_in, delta.rows
-    return OperatorReport(plan.name, plan.nodes, *counts, seconds, node_rows, tests=tests, here=delta.here)
+    return OperatorReport(plan.name, plan.nodes, *counts, seconds, node_rows, tests=delta.tests, here=delta.here)

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from workbench.engine.storage.test_counts import TestCount
 from workbench.network.nodes import NodeId
 from workbench.streams.cut import BatchCut
 
@@ -74,28 +75,6 @@ class NodeReport:
 
 
 @dataclass(frozen=True)
-class TestReport:
-    """What a test that calls functions of the analyst did in one batch.
-
-    Attributes:
-        asked: rows that it was made for.
-        dropped: those from which it took nodes.
-        calls: of functions; rows with the same arguments share one, and known values need none.
-        seconds: how long these took.
-    """
-
-    asked: int
-    dropped: int
-    calls: int
-    seconds: float
-
-    @property
-    def tickets(self) -> int:
-        """One for each row that it took in and did not give back, one at least (CACQ 4)."""
-        return max(self.dropped, 1)
-
-
-@dataclass(frozen=True)
 class OperatorReport:
     """One operator in one batch.
 
@@ -122,7 +101,7 @@ class OperatorReport:
     node_rows: Mapping[NodeId, int] = field(default_factory=dict)
     alone: Mapping[NodeId, float] = field(default_factory=dict)
     together: float = 0.0
-    tests: Mapping[str, TestReport] = field(default_factory=dict)
+    tests: Mapping[str, TestCount] = field(default_factory=dict)
     here: bool | None = field(default=None, compare=False)
 
     @property
@@ -178,7 +157,7 @@ def ticket_shares(reports: Sequence[BatchReport]) -> dict[str, list[float]]:
     """The share of the tickets that each test that calls functions has in each batch (CACQ Figure 9).
 
     Example:
-        >>> tests = {"SLOW(id)": TestReport(10, 3, 10, 0.1), "QUICK(id)": TestReport(100, 90, 100, 0.1)}
+        >>> tests = {"SLOW(id)": TestCount(10, 3, 10, 0.1), "QUICK(id)": TestCount(100, 90, 100, 0.1)}
         >>> operator = OperatorReport("F", ("F",), 100, 7, 0.2, tests=tests)
         >>> {test: [round(share, 2) for share in shares] for test, shares in ticket_shares(
         ...     [BatchReport(1, 100, 0.3, ()), BatchReport(2, 100, 0.3, (operator,))]).items()}

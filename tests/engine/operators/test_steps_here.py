@@ -16,9 +16,11 @@ from workbench.engine.limits import Limits
 from workbench.engine.operators.filter_and_write import Answer
 from workbench.engine.operators.runner import Runner
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, go_on, task_attempt
+from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.interrupts import Cancelled, Interrupted, Interrupts
 from workbench.engine.spark.jobs import Job, StepJob
+from workbench.errors import EngineError
 
 ANSWER = json.dumps(vars(Answer("G", [], [], 3, [], [], 0.0, {})))
 
@@ -45,8 +47,16 @@ def endless(task: int) -> ArrowBatches:
         yield pa.RecordBatch.from_pydict({"answer": [ANSWER]})
 
 
-def failing(task: int) -> ArrowBatches:
+def large(task: int) -> ArrowBatches:
     raise MemoryError
+
+
+def wrong(task: int) -> ArrowBatches:
+    raise KeyError("a")
+
+
+def unread(task: int) -> ArrowBatches:
+    raise FileNotFoundError("b.arrow")
 
 
 def job(step: Callable[[int], ArrowBatches], tasks: int = 1, calls: bool = False) -> StepJob:
@@ -71,9 +81,18 @@ def test_the_driver_runs_a_step_over_few_rows(workers: Workers, tmp_path: Path) 
     assert run(workers, tmp_path, job(answering))
 
 
-@pytest.mark.parametrize("made", [job(answering, tasks=2), job(answering, calls=True), job(endless), job(failing)])
+@pytest.mark.parametrize("made", [job(answering, tasks=2), job(answering, calls=True), job(endless), job(large)])
 def test_workers_run_what_is_more(workers: Workers, tmp_path: Path, made: StepJob) -> None:
     assert not run(workers, tmp_path, made)
+
+
+@pytest.mark.parametrize(("step", "message"), [(wrong, r"could not add: KeyError\('a'\)"), (unread, "b.arrow")])
+def test_a_wrong_step_is_told_at_once(
+    workers: Workers, tmp_path: Path, step: Callable[[int], ArrowBatches], message: str
+) -> None:
+    with pytest.raises(EngineError, match=message), translate_errors("add"):
+        run(workers, tmp_path, job(step))
+    assert not workers.jobs
 
 
 def test_workers_run_a_step_over_many_rows(workers: Workers, tmp_path: Path) -> None:

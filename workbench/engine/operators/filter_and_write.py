@@ -43,8 +43,9 @@ from workbench.engine.storage.lineage import (
     word_arrays,
     word_column,
 )
-from workbench.engine.storage.relation import Delta, TestCount, consolidate
+from workbench.engine.storage.relation import Delta, consolidate
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
+from workbench.engine.storage.test_counts import TestCount
 
 TOGETHER = 100_000
 """Rows of a task among which those that cancel each other are looked for."""

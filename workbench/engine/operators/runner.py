@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.limits import Limits
@@ -22,7 +23,8 @@ from workbench.engine.physical.filters.learnt import LEARNT_SUFFIX
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, run_tasks
+from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
+from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
@@ -243,11 +245,11 @@ class Runner:
     def _run_here(self, tree: str, job: Job) -> Delta | None:
         """The change of a tree by this process; ``None`` where Spark is to run the job.
 
-        A step that takes long, or fails, is begun again by Spark's workers: several do more, each has a bound of its
-        memory, and what fails there is reported with its stack. A full disk is theirs, too.
+        A step that takes long, or more memory than there is, is begun again by Spark's workers: several do more, and
+        each has a bound of its memory.
 
         Raises:
-            OSError: a file cannot be read or written.
+            StepError: the step is wrong, or a file cannot be read or written.
         """
         seconds = self.limits.milliseconds_stepped_in_process / 1000
         if not isinstance(job, StepJob) or job.tasks > 1 or job.calls or self._seconds.get(tree, 0.0) > seconds:
@@ -255,10 +257,12 @@ class Runner:
         begun = time.thread_time()
         try:
             return replace(deltas_of(job.run_here(seconds)).get(tree, Delta()), here=True)
-        except (Cancelled, OSError):
-            raise
-        except Exception:
+        except (TakesTooLong, MemoryError, pa.ArrowCapacityError):
             return None
+        except Cancelled:
+            raise
+        except Exception as problem:
+            raise StepError(tree) from problem
         finally:
             self._seconds[tree] = time.thread_time() - begun
 

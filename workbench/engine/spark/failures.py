@@ -52,6 +52,18 @@ class OutOfMemory(EngineError):
     """A computation needs more memory than there is; nothing has changed."""
 
 
+class StepError(Exception):
+    """A step failed that this process ran; what it raised is the cause.
+
+    Attributes:
+        tree: the name of the tree that it computes.
+    """
+
+    def __init__(self, tree: str) -> None:
+        super().__init__(tree)
+        self.tree = tree
+
+
 @contextmanager
 def translate_errors(doing: str) -> Iterator[None]:
     """Turn what Spark raises while ``doing`` something into an ``EngineError``; the original stays its cause.
@@ -64,6 +76,11 @@ def translate_errors(doing: str) -> Iterator[None]:
     """
     try:
         yield
+    except StepError as failed:
+        with translate_errors(doing):
+            if isinstance(failed.__cause__, (OSError, pa.ArrowException, EngineError)):
+                raise failed.__cause__ from None
+            raise EngineError(f"could not {doing}: {failed.__cause__!r}", hint=_SHOW_ALL) from failed.__cause__
     except MemoryError as problem:
         raise OutOfMemory(f"could not {doing}: out of memory", hint=_SMALLER) from problem
     except (OSError, pa.ArrowException) as problem:

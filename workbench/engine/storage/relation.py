@@ -8,9 +8,8 @@ Bentley and Saxe; O'Neil et al., The log-structured merge-tree).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import add
 from pathlib import Path
 from zlib import crc32
 
@@ -25,6 +24,7 @@ from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.segments import SEGMENT_ROWS, Run, check_segments, open_segment, write_segments
+from workbench.engine.storage.test_counts import TestCount
 
 RUNS = 5
 """Runs of about one size that are merged, or up to ``APART`` - 1 more; the number differs between relations."""
@@ -40,26 +40,6 @@ MERGED_HERE = 1_000_000
 
 ROWS_A_TASK = 100_000
 """The most rows that a job reads as one task: a second one costs more than it saves."""
-
-
-@dataclass(frozen=True)
-class TestCount:
-    """What a test that calls functions did to some rows.
-
-    Attributes:
-        asked: rows that it was made for.
-        dropped: those that it took nodes from.
-        calls: of functions; rows with the same arguments share one, and known values need none.
-        seconds: how long these took.
-    """
-
-    asked: int = 0
-    dropped: int = 0
-    calls: int = 0
-    seconds: float = 0.0
-
-    def __add__(self, other: TestCount) -> TestCount:
-        return TestCount(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from workbench.engine.physical.filters.range_tables import Disjunction, RangeTab
 from workbench.engine.spark.user_functions.attempt import Attempt
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Bits
-from workbench.engine.storage.relation import TestCount
+from workbench.engine.storage.test_counts import TestCount
 
 Ask = Callable[[str, Positions, bool], Attempt]
 """Makes a test of some rows, by its name; whether nothing else is known to excuse that a function fails."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.relation import TestCount
+from workbench.engine.storage.test_counts import TestCount
 from workbench.files.writing import replacing
 
 LEARNT_SUFFIX = ".learnt"

@@ -1,0 +1,35 @@
+"""Counts of the tests that call functions of the analyst: what tasks answer, and what reports show."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from operator import add
+
+
+@dataclass(frozen=True)
+class TestCount:
+    """What a test that calls functions of the analyst did to some rows.
+
+    Attributes:
+        asked: rows that it was made for.
+        dropped: those from which it took nodes.
+        calls: of functions; rows with the same arguments share one, and known values need none.
+        seconds: how long these took.
+
+    Example:
+        >>> TestCount(5, 2, 3, 0.5) + TestCount(asked=1)
+        TestCount(asked=6, dropped=2, calls=3, seconds=0.5)
+    """
+
+    asked: int = 0
+    dropped: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: TestCount) -> TestCount:
+        return TestCount(*map(add, astuple(self), astuple(other)))
+
+    @property
+    def tickets(self) -> int:
+        """One for each row that it took in and did not give back, one at least (CACQ 4)."""
+        return max(self.dropped, 1)
