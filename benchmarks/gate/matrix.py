@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from benchmarks.sample_streams import kinds as sample
-from workbench.engine.limits import Limits
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
+from workbench.limits import Limits
 from workbench.options import Options
 from workbench.session.session import Session
 
@@ -41,9 +41,9 @@ def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) ->
     with _session(Options()) as session:
         for kind in chosen:
             if kind.name in off:
-                session.parts.engine.runner.limits = Limits()  # what is slow here for many rows has few
+                session.parts.jobs.limits = Limits()  # what is slow here for many rows has few
             session.register(kind.sql, name="stays")
-            session.parts.engine.runner.limits = LIMITS
+            session.parts.jobs.limits = LIMITS
             found += [
                 (kind.name, other.name) for other in beside if other.name not in off and _needs_spark(session, other)
             ]
@@ -55,7 +55,7 @@ def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) ->
 def _session(options: Options) -> Iterator[Session]:
     """A session without Spark over few rows."""
     with Session(InProcess(), options=options) as session:
-        session.parts.engine.runner.limits = LIMITS
+        session.parts.jobs.limits = LIMITS
         session.add_stream("t", sample.rows(ROWS), history=ROWS, batch=1, time="ts")
         for name, table in sample.tables().items():
             session.add_table(name, table.slice(0, TABLE_ROWS))

@@ -8,12 +8,11 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
-import pytest
 
-from workbench.engine.operators import index_join, lookup
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.band import Band, BandEnd
 from workbench.engine.storage.segments import Segment, write_segments
+from workbench.limits import Limits
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DATE, STRING
 
@@ -42,10 +41,7 @@ def days(low: float, high: float) -> Band:
     return Band(end, end, low, high)
 
 
-def few_pairs(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    """Let joins hand on so few pairs at a time."""
-    for module in (index_join, lookup):
-        monkeypatch.setattr(module, "PAIRS_AT_ONCE", count)
+FEW_PAIRS = Limits(pairs_handed_on=7)
 
 
 def fits(way: AccessPath, a: dict[str, Any], c: dict[str, Any]) -> bool:

@@ -13,11 +13,11 @@ from oracle.random_streams import names, stream
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from workbench.engine.limits import Limits
 from workbench.engine.operators.runner import Runner
 from workbench.engine.spark.jobs import SparkJobs
 from workbench.engine.storage.relation import Relation
 from workbench.errors import EngineError
+from workbench.limits import Limits
 
 CASES = ["selection_or", "join_self", "aggregate_by_group", "aggregate_of_aggregates", "set_except_all"]
 
@@ -41,7 +41,7 @@ def broken(request: pytest.FixtureRequest, oracle: Oracle, monkeypatch: pytest.M
     """Whose method ``run`` is to fail."""
     here = request.param == "steps here"
     limits = Limits() if here else Limits(rows_stepped_in_process=-1)
-    monkeypatch.setattr(oracle.session.parts.engine.runner, "limits", limits)
+    monkeypatch.setattr(oracle.session.parts.jobs, "limits", limits)
     return Runner if here else SparkJobs
 
 

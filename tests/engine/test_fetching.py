@@ -17,8 +17,8 @@ from workbench import Session
 from workbench.engine import selection
 from workbench.engine.answers import Answers
 from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results
-from workbench.engine.limits import Limits
 from workbench.errors import UnexpectedError
+from workbench.limits import Limits
 from workbench.session.query import Query
 
 ROW = {
@@ -94,7 +94,7 @@ def bag(table: pa.Table) -> tuple[list[pa.DataType], Counter[str]]:
 @pytest.fixture
 def by_spark(session: Session, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Lets Spark read all answers from now on."""
-    return lambda: monkeypatch.setattr(session.parts.engine.runner, "limits", Limits(rows_scanned_in_process=-1))
+    return lambda: monkeypatch.setattr(session.parts.jobs, "limits", Limits(rows_scanned_in_process=-1))
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_answers_with_too_many_rows_together_are_read_one_by_one(session, monkey
     read: list[Answers] = []
     result = Answers.result
     limits = Limits(rows_found_in_process=expected["early_all"] - 1)
-    monkeypatch.setattr(session.parts.engine.runner, "limits", limits)
+    monkeypatch.setattr(session.parts.jobs, "limits", limits)
     monkeypatch.setattr(Answers, "result", lambda answers: read.append(answers) or result(answers))
     assert {name: len(answer) for name, answer in session.results(names).items()} == expected
     assert [answers.plan.name for answers in read] == ["early_all"]
@@ -173,10 +173,10 @@ def test_first_rows_go_on_where_others_ended(session) -> None:
 
 
 def test_the_first_rows_of_a_large_answer_need_no_spark(session, without_spark, monkeypatch) -> None:
-    runner = session.parts.engine.runner
-    monkeypatch.setattr(runner, "limits", Limits(rows_found_in_process=25, rows_scanned_in_process=100))
+    jobs = session.parts.jobs
+    monkeypatch.setattr(jobs, "limits", Limits(rows_found_in_process=25, rows_scanned_in_process=100))
     assert session.query("early_all").head(10, skip=15).id.tolist() == [*range(15, 25)]
-    monkeypatch.setattr(runner, "limits", Limits(rows_scanned_in_process=0))
+    monkeypatch.setattr(jobs, "limits", Limits(rows_scanned_in_process=0))
     with pytest.raises(UnexpectedError, match="Spark reads an answer"):
         session.query("early_all").head(10)
 

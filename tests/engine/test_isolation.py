@@ -11,8 +11,8 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
-from workbench.engine.limits import Limits
 from workbench.errors import QueryError
+from workbench.limits import Limits
 
 
 def picky() -> Callable[[int | None], float | None]:
@@ -152,7 +152,7 @@ def test_a_join_of_too_many_pairs_in_a_batch_disables_its_queries(oracle: Oracle
     above = oracle.session.register(f"SELECT COUNT(*) AS n FROM ({sql}) x", name="above")
     oracle.run(1)
     assert (endless.status, above.status) == ("active", "active")
-    oracle.session.parts.engine.runner.limits = Limits(pairs_compared_per_batch=100)
+    oracle.session.parts.jobs.limits = Limits(pairs_compared_per_batch=100)
     oracle.run(2)
     assert "pairs of rows in one batch" in endless.status and "pairs of rows" in above.status
     oracle.check_changes()
@@ -170,7 +170,7 @@ def test_what_a_join_of_totals_retracts_cancels(oracle: Oracle) -> None:
 def test_what_functions_make_too_large_is_not_fetched(oracle: Oracle) -> None:
     large = oracle.session.register("SELECT id, REPEAT('x', 1000) AS x FROM t", name="large")
     small = oracle.session.register("SELECT id, LENGTH(REPEAT('x', 1000)) AS n FROM t", name="small")
-    oracle.session.parts.engine.runner.limits = Limits(bytes_fetched=100_000)
+    oracle.session.parts.jobs.limits = Limits(bytes_fetched=100_000)
     with pytest.raises(QueryError, match="30 rows of large may have 0 MB"):
         large.result()
     assert (len(large.head(10)), len(small.result())) == (10, 30)

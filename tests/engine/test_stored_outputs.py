@@ -11,7 +11,7 @@ import pytest
 from workbench import Session
 from workbench.engine.answers import Answers
 from workbench.engine.fetching import fetch_changes, fetch_results
-from workbench.engine.limits import Limits
+from workbench.limits import Limits
 
 MEAN = "SELECT g, AVG(n) AS mean FROM T GROUP BY g"
 NEXT = "SELECT g, SUM(n) + COUNT(n) AS next FROM T GROUP BY g"
@@ -32,7 +32,7 @@ def check(session: Session) -> None:
     for name in session.queries:
         found = bags(session, name)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(session.parts.engine.runner, "limits", Limits(rows_scanned_in_process=-1))
+            patch.setattr(session.parts.jobs, "limits", Limits(rows_scanned_in_process=-1))
             assert bags(session, name) == found
 
 

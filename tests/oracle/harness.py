@@ -26,6 +26,7 @@ from oracle.bags import Row, difference, frame_rows, rows
 
 from workbench import Options, Session
 from workbench.engine.reports import BatchReport
+from workbench.limits import LIMITS, Limits
 from workbench.session.query import Query
 from workbench.session.verification.report import Outcome
 
@@ -35,6 +36,8 @@ SPARK_DEVIATES = {
     "selection_signs": "rounds the negative of a DECIMAL beyond 34 digits",
 }
 """Queries of which Spark SQL says something else than the reference, and what."""
+FEW_ARE_MANY = Limits(rows_of_large_partition=6)
+"""Partitions of a few rows are read as large ones are."""
 SHOWN = 8
 """Rows shown of each side of a difference."""
 
@@ -130,9 +133,10 @@ class Oracle:
         options: Options | None = None,
         functions: Mapping[str, tuple[Callable[..., object], list[str], str]] | None = None,
         path: Path | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
-        self.spark = spark
-        self.session = Session(spark, path, options=options)  # type: ignore[arg-type]
+        self.spark, self.limits = spark, limits
+        self.session = Session(spark, path, options=options, limits=limits)  # type: ignore[arg-type]
         self.duck = duckdb.connect()
         self.duck.execute("SET TimeZone = 'UTC'; SET threads = 2")
         self.feeds = dict(feeds)
@@ -196,7 +200,7 @@ class Oracle:
     def reopen(self) -> None:
         """Close the session and open it again; what others ran meanwhile has arrived."""
         self.session.close()
-        self.session = Session.open(self.session.path, self.spark)  # type: ignore[arg-type]
+        self.session = Session.open(self.session.path, self.spark, limits=self.limits)  # type: ignore[arg-type]
         assert self.session.read_only is None
         self.follow(self.session)
 

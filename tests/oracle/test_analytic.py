@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import pytest
 from long import LONG
-from oracle.harness import Case, Feed, Oracle
+from oracle.harness import FEW_ARE_MANY, Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
-
-from workbench.engine.operators.analytic import partitions
 
 W = "(PARTITION BY g ORDER BY x DESC NULLS LAST, id)"
 
@@ -116,11 +114,10 @@ def test_analytic_functions_batch_by_batch(
     spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Over rows that stay and rows that are taken back, registered together, late and again; few rows are many here."""
-    monkeypatch.setattr(partitions, "LARGE_PARTITION", 6)
     feeds = {"t": Feed(stream(150, 11), 50, 25), "u": Feed(stream(60, 12), 0, 20), "names": Feed(names(5), static=True)}
     late, dropped = {"ranks", "second_of_each", "over_groups"}, "first_of_each"
     early = [name for name in ANALYTIC if name not in late | {dropped}][:: 1 if LONG else 2]
-    with Oracle(spark, feeds, path=f"{tmp_path}/session") as oracle:  # type: ignore[arg-type]
+    with Oracle(spark, feeds, path=f"{tmp_path}/session", limits=FEW_ARE_MANY) as oracle:  # type: ignore[arg-type]
         oracle.register({name: ANALYTIC[name] for name in [*early, dropped]})
         oracle.run(2)
         oracle.register({name: ANALYTIC[name] for name in late})

@@ -17,8 +17,8 @@ from long import LONG
 from oracle.harness import Case, Oracle
 from oracle.test_corrections import corrected
 
-from workbench.engine.operators import lookup
 from workbench.engine.spark.in_process import InProcess
+from workbench.limits import LIMITS, Limits
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "k": (pa.string(), ["x", "y", None]),
@@ -87,10 +87,10 @@ def _case(sql: str) -> Case:
     return Case(sql, wide.replace("LEFT SEMI", "SEMI"))
 
 
-def play(seed: int, names: Sequence[str]) -> None:
+def play(seed: int, names: Sequence[str], limits: Limits = LIMITS) -> None:
     feeds = {name: corrected(table(seed + at, 70), 40, 25, seed + at) for at, name in enumerate("ab")}
     asked = cases()
-    with Oracle(InProcess(), feeds) as oracle:
+    with Oracle(InProcess(), feeds, limits=limits) as oracle:
         oracle.register({name: asked[name] for name in names[::2]})
         oracle.run(1)
         oracle.register({name: asked[name] for name in names[1::2]})
@@ -99,13 +99,12 @@ def play(seed: int, names: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12 if LONG else 1))
-def test_bands_and_scalars(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_bands_and_scalars(seed: int) -> None:
     random, names = Random(seed), list(cases())
-    if seed % 2:  # few rows as if they were many
-        monkeypatch.setattr(lookup, "MANY_PAIRS", 0)
-        monkeypatch.setattr(lookup, "CANDIDATES_AT_ONCE", 50)
+    # Few rows as if they were many.
+    limits = Limits(pairs_tested_early=0, pairs_tested_together=50) if seed % 2 else LIMITS
     some = names if LONG else random.sample(names, 8)
-    play(3 + 10 * seed, [*some, *(name for name in map(_name, SCALARS) if name not in some)])
+    play(3 + 10 * seed, [*some, *(name for name in map(_name, SCALARS) if name not in some)], limits)
 
 
 def _name(text: str) -> str:

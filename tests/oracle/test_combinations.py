@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from long import LONG, some
 from oracle.combined_queries import COMBINED
-from oracle.harness import Feed, Oracle
+from oracle.harness import FEW_ARE_MANY, Feed, Oracle
 from oracle.random_streams import names, stream
 from oracle.test_corrections import corrected
 from pyspark.sql import SparkSession
 
 from workbench import Options
-from workbench.engine.operators.analytic import partitions
 
 SEEDS = range(1, 1 + int(os.environ.get("ARGUS_SEEDS", "1")))
 ALWAYS = {
@@ -56,11 +55,10 @@ def feeds(seed: int, rows: int = 110) -> dict[str, Feed]:
 def test_combined_classes(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Options, seed: int
 ) -> None:
-    monkeypatch.setattr(partitions, "LARGE_PARTITION", 6)
     asked = {name: case for name, case in COMBINED.items() if LONG or name in ALWAYS}
     order = random.Random(seed).sample(sorted(asked), len(asked))
     early, late = order[::2], order[1::2]
-    with Oracle(spark, feeds(seed), options, path=tmp_path / "session") as oracle:
+    with Oracle(spark, feeds(seed), options, path=tmp_path / "session", limits=FEW_ARE_MANY) as oracle:
         oracle.register({name: asked[name] for name in early})
         oracle.run(2)
         oracle.register({name: asked[name] for name in late})

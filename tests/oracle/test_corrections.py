@@ -15,7 +15,7 @@ from oracle.random_streams import names, stream
 from oracle.test_windows import CASES, F, G
 from pyspark.sql import SparkSession
 
-from workbench.engine.limits import Limits
+from workbench.limits import Limits
 
 BATCHES = int(os.environ.get("ARGUS_BATCHES", "2"))
 """Batches before the second half of the queries comes, and after; more of them are smaller."""
@@ -66,7 +66,7 @@ def test_elements_of_arrays_under_corrections(spark: SparkSession) -> None:
     """Rows find the places that their arrays have, as they do where comparing all of them would take long."""
     cases = {name: case for name, case in ALL.items() if name.startswith(("array_tags", "array_parts"))}
     with Oracle(spark, feeds(4)) as oracle:
-        oracle.session.parts.engine.runner.limits = Limits(pairs_compared_by_index=-1, pairs_tested_by_index=-1)
+        oracle.session.parts.jobs.limits = Limits(pairs_compared_by_index=-1, pairs_tested_by_index=-1)
         oracle.register(cases, check=False)
         oracle.run(2)
         oracle.check_changes()

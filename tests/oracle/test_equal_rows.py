@@ -24,7 +24,7 @@ from oracle.loads import Load, check_changes
 from pyspark.sql import SparkSession
 
 from workbench import Options, Session
-from workbench.engine.operators.analytic import partitions
+from workbench.limits import Limits
 
 SEEDS = int(os.environ.get("ARGUS_FUZZ", "4" if LONG else "1"))
 QUERIES = 8 if SEEDS > 1 else 5
@@ -54,16 +54,16 @@ def check(session: Session, names: Sequence[str], asked: Mapping[str, Question],
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_equal_rows_in_any_history(spark: SparkSession, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_rows_in_any_history(spark: SparkSession, seed: int) -> None:
     chosen = random.Random(seed)
-    monkeypatch.setattr(partitions, "LARGE_PARTITION", chosen.choice((1, 4, partitions.LARGE_PARTITION)))
+    limits = Limits(rows_of_large_partition=chosen.choice((1, 4, 4_096)))
     table = random_table(chosen)
     questions = Questions(chosen, table.columns)
     asked = {f"q{at}": question for at, question in enumerate(accepted(questions, QUERIES))}
     back, weights = Load("and back", order=seed, back=True).arriving(table.rows)
     size = -(-len(back) // BATCHES)
     by_row = -(-len(table.rows) // BATCHES)
-    with Session(spark) as session:
+    with Session(spark, limits=limits) as session:
         session.add_stream("at_once", table.arrow(table.rows), history=len(table.rows))
         session.add_stream("by_row", table.arrow(table.rows), history=0, batch=by_row)
         session.add_stream("and_back", table.arrow(back, weights), history=0, batch=size, weight="w")

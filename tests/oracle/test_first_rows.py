@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import pytest
 from oracle.bags import frame_rows
-from oracle.harness import Case, Feed, Oracle
+from oracle.harness import FEW_ARE_MANY, Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
-
-from workbench.engine.operators.analytic import partitions
 
 FIRST = {
     "top": Case(
@@ -92,10 +90,9 @@ FIRST = {
 
 def test_first_rows_batch_by_batch(spark: SparkSession, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Registered together and late, one dropped, and after the session was opened again; few rows are many here."""
-    monkeypatch.setattr(partitions, "LARGE_PARTITION", 6)
     feeds = {"t": Feed(stream(170, 5), 40, 20), "u": Feed(stream(80, 6), 0, 15), "names": Feed(names(5), static=True)}
     late = {"top_longer", "page", "groups_later"}
-    with Oracle(spark, feeds, path=f"{tmp_path}/session") as oracle:  # type: ignore[arg-type]
+    with Oracle(spark, feeds, path=f"{tmp_path}/session", limits=FEW_ARE_MANY) as oracle:  # type: ignore[arg-type]
         oracle.register({name: case for name, case in FIRST.items() if name not in late})
         oracle.run(2)
         oracle.register({name: FIRST[name] for name in late})

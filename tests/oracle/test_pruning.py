@@ -17,8 +17,7 @@ from oracle.test_windows import CASES, EAGER, GROUPED, case, events
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine import engine
-from workbench.engine.storage import retention as pruning
+from workbench.limits import Limits
 
 F, G = events(320, 5), events(200, 6)
 FEEDS = {"f": Feed(F, 60, 20, time="d"), "g": Feed(G, 0, 15, time="ts", lateness=dt.timedelta(minutes=4))}
@@ -41,10 +40,7 @@ COMBINED = [
 BY_BANK = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE d > now() - {} GROUP BY bank"
 
 
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "EXPIRED_SHARE", 0.0)
-    monkeypatch.setattr(engine, "CHANGES_KEPT", 1)
+AT_ONCE = Limits(percent_expired=0, batches_of_changes=1)
 
 
 def kept(session: Session, kind: str) -> int:
@@ -60,7 +56,7 @@ def past(session: Session) -> set[str]:
 
 def test_queries_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
     texts = {name: CASES[name] for name in ("last days", "some of them", *(("minutes", "two tests") if ALL else ()))}
-    with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
+    with Oracle(spark, FEEDS, path=tmp_path / "s", limits=AT_ONCE) as oracle:
         oracle.register({**texts, "pairs": PAIRS, "two streams": STREAMS, "wide": WIDE}, check=False)
         oracle.register({"eager": CASES["between"]}, check=False, results="eager")
         oracle.register({"by bank": case(BY_BANK.format(4)), "union": CASES["union"]}, check=False)
@@ -91,7 +87,7 @@ def test_queries_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_groups_of_combined_conditions(spark: SparkSession, tmp_path: Path) -> None:
-    with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
+    with Oracle(spark, FEEDS, path=tmp_path / "s", limits=AT_ONCE) as oracle:
         oracle.register({f"q{number}": each for number, each in enumerate(COMBINED)}, check=False)
         assert any(len(node.parents) == 2 for node in oracle.session.network.nodes if node.kind == "aggregate")
         oracle.run(3, check=False)
@@ -103,7 +99,7 @@ def test_groups_of_combined_conditions(spark: SparkSession, tmp_path: Path) -> N
 
 
 def test_earlier_instants_of_what_is_past(spark: SparkSession) -> None:
-    with Oracle(spark, FEEDS) as oracle:
+    with Oracle(spark, FEEDS, limits=AT_ONCE) as oracle:
         oracle.register({"days": CASES["last days"], "pairs": PAIRS}, check=False)
         oracle.run(6, check=False)
         for name in ("days", "pairs"):
@@ -121,7 +117,7 @@ def test_earlier_instants_of_what_is_past(spark: SparkSession) -> None:
 def test_all_kinds_of_windows(spark: SparkSession, eager: bool) -> None:
     lazy = (*GROUPED, "one side", "minutes, other words", "today") if ALL else SOME
     names = EAGER if eager else lazy
-    with Oracle(spark, FEEDS) as oracle:
+    with Oracle(spark, FEEDS, limits=AT_ONCE) as oracle:
         results = "eager" if eager else "lazy"
         oracle.register({name: CASES[name] for name in names}, check=False, results=results)
         oracle.run(3, check=False)
@@ -132,7 +128,7 @@ def test_all_kinds_of_windows(spark: SparkSession, eager: bool) -> None:
 def test_what_is_kept_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     """Twelve days of rows and their pairs, however many days have passed."""
     days = events(60 + 16 * 24, 9)
-    with Oracle(spark, {"f": Feed(days, 60, 24, time="d")}) as oracle:
+    with Oracle(spark, {"f": Feed(days, 60, 24, time="d")}, limits=AT_ONCE) as oracle:
         oracle.register({"pairs": PAIRS, "days": CASES["last days"], "by bank": case(BY_BANK.format(12))}, check=False)
         sizes = []
         for _ in range(16):
@@ -150,7 +146,7 @@ def test_siblings_are_freed_each_by_its_own_window(spark: SparkSession, tmp_path
     """A family keeps all members' rows in one relation: those of one are past while others' are not."""
     text = "SELECT bank, COUNT(*) n, MAX(amount) m FROM f WHERE amount > {} AND d > now() - {} GROUP BY bank"
     windows = {"few days": (0, 3), "more days": (40, 6), "many days": (80, 20)}
-    with Oracle(spark, FEEDS, path=tmp_path / "s") as oracle:
+    with Oracle(spark, FEEDS, path=tmp_path / "s", limits=AT_ONCE) as oracle:
         oracle.register({name: case(text.format(*window)) for name, window in windows.items()}, check=False)
         oracle.run(4)
         families = [

@@ -17,28 +17,29 @@ from oracle.harness import Oracle
 from oracle.test_combinations import ALWAYS, feeds
 from pyspark.sql import SparkSession
 
-from workbench.engine.limits import Limits
+from workbench.limits import Limits
 
 MOST = 10**9
 CHOICES = (
     "values_evaluated_in_process", "pairs_compared_by_index", "rows_filtered_in_process", "rows_found_in_process",
     "pairs_found_per_changed_row", "rows_scanned_in_process", "pairs_tested_by_index", "rows_stepped_in_process",
+    "rows_merged_in_process", "rows_per_task", "rows_broadcast", "rows_grouped_together",
 )  # fmt: skip
 """Limits of numbers of rows or pairs: up to it one way, beyond it another."""
-PATCHED = ("GROUPED_ROWS", "MERGED_HERE", "ROWS_A_TASK", "SMALL_ROWS")
-"""Those that are constants of modules."""
-WAYS: dict[str, dict[str, object]] = {
-    "rows are few": {**dict.fromkeys(PATCHED, MOST), "RUNS": 2, "APART": 1},
-    "rows are many": {**dict.fromkeys(PATCHED, 0), "RUNS": 2, "APART": 1},
-    "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
-    "Spark evaluates all rows": {
-        "reads_stored_columns": lambda plan: False,
-        "MANY_PAIRS": 0,  # few candidates are tested as many are
-    },
-    "no plan is kept": {"has_exchange": lambda plan: True},
-    "one segment a row": {"SEGMENT_ROWS": 1, "HANDED_ON": 1},
+MERGED_SOON = {"runs_per_merge": 2, "runs_merged_later": 1}
+LIMITS = {
+    "rows are few": Limits(**dict.fromkeys(CHOICES, MOST), **MERGED_SOON),
+    "rows are many": Limits(**dict.fromkeys(CHOICES, 0), **MERGED_SOON),
+    "Spark evaluates all rows": Limits(pairs_tested_early=0),  # few candidates are tested as many are
+    "one segment a row": Limits(rows_per_segment=1, rows_handed_on=1),
 }
-LIMITS = {"rows are few": Limits(**dict.fromkeys(CHOICES, MOST)), "rows are many": Limits(**dict.fromkeys(CHOICES, 0))}
+WAYS: dict[str, dict[str, object]] = {
+    **{way: {} for way in LIMITS},
+    "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
+    "Spark evaluates all rows": {"reads_stored_columns": lambda plan: False},
+    "no plan is kept": {"has_exchange": lambda plan: True},
+}
+"""Functions of the engine that decide otherwise, beside ``LIMITS``."""
 SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows"]
 FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
 """Of the classes, those that are joined: most of the limits are about pairs."""
@@ -59,8 +60,7 @@ def test_all_ways_give_the_same(spark: SparkSession, tmp_path: Path, monkeypatch
     force(monkeypatch, WAYS[way])
     asked = {**ALL, **COMBINED}
     order = sorted(asked) if LONG else [*sorted(ALWAYS)[::6], *sorted(FIRST)[::12]]
-    with Oracle(spark, feeds(7), path=tmp_path / "session") as oracle:
-        oracle.session.parts.engine.runner.limits = LIMITS.get(way, Limits())
+    with Oracle(spark, feeds(7), path=tmp_path / "session", limits=LIMITS.get(way, Limits())) as oracle:
         oracle.register({name: asked[name] for name in order[::2]})
         oracle.run(2)
         oracle.register({name: asked[name] for name in order[1::2]})

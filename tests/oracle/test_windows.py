@@ -10,10 +10,9 @@ import random
 import re
 
 import pyarrow as pa
-import pytest
 from oracle.harness import Case, Feed, Oracle
 
-from workbench.engine import engine
+from workbench.limits import Limits
 
 DAY = dt.date(2002, 1, 1)
 NOON = dt.datetime(2002, 1, 1, 12)
@@ -145,10 +144,10 @@ def test_groups_of_rows_in_windows(spark: object) -> None:
         oracle.check_results(["by bank", "silent banks"])
 
 
-def test_groups_that_had_expired_go_on(spark: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_that_had_expired_go_on(spark: object) -> None:
     """What a group has counted is needed when its latest time has left the window, if nothing else reads it."""
-    monkeypatch.setattr(engine, "CHANGES_KEPT", 1)
-    with Oracle(spark, {"f": Feed(FEEDS["f"].table, 40, 20, time="d")}) as oracle:
+    limits = Limits(batches_of_changes=1)
+    with Oracle(spark, {"f": Feed(FEEDS["f"].table, 40, 20, time="d")}, limits=limits) as oracle:
         oracle.register({name: CASES[name] for name in ("window above groups", "busy banks")}, check=False)
         oracle.run(4)
         oracle.check_changes()

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.errors import QueryError
+from workbench.limits import Limits
 from workbench.session.live.overload import OVERLOAD_PATIENCE
 from workbench.session.live.priorities import RECOVERED, Priorities
 from workbench.session.live.sources import SourceStatus
@@ -128,10 +129,10 @@ def test_live_running_suspends_by_priority_and_lets_go_on(
 ) -> None:
     monkeypatch.setattr("workbench.session.live.priorities.BEHIND", 0.0)  # it is behind as soon as a row waits
     monkeypatch.setattr("workbench.session.live.priorities.OVERLOAD_PATIENCE", 1)
-    monkeypatch.setattr("workbench.engine.storage.changelog.MERGED_HERE", 0)  # as for answers too large to compare
     changes: list[tuple[int, pd.DataFrame]] = []
     seen: list[tuple[int | None, int]] = []
-    with Session(spark, tmp_path / "s") as session:
+    # As for answers too large to compare.
+    with Session(spark, tmp_path / "s", limits=Limits(rows_merged_in_process=0)) as session:
         session.add_stream("Clicks", bursts(threading.Event()))
         session.register(GROUPS, name="groups")
         session.register("SELECT COUNT(*) AS n FROM Clicks", name="all")

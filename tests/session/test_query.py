@@ -9,8 +9,8 @@ from html import escape
 import pandas as pd
 import pytest
 
-from workbench.engine.limits import Limits
 from workbench.errors import QueryError, WorkbenchError
+from workbench.limits import Limits
 from workbench.session.query import Query
 from workbench.session.session import Session
 
@@ -66,7 +66,7 @@ def test_what_no_answer_has_is_refused(session, asked: dict[str, str], message: 
 
 
 def test_a_join_of_very_many_pairs_is_computed_when_that_is_asked_for(session, monkeypatch) -> None:
-    monkeypatch.setattr(session.parts.engine.runner, "limits", Limits(pairs_compared_per_registration=20))
+    monkeypatch.setattr(session.parts.jobs, "limits", Limits(pairs_compared_per_registration=20))
     before = session.network.nodes
     for register in (session.register, lambda sql, name, **more: session.register_many({name: sql}, **more)[name]):
         with pytest.raises(QueryError, match="T with T by no condition that finds few pairs") as refused:

@@ -21,7 +21,6 @@ from pyspark.sql import functions as F
 from workbench.arrow.stored_values import as_python, as_shown, json_text
 from workbench.arrow.types import to_arrow, to_shown
 from workbench.engine.event_time import EventTimeClock
-from workbench.engine.limits import Limits
 from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, window_rows
 from workbench.engine.storage.changelog import ChangelogEntry
@@ -32,6 +31,7 @@ from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
 from workbench.engine.storage.segments import Run, read_share
 from workbench.engine.tree import Tree
 from workbench.files.mapped import temporary_folder
+from workbench.limits import Limits
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey

@@ -21,11 +21,10 @@ import pyarrow as pa
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep, log_rows
-from workbench.engine.limits import LIMITS, Limits
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
-from workbench.engine.physical.retention import CHANGES_KEPT, has_windows, retention_bounds
+from workbench.engine.physical.retention import has_windows, retention_bounds
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
@@ -33,7 +32,6 @@ from workbench.engine.schedule import Meter, Progress, passed_over, run_all
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.spark.jobs import JobRunner
-from workbench.engine.spark.local_session import ROWS_TOGETHER
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.engine.storage.relation import Delta, Relation
@@ -44,11 +42,6 @@ from workbench.files.mapped import temporary_folder
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
 from workbench.network.nodes import Columns, NodeId
-
-BYTES_TOGETHER = 64_000_000
-"""Bytes of what functions make of rows that come together between Spark and a worker, about."""
-OPERATORS_AT_A_TIME = 8
-"""The most operators that work at a time; no more than there are cores."""
 
 
 class Engine:
@@ -61,7 +54,6 @@ class Engine:
         durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
         functions: the analyst's, which may become more.
-        limits: which way is taken for how much.
     """
 
     def __init__(
@@ -72,15 +64,14 @@ class Engine:
         durable: bool = True,
         incremental_aggregates: bool = True,
         functions: Functions = MappingProxyType({}),
-        limits: Limits = LIMITS,
     ) -> None:
         self.jobs = jobs
         self.folder = folder
         self.incremental_aggregates = incremental_aggregates
         self._collector = collector
         self._durable = durable
-        self.runner = Runner(jobs, folder, functions, limits)
-        at_a_time = min(OPERATORS_AT_A_TIME, jobs.cores)
+        self.runner = Runner(jobs, folder, functions)
+        at_a_time = min(jobs.limits.operators_at_a_time, jobs.cores)
         self.interrupts = Interrupts(jobs)
         self._pool = ThreadPoolExecutor(at_a_time, "argus-tree", initializer=self.interrupts.tag_thread)
         self._meter = Meter()
@@ -265,7 +256,7 @@ class Engine:
 
     def plans(self, network: Network, bits_before: Mapping[str, Mapping[NodeId, int]]) -> dict[str, TreePlan]:
         """The plans of all operators of a network; see ``plan_trees``."""
-        return plan_trees(network, bits_before, self.incremental_aggregates)
+        return plan_trees(network, bits_before, self.incremental_aggregates, self.jobs.limits)
 
     @contextmanager
     def aside(
@@ -283,8 +274,8 @@ class Engine:
             EngineError: Spark could not evaluate a node.
         """
         with self._folder_aside() as folder:
-            functions, limits = self.runner.functions, self.runner.limits
-            other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions, limits)
+            functions = self.runner.functions
+            other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions)
             other.state = EngineState({}, arrived, clock)
             try:
                 with other.interrupts.stoppable():
@@ -310,8 +301,9 @@ class Engine:
     def _make_room(self, network: Network) -> None:
         """Let as many rows come together to a worker as it has room for, where functions make them large."""
         if network is not self._room_for:
-            rows = min(ROWS_TOGETHER, max(1, int(BYTES_TOGETHER / max(1.0, largest_values(network)))))
-            self.jobs.set_rows_together(rows)
+            limits = self.jobs.limits
+            room = int(limits.bytes_sent_together / max(1.0, largest_values(network)))
+            self.jobs.set_rows_together(min(limits.rows_sent_together, max(1, room)))
             self._room_for = network
 
     def _hydration(self, network: Network, batch: int, suspended: Collection[str]) -> Hydration:
@@ -324,7 +316,9 @@ class Engine:
     def _bounds(
         self, network: Network, plans: Mapping[str, TreePlan], clock: EventTimeClock, batch: int
     ) -> dict[str, list[RetentionBound]]:
-        return retention_bounds(network, plans, clock.now, clock.after_batch(batch - CHANGES_KEPT))
+        return retention_bounds(
+            network, plans, clock.now, clock.after_batch(batch - self.jobs.limits.batches_of_changes)
+        )
 
     def _without_expired(
         self, network: Network, trees: Mapping[str, Tree], clock: EventTimeClock, batch: int

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
-from workbench.engine.limits import Limits
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.read_window import crossing
@@ -30,6 +29,7 @@ from workbench.engine.storage.lineage import rows_with_bits, word_column
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Run
 from workbench.errors import QueryError
+from workbench.limits import Limits
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Expression, columns

@@ -168,4 +168,4 @@ def _changelog_for(plan: TreePlan, old: Tree, empty: Tree) -> Changelog:
     # Rows that no query reads are left out: a join that tests more than it did has rows in its changelog that are not
     # its rows any more.
     remapping = [(bits, plan.query_reads[node]) for node, bits in read if node in plan.query_reads]
-    return remap_changelog(old.log, remapping, plan.layout.words, empty.relation.folder)
+    return remap_changelog(old.log, remapping, plan.layout.words, empty.relation.folder, empty.relation.jobs.limits)

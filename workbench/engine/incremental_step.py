@@ -49,7 +49,7 @@ def log_rows(stream: Relation, table: pa.Table, batch: int, rows_before: int) ->
     if WEIGHT not in table.column_names:
         table = table.append_column(WEIGHT, pa.repeat(pa.scalar(1, pa.int64()), rows))
     schema = stream.layout.arrow
-    return Delta(write_segments(table.select(schema.names).cast(schema), stream.folder))
+    return Delta(write_segments(table.select(schema.names).cast(schema), stream.folder, stream.jobs.limits))
 
 
 @dataclass(frozen=True)

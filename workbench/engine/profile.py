@@ -46,7 +46,7 @@ def profiled(
         meter: counts the nodes.
     """
     trees = [step.state.trees[report.name] for report in reports]
-    runner = Runner(step.runner.jobs, folder, step.runner.functions, step.runner.limits)
+    runner = Runner(step.runner.jobs, folder, step.runner.functions)
     aside = replace(step, runner=runner)
     try:
         with meter.counting(step.batch, [node for tree in trees for node in read_nodes(tree.plan)]):

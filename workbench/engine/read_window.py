@@ -25,10 +25,10 @@ RecordBatches = Iterator[pa.RecordBatch]
 
 def window_rows(relation: Relation, names: Sequence[str], where: TimeIntervals) -> DataFrame:
     """Some columns of a relation's rows that are in a window."""
-    schema, required = _schemas(relation, names, where)
+    (schema, required), most = _schemas(relation, names, where), relation.jobs.limits.rows_handed_on
 
     def read(segment: Segment) -> RecordBatches:
-        for rows in rows_in(segment, where, schema):
+        for rows in rows_in(segment, where, schema, most):
             yield rows.select(required)
 
     return _frame(relation, required, read)

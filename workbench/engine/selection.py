@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
-from workbench.engine.limits import Limits
 from workbench.engine.storage.grouping import with_equal_bits
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import WORD_BITS, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
+from workbench.limits import Limits
 
 
 def rows_with_any(

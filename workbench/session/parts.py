@@ -12,6 +12,7 @@ from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.limits import Limits
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
@@ -43,14 +44,23 @@ class Parts:
         catalog: the session's, or a copy of it.
         spark: the Spark that was given to the session, or what runs without one; ``None`` starts a quiet local one.
         options: switches.
+        limits: of the engine.
 
     Raises:
         EnvironmentProblem: Spark does not run, or its workers cannot reach the folder.
     """
 
-    def __init__(self, directory: SessionDirectory, catalog: Catalog, spark: AnySpark | None, options: Options) -> None:
+    def __init__(
+        self,
+        directory: SessionDirectory,
+        catalog: Catalog,
+        spark: AnySpark | None,
+        options: Options,
+        limits: Limits,
+    ) -> None:
         self.directory = directory
         self.jobs: JobRunner = spark if isinstance(spark, InProcess) else SparkHandle(spark)
+        self.jobs.limits = limits
         self.jobs.prepare(directory.path, directory.read_only is None)
         self.functions = UserFunctions(self.jobs)
         self.engine = Engine(

@@ -14,6 +14,7 @@ from typing import Self
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors.public_api import public_api
+from workbench.limits import LIMITS, Limits
 from workbench.options import Options
 from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
 from workbench.session.directory.save import save_session
@@ -49,9 +50,10 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             ``set_timezone``.
         group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
             other users. ``None``: no other user.
+        limits: the amounts from which on the engine takes another way, see ``Limits``.
 
     Attributes:
-        dialect, options: as given.
+        dialect, options, limits: as given.
         path: its folder.
         spark: the Spark it was given, or the local one that was started.
         last_error: what went wrong last in a notebook.
@@ -78,11 +80,12 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         options: Options | None = None,
         group: str | int | None = None,
         timezone: str = UTC,
+        limits: Limits = LIMITS,
     ) -> None:
         dialect, timezone = known_dialect(dialect), known_zone(timezone)
         directory, options = SessionDirectory.new(path, group), options or Options()
         with directory.starting() as catalog:
-            self._wire(directory, catalog, spark, dialect, options)
+            self._wire(directory, catalog, spark, dialect, options, limits)
             self.parts.opening.begin(dialect, asdict(options), timezone)
 
     @classmethod
@@ -93,6 +96,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         repair: bool = False,
         trust: bool | None = None,
         group: str | int | None = None,
+        limits: Limits = LIMITS,
     ) -> Self:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
@@ -111,6 +115,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
                 have opened it with ``True``, all counts as yours; but what takes something of this machine, as
                 ``$NAME``, is never trusted.
             group: as for a new session; ``None`` changes nothing of who may read and write it.
+            limits: as for a new session; they are not stored.
 
         Raises:
             SessionError: there is no session in the folder, or what is left of one.
@@ -127,7 +132,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             with decoding_catalog(directory.path / CATALOG):
                 dialect = known_dialect(catalog.settings.get("dialect", "spark"))
                 options = Options(**catalog.settings.get("options", {}))
-            session._wire(directory, catalog, spark, dialect, options)
+            session._wire(directory, catalog, spark, dialect, options, limits)
             session.parts.gate.trust = trust
             with session.parts.store.exclusively():
                 session.parts.opening.open(repair, trust)
@@ -138,13 +143,19 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         return session
 
     def _wire(
-        self, directory: SessionDirectory, catalog: Catalog, spark: AnySpark | None, dialect: str, options: Options
+        self,
+        directory: SessionDirectory,
+        catalog: Catalog,
+        spark: AnySpark | None,
+        dialect: str,
+        options: Options,
+        limits: Limits,
     ) -> None:
         self._made_by = os.getpid()
-        self.options = options
+        self.options, self.limits = options, limits
         self.path = directory.path
         self.last_error: BaseException | None = None
-        parts = self.parts = Parts(directory, catalog, spark, options)
+        parts = self.parts = Parts(directory, catalog, spark, options, limits)
         store, runtime, failures, batches, live = parts.store, parts.runtime, parts.failures, parts.batches, parts.live
         suspension, reoptimizer = parts.suspension, parts.reoptimizer
         SessionContents.__init__(self, store, runtime, live, parts.jobs)

@@ -13,12 +13,7 @@ from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine.limits import Limits
-from workbench.engine.operators import index_join as probe
-from workbench.engine.operators import join
-from workbench.engine.operators import operator_input as node_rows
-from workbench.engine.operators.grouped import state_lookup as lookup
-from workbench.engine.storage import relation, segments
+from workbench.limits import Limits
 
 SOME = [
     "selection_or",
@@ -39,60 +34,49 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
 
 
 @pytest.mark.parametrize(
-    ("limits", "patched"),
+    "limits",
     some(
         [
-            (
-                Limits(
-                    pairs_found_per_changed_row=0,
-                    pairs_compared_by_index=0,
-                    pairs_tested_by_index=0,
-                    rows_filtered_in_process=0,
-                ),
-                {"SMALL_ROWS": 0, "MERGED_HERE": 0, "ROWS_A_TASK": 0, "RUNS": 2},
+            Limits(
+                pairs_found_per_changed_row=0,
+                pairs_compared_by_index=0,
+                pairs_tested_by_index=0,
+                rows_filtered_in_process=0,
+                rows_broadcast=0,
+                rows_merged_in_process=0,
+                rows_per_task=0,
+                runs_per_merge=2,
             ),
-            (
-                Limits(pairs_found_per_changed_row=1_000_000, rows_filtered_in_process=35),
-                {
-                    "SMALL_ROWS": 12,
-                    "MERGED_HERE": 30,
-                    "ROWS_A_TASK": 20,
-                    "PAIRS_AT_ONCE": 5,
-                    "ROWS": 4,
-                    "HANDED_ON": 7,
-                    "SEGMENT_ROWS": 9,
-                },
+            Limits(
+                pairs_found_per_changed_row=1_000_000,
+                rows_filtered_in_process=35,
+                rows_broadcast=12,
+                rows_merged_in_process=30,
+                rows_per_task=20,
+                pairs_handed_on=5,
+                rows_handed_on=7,
+                rows_per_segment=9,
             ),
         ]
     ),
     ids=some(["every change is large", "some are"]),
 )
-def test_the_large_way(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, limits: Limits, patched: dict[str, int]
-) -> None:
-    for module in (relation, node_rows, join, lookup, probe, segments):
-        for name, value in patched.items():
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, value)
+def test_the_large_way(spark: SparkSession, limits: Limits) -> None:
     feeds = {
         "t": Feed(stream(120, seed=20), history=40, batch=30),
         "u": Feed(stream(80, seed=21), history=0, batch=40),
         "names": Feed(names(20), static=True),
     }
-    with Oracle(spark, feeds) as oracle:
-        oracle.session.parts.engine.runner.limits = limits
+    with Oracle(spark, feeds, limits=limits) as oracle:
         oracle.register({name: ALL[name] for name in CASES}, check=False)
         oracle.run(3, check=False)
         oracle.check_results()
         oracle.check_changes()
 
 
-def test_few_rows_with_many_pairs_are_hydrated_by_several_tasks(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(relation, "ROWS_A_TASK", 300)
+def test_few_rows_with_many_pairs_are_hydrated_by_several_tasks(spark: SparkSession) -> None:
     both = "SELECT a.n, b.n AS other FROM {0} a JOIN {0} b ON a.g = b.g"
-    with Session(spark=spark) as session:
+    with Session(spark=spark, limits=Limits(rows_per_task=300)) as session:
         for name, groups in (("Many", 2), ("Few", 100)):
             session.add_stream(name, pa.table({"g": [n % groups for n in range(100)], "n": list(range(100))}), 100, 10)
             query = session.register(both.format(name), name=f"of{name}")

@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from engine.dated_rows import few_pairs
 
-from workbench.engine.operators import lookup
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
 from workbench.engine.physical.pair_tests import PairTest
-from workbench.engine.storage import segments
 from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, write_segments
+from workbench.limits import Limits
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import STRING
 from workbench.sql.predicates.cnf import Operator
@@ -90,8 +88,6 @@ def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[An
 def test_every_pair_is_found_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, types: list[str], seed: int, tasks: int
 ) -> None:
-    few_pairs(monkeypatch, 7)
-    monkeypatch.setattr(segments, "HANDED_ON", 10)
     random = Random(seed)
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, random.choice([0, 20]), types)]
@@ -103,7 +99,9 @@ def test_every_pair_is_found_once(
     got = [
         tuple(row.values())
         for task in range(tasks)
-        for batch in found.pairs(TaskInput(1, (left, right), (), task, tasks))
+        for batch in found.pairs(
+            TaskInput(1, (left, right), (), task, tasks, Limits(pairs_handed_on=7, rows_handed_on=10))
+        )
         for row in batch.to_pylist()
     ]
     after = pa.concat_tables([before[1], change[1]])
@@ -122,7 +120,6 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
     """Also when all hashes are equal."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    few_pairs(monkeypatch, 7)
     random = Random(5)
     before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
     change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
@@ -133,7 +130,7 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
     got = [
         tuple(row.values())
         for task in range(tasks)
-        for batch in found.pairs(TaskInput(1, tuple(inputs), (), task, tasks))
+        for batch in found.pairs(TaskInput(1, tuple(inputs), (), task, tasks, Limits(pairs_handed_on=7)))
         for row in batch.to_pylist()
     ]
     names = [f"k{i}" for i in range(len(types))]
@@ -160,7 +157,6 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
     """Also when all hashes are equal: the keys are not compared afterwards."""
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
-    few_pairs(monkeypatch, 3)
     random, types = Random(3), ["text", "integer"]
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, 20, types)]
@@ -169,7 +165,7 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
     found = IndexJoin(side(types, 0), side(types, 1), (AccessPath((key(0), key(1))),), tests=(test,))
     names = {"a": "l_id", "b": "r_id", "_batch": "_batch", "_weight": "_weight"}
     schema = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("_batch", pa.int32()), ("_weight", pa.int64())])
-    batches = list(found.rows(TaskInput(1, tuple(inputs), (), 0, 1), names, schema))
+    batches = list(found.rows(TaskInput(1, tuple(inputs), (), 0, 1, Limits(pairs_handed_on=3)), names, schema))
     got = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
     pairs = expected(change[0], pa.concat_tables([before[1], change[1]]), types) + expected(before[0], change[1], types)
     wanted = [pair for pair in pairs if (pair[0] < pair[1] if operator is Operator.LT else pair[0] >= pair[1])]
@@ -185,7 +181,7 @@ def test_many_candidates_are_tested_early_and_cancel(
 ) -> None:
     """The same rows in all, and where a side has no column in them, fewer on the way: its changed rows cancel."""
     random = Random(seed)
-    monkeypatch.setattr(lookup, "CANDIDATES_AT_ONCE", random.choice([5, 10_000]))
+    together = random.choice([5, 10_000])
     before = [rows(random, 60, types or ["truth"]), rows(random, 50, types or ["truth"])]
     change = [rows(random, 30, types or ["truth"]), rows(random, 20, types or ["truth"])]
     if seed:  # as in a batch: rows of one batch, each once
@@ -204,8 +200,8 @@ def test_many_candidates_are_tested_early_and_cancel(
     schema = pa.schema([*((name, pa.int64()) for name in names), *marks.items()])
     taken = []
     for many in (0, 10**9):
-        monkeypatch.setattr(lookup, "MANY_PAIRS", many)
-        batches = found.rows(TaskInput(1, tuple(inputs), (), 0, 1), {**names, **{mark: mark for mark in marks}}, schema)
+        task = TaskInput(1, tuple(inputs), limits=Limits(pairs_tested_early=many, pairs_tested_together=together))
+        batches = found.rows(task, {**names, **{mark: mark for mark in marks}}, schema)
         total, count = Counter[tuple[int, ...]](), 0
         for *values, weight in (tuple(row.values()) for batch in batches for row in batch.to_pylist()):
             total[tuple(values)] += weight

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from workbench import Session
-from workbench.engine.limits import Limits
 from workbench.engine.operators.filter_and_write import Answer
 from workbench.engine.operators.runner import Runner
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, go_on, task_attempt
@@ -21,6 +20,7 @@ from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.interrupts import Cancelled, Interrupted, Interrupts
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
+from workbench.limits import Limits
 
 ANSWER = json.dumps(vars(Answer("G", [], [], 3, [], [], 0.0, {})))
 
@@ -31,6 +31,7 @@ class Workers(InProcess):
     def __init__(self) -> None:
         super().__init__()
         self.jobs = 0
+        self.limits = Limits(milliseconds_stepped_in_process=20)
 
     def run(self, jobs: list[Job], expected: list[float]) -> list[str]:  # type: ignore[override]
         self.jobs += len(jobs)
@@ -70,7 +71,7 @@ def workers() -> Workers:
 
 def run(workers: Workers, tmp_path: Path, made: StepJob, small: bool = True) -> bool:
     """Whether the driver ran a step."""
-    runner = Runner(workers, tmp_path, {}, Limits(milliseconds_stepped_in_process=20))
+    runner = Runner(workers, tmp_path, {})
     deltas = runner.run({"G": made}, ["G"] if small else [])
     assert deltas["G"].rows_in == 3
     assert deltas["G"].here != bool(workers.jobs)
@@ -100,7 +101,7 @@ def test_workers_run_a_step_over_many_rows(workers: Workers, tmp_path: Path) -> 
 
 
 def test_what_has_taken_long_is_not_tried_again(workers: Workers, tmp_path: Path) -> None:
-    runner, tried = Runner(workers, tmp_path, {}, Limits(milliseconds_stepped_in_process=20)), []
+    runner, tried = Runner(workers, tmp_path, {}), []
 
     def step(task: int) -> ArrowBatches:
         tried.append(task)
@@ -112,7 +113,8 @@ def test_what_has_taken_long_is_not_tried_again(workers: Workers, tmp_path: Path
 
 
 def test_rows_and_bytes_are_few(workers: Workers, tmp_path: Path) -> None:
-    runner = Runner(workers, tmp_path, {}, Limits(rows_stepped_in_process=5))
+    workers.limits = Limits(rows_stepped_in_process=5)
+    runner = Runner(workers, tmp_path, {})
     assert runner.is_small(5, []) and not runner.is_small(6, [])
 
 
@@ -125,10 +127,8 @@ def test_a_step_takes_the_time_that_it_has() -> None:
 
 
 def test_an_interrupt_stops_a_step(workers: Workers, tmp_path: Path) -> None:
-    interrupts, runner = (
-        Interrupts(workers),
-        Runner(workers, tmp_path, {}, Limits(milliseconds_stepped_in_process=10**6)),
-    )
+    workers.limits = Limits(milliseconds_stepped_in_process=10**6)
+    interrupts, runner = Interrupts(workers), Runner(workers, tmp_path, {})
     threading.Timer(0.05, interrupts.interrupt).start()
     with pytest.raises(Interrupted) as stopped, interrupts.stoppable():
         runner.run({"G": job(endless)}, ["G"])

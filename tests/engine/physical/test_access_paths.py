@@ -10,10 +10,9 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 import pytest
-from engine.dated_rows import COLUMN_TYPES, days, few_pairs, fits, key, rows, written
+from engine.dated_rows import COLUMN_TYPES, FEW_PAIRS, days, fits, key, rows, written
 
 from workbench.engine.operators.index_join import IndexJoin
-from workbench.engine.physical import access_paths as ways
 from workbench.engine.physical.access_paths import AccessPath, access_paths
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import JoinPlan
@@ -62,12 +61,12 @@ def join_of(condition: str) -> Join:
     return join
 
 
-def join_ways(conditions: list[str]) -> tuple[AccessPath, ...]:
+def join_ways(conditions: list[str], most: int = 16) -> tuple[AccessPath, ...]:
     """The ways of a join that readers share who want these, and that tests what they have in common."""
     joins = [join_of(condition) for condition in conditions]
     common = frozenset.intersection(*(frozenset(join.tested) for join in joins))
     shared = replace(joins[0], tested=pred_set(common))
-    return access_paths(shared, [rename_predicates(join.tested, shared.names.output) for join in joins])
+    return access_paths(shared, [rename_predicates(join.tested, shared.names.output) for join in joins], most)
 
 
 def test_a_network_plans_its_joins_so() -> None:
@@ -94,9 +93,8 @@ def test_the_access_paths_of_a_join(name: str) -> None:
     assert described(join_ways(conditions)) in (wanted, turned)
 
 
-def test_too_many_ways_are_that_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "MOST_PATHS", 1)
-    (way,) = join_ways([NEAR, SAME_PLACE])
+def test_too_many_ways_are_that_of_all() -> None:
+    (way,) = join_ways([NEAR, SAME_PLACE], most=1)
     assert way.key_columns(0) == ("k",)
 
 
@@ -117,7 +115,6 @@ WAYS = [
 def test_a_pair_is_handed_on_once_whatever_finds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, some: tuple[AccessPath, ...], collide: bool
 ) -> None:
-    few_pairs(monkeypatch, 7)
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(11)
@@ -129,7 +126,7 @@ def test_a_pair_is_handed_on_once_whatever_finds_it(
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in IndexJoin(leaf, leaf, some).pairs(TaskInput(1, tuple(inputs), (), task, 2))
+        for batch in IndexJoin(leaf, leaf, some).pairs(TaskInput(1, tuple(inputs), (), task, 2, FEW_PAIRS))
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

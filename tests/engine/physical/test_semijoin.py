@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 import pytest
-from engine.dated_rows import COLUMN_TYPES, days, few_pairs, fits, key, rows, written
+from engine.dated_rows import COLUMN_TYPES, FEW_PAIRS, days, fits, key, rows, written
 
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
@@ -102,7 +102,6 @@ FULL = (AccessPath((key("k"),), (days(0, 5),)), AccessPath((key("z"),)))
 def test_every_row_that_has_a_pair_comes_with_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ways: tuple[AccessPath, ...], side: int, collide: bool
 ) -> None:
-    few_pairs(monkeypatch, 7)
     if collide:
         monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(17)
@@ -120,7 +119,9 @@ def test_every_row_that_has_a_pair_comes_with_one(
     got = [
         (row["l_id"], row["r_id"])
         for task in range(2)
-        for batch in IndexJoin(leaf, leaf, ways, (Semijoin(WAY, side),)).pairs(TaskInput(1, tuple(inputs), (), task, 2))
+        for batch in IndexJoin(leaf, leaf, ways, (Semijoin(WAY, side),)).pairs(
+            TaskInput(1, tuple(inputs), (), task, 2, FEW_PAIRS)
+        )
         for row in batch.to_pylist()
     ]
     halves = [(parts[0], pa.concat_tables([parts[3], parts[2]])), (parts[1], parts[2])]

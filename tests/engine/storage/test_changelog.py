@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
@@ -30,7 +30,7 @@ def rows_of(entries: tuple[ChangelogEntry, ...]) -> list[tuple[int, int, int]]:
 
 
 def test_a_log_has_all_changes_in_few_entries(tmp_path: Path) -> None:
-    tree = Relation(cast(SparkSession, None), LAYOUT, tmp_path)
+    tree = Relation(InProcess(), LAYOUT, tmp_path)
     log: tuple[ChangelogEntry, ...] = ()
     for batch in range(1, 301):
         log = append_change(log, batch, change(batch, tmp_path), tree)
@@ -40,7 +40,7 @@ def test_a_log_has_all_changes_in_few_entries(tmp_path: Path) -> None:
 
 
 def test_what_a_tree_was_made_with_stays_apart(tmp_path: Path) -> None:
-    tree = Relation(cast(SparkSession, None), LAYOUT, tmp_path)
+    tree = Relation(InProcess(), LAYOUT, tmp_path)
     earlier = tuple(ChangelogEntry(batch, change(batch, tmp_path)) for batch in range(1, 4))
     whole = ChangelogEntry(3, change(3, tmp_path), whole=True)
     log = (*earlier, whole)

@@ -12,11 +12,10 @@ from pyspark.sql import SparkSession
 from workbench.engine.operators.grouped.fragments import merged_state
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.spark.handle import SparkHandle
-from workbench.engine.storage import relation as relation_module
-from workbench.engine.storage import segments as segments_module
 from workbench.engine.storage.layout import MEMBER, Layout, conform
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Merge, Relation, consolidate
 from workbench.engine.storage.segments import open_segment, write_segments
+from workbench.limits import Limits
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
 from workbench.sql.algebra.types import INTEGER, STRING
@@ -56,13 +55,18 @@ def batches(count: int, size: int) -> list[list[Row]]:
     return made
 
 
+def handle(spark: SparkSession, limits: Limits) -> SparkHandle:
+    jobs = SparkHandle(spark)
+    jobs.limits = limits
+    return jobs
+
+
 @pytest.mark.parametrize(("segments", "small"), [(2, 0), (2, 1_000), (3, 10), (100, 0)])
 def test_rows_are_the_same_wherever_they_are_kept(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segments: int, small: int
+    spark: SparkSession, tmp_path: Path, segments: int, small: int
 ) -> None:
-    monkeypatch.setattr(relation_module, "RUNS", segments)
-    monkeypatch.setattr(relation_module, "MERGED_HERE", small)
-    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path)
+    jobs = handle(spark, Limits(runs_per_merge=segments, rows_merged_in_process=small))
+    relation = Relation(jobs, LAYOUT, tmp_path)
     before: list[tuple[Relation, list[Row]]] = []
     expected: list[Row] = []
     for rows in batches(5, 6):
@@ -88,12 +92,9 @@ def test_segments_stay_few_and_rows_are_seldom_written_again(spark: SparkSession
 
 
 @pytest.mark.parametrize("small", [2, 1_000])
-def test_merging_keeps_the_sum_of_weights(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: int
-) -> None:
-    monkeypatch.setattr(relation_module, "MERGED_HERE", small)
-    monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
+def test_merging_keeps_the_sum_of_weights(spark: SparkSession, tmp_path: Path, small: int) -> None:
+    jobs = handle(spark, Limits(runs_per_merge=2, rows_merged_in_process=small))
+    relation = Relation(jobs, LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):
         relation = relation.append(delta(tmp_path, rows))
@@ -105,14 +106,14 @@ def test_merging_keeps_the_sum_of_weights(
     assert {row: w for row, w in summed.items() if w} == {row: w for row, w in weights.items() if w}
 
 
-def test_rows_that_cancel_go_however_many_there_are(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_cancel_go_however_many_there_are(spark: SparkSession, tmp_path: Path) -> None:
     """The same 40 rows change again and again, and a run has several segments."""
-    monkeypatch.setattr(segments_module, "SEGMENT_ROWS", 10)
-    monkeypatch.setattr(relation_module, "SEGMENT_ROWS", 10)
-    monkeypatch.setattr(relation_module, "RUNS", 2)
-    relation = Relation(SparkHandle(spark), LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
+    relation = Relation(
+        handle(spark, Limits(runs_per_merge=2, rows_per_segment=10)),
+        LAYOUT,
+        tmp_path,
+        merge=Merge("rows", fewer, ("a", "s")),
+    )
     for batch in range(9):
         old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
         relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage import retention as pruning
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Relation
@@ -32,8 +33,7 @@ def tree(folder: Path, *runs: Sequence[tuple[int | None, int]]) -> Tree:
         table = pa.table({**batch, "_bits0": [bits for _, bits in rows]}, LAYOUT.arrow)
         made.append(write_segments(table, folder))
     plan: Any = SimpleNamespace(name="F", roots=("F",), bits={"F": 0, "S": 1})
-    spark: Any = None
-    return Tree(plan, Relation(spark, LAYOUT, folder, tuple(made)), None)
+    return Tree(plan, Relation(InProcess(), LAYOUT, folder, tuple(made)), None)
 
 
 def times(of: Tree) -> list[list[int | None]]:

@@ -13,9 +13,9 @@ from session.directory.conftest import Follow
 from session.directory.test_damage import part_of
 
 from workbench import Session
-from workbench.engine.storage import relation
 from workbench.errors import EngineError, QueryError, SessionError, StreamError
 from workbench.files.writing import NewFile, checksum_of
+from workbench.limits import Limits
 from workbench.session import integrity_checks
 from workbench.session.directory.leftovers import KEPT_COMMITS
 from workbench.streams.ingest import ingest
@@ -81,10 +81,9 @@ def test_batches_look_at_all_files_in_turn(spark: SparkSession, folder: Path, mo
         assert f"{damaged} is damaged" in str(session.read_only)
 
 
-def test_a_damaged_file_is_not_written_anew(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_file_is_not_written_anew(spark: SparkSession, folder: Path) -> None:
     """Else its rows would have a checksum that is right."""
-    monkeypatch.setattr(relation, "RUNS", 2)
-    with Session.open(folder, spark) as session:
+    with Session.open(folder, spark, limits=Limits(runs_per_merge=2)) as session:
         damaged = part_of(folder, "arrived")
         flip(damaged)
         with pytest.raises(EngineError, match=f"{damaged.name} is damaged"):

@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 
 from workbench.engine import selection
 from workbench.engine.answers import Answers
-from workbench.engine.limits import Limits
 from workbench.engine.storage.segments import open_segment
 from workbench.errors import SessionError, WorkbenchError
 from workbench.explain.describe import NetworkView
+from workbench.limits import Limits
 from workbench.network.network import Network
 from workbench.session.query import Query
 from workbench.session.session import Session
@@ -168,7 +168,7 @@ def test_who_reads_while_it_is_closed_is_told_that(
         return result(answers)
 
     if by_spark:
-        session.parts.engine.runner.limits = Limits(rows_scanned_in_process=-1)
+        session.parts.jobs.limits = Limits(rows_scanned_in_process=-1)
         monkeypatch.setattr(Answers, "result", closing_before_a_job)
     else:
         monkeypatch.setattr(selection, "open_segment", closing)

@@ -16,8 +16,9 @@ from session.directory.survival import stray_files, what_survives
 from workbench import Session
 from workbench.catalog.database import CatalogError
 from workbench.catalog.schema import VERSION
-from workbench.engine.storage import relation, segments
+from workbench.engine.storage import segments
 from workbench.errors import EngineError, QueryError, SessionError
+from workbench.limits import Limits
 
 
 def part_of(folder: Path, part: str) -> Path:
@@ -123,7 +124,8 @@ def test_a_full_disk(
         elif where == "disk":
             patch.setattr(os, "fsync", full)
         else:
-            patch.setattr(relation, "RUNS", 100)  # what merging takes out of the catalog would make room in it
+            # What merging takes out of the catalog would make room in it.
+            patch.setattr(session.parts.jobs, "limits", Limits(runs_per_merge=100))
             database.run("VACUUM")  # no page is free
             pages = database.column("PRAGMA page_count")[0]
             database.column(f"PRAGMA max_page_count = {pages}")

@@ -21,8 +21,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine.storage.indexes import sorted_index
 from workbench.errors import WorkbenchError
+from workbench.limits import Limits
+
+INDEXES_IN_FILES = Limits(rows_indexed_in_memory=0)
+"""Else so few rows have no file for their index."""
 
 BATCHES = 2
 EVERY_FILE = os.environ.get("ARGUS_DAMAGE") == "all"
@@ -45,10 +48,8 @@ class Folders:
 def folders(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     place = tmp_path_factory.mktemp("folders")
     for name, step in (("other", 7), ("ours", 3)):
-        with Session(spark, place / name) as session:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sorted_index, "SMALL", 0)  # so few rows have no file for their index
-                fill(session, step)
+        with Session(spark, place / name, limits=INDEXES_IN_FILES) as session:
+            fill(session, step)
             answers = {query: answer(session, query) for query in session.queries}
             copied_whole(place / name, place / f"{name} killed")
     return Folders(place / "ours killed", place / "ours", place / "other killed", place / "other", answers)

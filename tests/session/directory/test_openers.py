@@ -13,8 +13,8 @@ from session.directory.survival import stray_files, what_survives
 
 from workbench import Session
 from workbench.engine.spark import handle
-from workbench.engine.storage import relation
 from workbench.errors import QueryError, SessionError, UnexpectedError
+from workbench.limits import Limits
 
 PROJECT = Path(__file__).parents[3]
 
@@ -64,10 +64,10 @@ def test_what_changes_something_is_refused(spark: SparkSession, folder: Path, tm
         assert copy.batch == before["batch"] and stray_files(copy) == set()
 
 
-def test_files_stay_while_somebody_reads(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_stay_while_somebody_reads(spark: SparkSession, folder: Path) -> None:
     """A reader that is about to open its files finds them, whatever was committed since."""
-    monkeypatch.setattr(relation, "RUNS", 2)
-    with Session.open(folder, spark) as writing, Session.open(folder, spark) as reading:
+    limits = Limits(runs_per_merge=2)
+    with Session.open(folder, spark, limits=limits) as writing, Session.open(folder, spark) as reading:
         query = reading.query("by_group")
         with query.answers():
             files = reading.parts.store.state.engine.files

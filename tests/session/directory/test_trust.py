@@ -18,14 +18,16 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.__main__ import main
 from workbench.catalog.catalog import Catalog
-from workbench.engine.limits import Limits
-from workbench.engine.storage.indexes import sorted_index
 from workbench.errors import QueryError, SessionError, WorkbenchError
 from workbench.files.writing import FOR_GROUP, FOR_OWNER, NewFile, make_folder
+from workbench.limits import Limits
 from workbench.session.directory.directory import CATALOG, SessionDirectory
 from workbench.session.directory.signing import key_file
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sql.algebra.types import DOUBLE, INTEGER
+
+INDEXES_IN_FILES = Limits(rows_indexed_in_memory=0)
+"""Else so few rows have no file for their index."""
 
 
 class Runs:
@@ -123,17 +125,16 @@ def modes(folder: Path) -> set[tuple[bool, int]]:
 def test_files_are_for_their_owner_or_a_group(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int | None
 ) -> None:
-    monkeypatch.setattr(sorted_index, "SMALL", 0)  # so few rows have no file for their index
     before = os.umask(0o002 if group is None else 0o077)  # it plays no part
     expected = {(True, FOR_OWNER), (False, 0o600)} if group is None else {(True, FOR_GROUP), (False, 0o660)}
     try:
-        with Session(spark, tmp_path / "s", group=group) as session:
+        with Session(spark, tmp_path / "s", group=group, limits=INDEXES_IN_FILES) as session:
             rows = pa.table({"id": range(40), "k": [i % 3 for i in range(40)]})
             session.add_stream("t", rows, history=20, batch=10, time="id")
             session.register("SELECT a.id FROM t a JOIN t b ON a.id = b.id AND a.k = b.k", name="joined")
             session.register("SELECT k, COUNT(*) AS n FROM t GROUP BY k", name="grouped")
             session.run(1)
-            session.parts.engine.runner.limits = Limits(rows_stepped_in_process=-1)
+            session.parts.jobs.limits = replace(INDEXES_IN_FILES, rows_stepped_in_process=-1)
             session.run(1)
             assert (session.path / "catalog.sqlite-wal").exists()
             assert any(session.path.rglob("*.index")) and any(session.path.rglob("*.input"))

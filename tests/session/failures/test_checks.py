@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sharing.small_streams import query
 
-from workbench.engine.limits import Limits
+from workbench.limits import Limits
 from workbench.network.network import Network, QueryPlan, check_name
 from workbench.session.failures import checks
 from workbench.session.state import State

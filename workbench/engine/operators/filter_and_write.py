@@ -46,9 +46,7 @@ from workbench.engine.storage.lineage import (
 from workbench.engine.storage.relation import Delta, consolidate
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
 from workbench.engine.storage.test_counts import TestCount
-
-TOGETHER = 100_000
-"""Rows of a task among which those that cancel each other are looked for."""
+from workbench.limits import LIMITS, Limits
 
 
 @dataclass(frozen=True)
@@ -95,6 +93,7 @@ class FilterAndWrite:
         computed: of the kept columns those that are computed here.
         cancels: whether rows may cancel each other.
         learnt: the file with what is known of tests that call functions, where there are any.
+        limits: of what is done together.
     """
 
     tree: str
@@ -105,6 +104,7 @@ class FilterAndWrite:
     computed: Mapping[str, Computed] = field(default_factory=dict)
     cancels: bool = False
     learnt: Path | None = None
+    limits: Limits = LIMITS
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""
@@ -118,9 +118,9 @@ class FilterAndWrite:
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
         removed = np.zeros_like(counts)
         rows_in = 0
-        writer = SegmentWriter(self.folder)
+        writer = SegmentWriter(self.folder, limits=self.limits)
         learnt = Learnt() if self.learnt is None else Learnt.read(self.learnt)
-        for batch in _cancelled(batches) if self.cancels else batches:
+        for batch in _cancelled(batches, self.limits.rows_cancelled_together) if self.cancels else batches:
             go_on()
             rows_in += batch.num_rows
             if number is not None:
@@ -159,14 +159,14 @@ class FilterAndWrite:
         )
 
 
-def _cancelled(batches: ArrowBatches) -> ArrowBatches:
-    """The rows without those that cancel each other among ``TOGETHER``."""
+def _cancelled(batches: ArrowBatches, together: int) -> ArrowBatches:
+    """The rows without those that cancel each other among some that come together."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(batch.num_rows for batch in waiting) >= TOGETHER:
+        if sum(batch.num_rows for batch in waiting) >= together:
             waiting = [_consolidated(waiting)]
-            if waiting[0].num_rows >= TOGETHER // 2:
+            if waiting[0].num_rows >= together // 2:
                 yield waiting.pop()
     if waiting:
         yield _consolidated(waiting)

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.arrow.types import Mask
 from workbench.engine.operators.early_test import CandidateTest
-from workbench.engine.operators.lookup import PAIRS_AT_ONCE, Lookup, is_first_path, path_has
+from workbench.engine.operators.lookup import Lookup, is_first_path, path_has
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.pair_tests import PairFilter, PairTest, pair_column
 from workbench.engine.physical.semijoin import Semijoin
@@ -89,7 +89,7 @@ class IndexJoin:
                     yield from self._pairs_of_semijoin(lookup, others, changed == semijoin.side)
 
     def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> ArrowBatches:
-        """One task's part of the pairs that pass the tests as rows of the join, about ``PAIRS_AT_ONCE`` at a time.
+        """One task's part of the pairs that pass the tests as rows of the join, ``Limits.pairs_handed_on`` at a time.
 
         Args:
             task: see ``pairs``.
@@ -100,7 +100,7 @@ class IndexJoin:
         for pairs in map(self._tested, self.pairs(task)):
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             waiting.append(conform(rows, schema))
-            if sum(batch.num_rows for batch in waiting) >= PAIRS_AT_ONCE:
+            if sum(batch.num_rows for batch in waiting) >= task.limits.pairs_handed_on:
                 yield pa.concat_batches(waiting)
                 waiting = []
         if waiting:
@@ -119,9 +119,10 @@ class IndexJoin:
     def _lookups(self, paths: Sequence[AccessPath], change: Run, changed: int, task: TaskInput) -> Iterator[Lookup]:
         """One task's part of a side's change, once for each access path: the rows of the node that have a key."""
         own, other = (self.left, self.right)[:: 1 - 2 * changed]
-        for rows in read_share(shares(change, task.tasks)[task.task], own.input):
+        share, decides = shares(change, task.tasks)[task.task], self._decides(changed)
+        for rows in read_share(share, own.input, task.limits):
             for path in paths:
-                if (lookup := Lookup.of(path, changed, own, other, rows, self._decides(changed))) is not None:
+                if (lookup := Lookup.of(path, changed, own, other, rows, decides, task.limits)) is not None:
                     yield lookup
 
     def _cancels(self, changed: int) -> bool:

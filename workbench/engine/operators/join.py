@@ -27,7 +27,7 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
-from workbench.engine.storage.relation import ROWS_A_TASK, tasks_for
+from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.errors import EngineError
 from workbench.network.nodes import SIDES, Columns, Join, NodeId
@@ -81,7 +81,7 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         if compared > (limits.pairs_compared_by_index if pairs.tests is None else limits.pairs_tested_by_index):
             return None
     job_input = runner.set_input(plan, operator.batch, operator.segments)
-    tasks, many = tasks_for(operator.changed_rows, runner.jobs), operator.changed_rows > ROWS_A_TASK
+    tasks, many = tasks_for(operator.changed_rows, runner.jobs), operator.changed_rows > runner.limits.rows_per_task
     # Pairs that Spark need not see are made by their keys as fast, however many they are; by a bound alone they may be
     # as many as there are.
     unkeyed = any(not path.keys for path in pairs.paths)

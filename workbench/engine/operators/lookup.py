@@ -34,15 +34,7 @@ from workbench.engine.storage.indexes.key_index import (
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment
-
-PAIRS_AT_ONCE = 65_536
-"""Pairs that are handed on together, about."""
-
-MANY_PAIRS = 4_096
-"""Candidates of a segment from which on it pays to test them by the columns that are tested, before others are read."""
-
-CANDIDATES_AT_ONCE = 1_048_576
-"""Candidates that are tested so together, about."""
+from workbench.limits import LIMITS, Limits
 
 EarlyTest = Callable[[Positions, Positions, pa.RecordBatch], tuple[Positions, Positions]]
 """Which candidates are left, as positions in the changed rows and in a segment."""
@@ -60,6 +52,7 @@ class Lookup:
         at: the positions of those that are looked up.
         ranges: their keys.
         weights: their weights, where rows may cancel; else ``None``.
+        limits: of pairs that are made together.
     """
 
     path: AccessPath
@@ -70,15 +63,16 @@ class Lookup:
     at: Positions
     ranges: KeyRanges
     weights: Positions | None = None
+    limits: Limits = LIMITS
 
     @staticmethod
     def of(
-        path: AccessPath, changed: int, own: Scan, other: Scan, rows: pa.RecordBatch, cancels: bool
+        path: AccessPath, changed: int, own: Scan, other: Scan, rows: pa.RecordBatch, cancels: bool, limits: Limits
     ) -> Lookup | None:
         """The look-up of the rows of the node that may have partners; ``None`` where none may.
 
         Args:
-            path, changed, own, other, rows: see the attributes.
+            path, changed, own, other, rows, limits: see the attributes.
             cancels: whether rows that the path finds for several changed rows may cancel.
         """
         hashes, found = row_hashes(rows, path.key_columns(changed))
@@ -98,7 +92,7 @@ class Lookup:
             return None
         ranges = KeyRanges(hashes[at], tuple((_taken(low, at), _taken(high, at)) for low, high in bounds))
         weights = _that_cancel(path, changed, rows, at, hashes[at]) if cancels else None
-        return Lookup(path, changed, own, other, rows, at, ranges, weights)
+        return Lookup(path, changed, own, other, rows, at, ranges, weights, limits)
 
     @property
     def key(self) -> Key:
@@ -117,8 +111,8 @@ class Lookup:
     ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """The candidates of the node: rows of the left side, and beside them rows of the right side.
 
-        About ``PAIRS_AT_ONCE`` come together, out of as many segments as it takes: nearly all segments are small, and
-        work on pairs costs more for each batch than for each pair.
+        About ``Limits.pairs_handed_on`` come together, out of as many segments as it takes: nearly all segments are
+        small, and work on pairs costs more for each batch than for each pair.
 
         Args:
             others: the segments of the other side.
@@ -130,7 +124,7 @@ class Lookup:
             rows = conform(open_segment(segment.path), self.other.paired)
             for at, partners in self._one_each(segment.path) if once else self._all(segment.path, early):
                 waiting.append((at, rows.take(pa.array(partners))))
-                if sum(len(at) for at, _ in waiting) >= PAIRS_AT_ONCE:
+                if sum(len(at) for at, _ in waiting) >= self.limits.pairs_handed_on:
                     yield self._sides(waiting)
                     waiting = []
         if waiting:
@@ -144,7 +138,7 @@ class Lookup:
     def _all(self, segment: str, early: EarlyTest | None) -> Iterator[tuple[Positions, Positions]]:
         """All candidates of a segment, as positions in ``rows`` and in the segment."""
         batch = open_segment(segment)
-        at_once = PAIRS_AT_ONCE if early is None else CANDIDATES_AT_ONCE
+        at_once = self.limits.pairs_handed_on if early is None else self.limits.pairs_tested_together
         if self._by_index:
             found = candidates(segment, self.key, self.ranges, at_once, self.weights)
         else:
@@ -153,7 +147,11 @@ class Lookup:
             go_on()
             belong = self.other.belong(batch, partners)
             at, partners = self.at[asked[belong]], partners[belong]
-            yield (at, partners) if early is None or len(at) < MANY_PAIRS else early(at, partners, batch)
+            yield (
+                (at, partners)
+                if early is None or len(at) < self.limits.pairs_tested_early
+                else early(at, partners, batch)
+            )
 
     def _every(self, segment: pa.RecordBatch, at_once: int) -> Iterator[tuple[Positions, Positions]]:
         """All rows of a segment beside all that are looked up: pairs of one stored row are together."""

@@ -10,7 +10,7 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.lineage import has_bit
-from workbench.engine.storage.relation import NO_CHANGE, SMALL_ROWS, Delta, Relation
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.segments import Segment
 from workbench.sql.windows.stream_time import EventTimeVector
 
@@ -56,7 +56,7 @@ class ParentRows:
     @property
     def small(self) -> bool:
         """Whether the change is small enough to be sent to every task of a join."""
-        return self.changed_rows <= SMALL_ROWS
+        return self.changed_rows <= self.relation.jobs.limits.rows_broadcast
 
     @property
     def segments(self) -> InputRows:

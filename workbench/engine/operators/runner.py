@@ -12,7 +12,6 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.limits import Limits
 from workbench.engine.operators.filter_and_write import (
     FilterAndWrite,
     delta_of,
@@ -36,6 +35,7 @@ from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import Segment, read_share, shares
 from workbench.files.writing import make_folder
+from workbench.limits import Limits
 from workbench.network.nodes import NodeId
 from workbench.sql.algebra.expressions import columns
 
@@ -47,14 +47,12 @@ class Runner:
         jobs: runs them.
         folder: where rows are kept; every worker must reach it.
         functions: the analyst's, which may become more.
-        limits: which way is taken for how much.
     """
 
-    def __init__(self, jobs: JobRunner, folder: Path, functions: Functions, limits: Limits) -> None:
+    def __init__(self, jobs: JobRunner, folder: Path, functions: Functions) -> None:
         self.jobs = jobs
         self.functions = functions
-        self.limits = limits
-        IN_MEMORY.most = limits.bytes_indexed_in_process
+        IN_MEMORY.limits = jobs.limits
         self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()
@@ -67,6 +65,11 @@ class Runner:
     def spark(self) -> SparkSession:
         """The Spark session that plans are made in."""
         return self.jobs.session
+
+    @property
+    def limits(self) -> Limits:
+        """The amounts from which on another way is taken."""
+        return self.jobs.limits
 
     def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
         """Forget the plans and views of all trees whose name is not to be kept."""
@@ -94,7 +97,7 @@ class Runner:
     def job_input(self, plan: TreePlan, role: str = "now") -> JobInput:
         """The input of a tree's jobs of a role; ``run`` saves what is set before Spark's workers read it."""
         roles = self._inputs.setdefault(plan.name, {})
-        return roles.get(role) or roles.setdefault(role, JobInput.of(self.folder(plan.name), role))
+        return roles.get(role) or roles.setdefault(role, JobInput.of(self.folder(plan.name), role, self.limits))
 
     def set_input(self, plan: TreePlan, batch: int, inputs: Sequence[InputRows] = ()) -> JobInput:
         """Set the input of a tree's next job."""
@@ -185,9 +188,11 @@ class Runner:
         stored = plan.filter.filter.with_known(mask([plan.bits[node] for node in known], words))
         if stored.calls or not set(stored.columns) <= set(rows.layout.columns):
             return None
-        write = FilterAndWrite(plan.name, stored, tuple(plan.stored), str(self.folder(plan.name)), None)
+        write = FilterAndWrite(
+            plan.name, stored, tuple(plan.stored), str(self.folder(plan.name)), None, limits=self.limits
+        )
         (share,) = shares(rows.segments, 1)
-        return delta_of([write.write(read_share(share, rows.layout.arrow))])
+        return delta_of([write.write(read_share(share, rows.layout.arrow, self.limits))])
 
     def write_here(self, rows: ArrowBatches, plan: TreePlan) -> Delta:
         """Pass a root's rows through the tree's filter in this process: ``needs_no_job`` holds."""
@@ -200,7 +205,8 @@ class Runner:
         job_input, cancels = self.job_input(plan) if grouped_rows else None, not grouped_rows and not plan.monotone
         folder, grouped = self.folder(plan.name), plan.filter.filter.calling(self.functions)
         kept, learnt = tuple(plan.stored), folder / f"tests{LEARNT_SUFFIX}" if grouped.calls else None
-        return FilterAndWrite(plan.name, grouped, kept, str(folder), job_input, plan.computed_here, cancels, learnt)
+        computed = plan.computed_here
+        return FilterAndWrite(plan.name, grouped, kept, str(folder), job_input, computed, cancels, learnt, self.limits)
 
     def is_small(self, rows: int, change: Iterable[Segment]) -> bool:
         """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.

@@ -36,7 +36,7 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
     number = sum(segment.rows for segment in arriving)
     if needs_no_job(plan) and number <= runner.limits.rows_filtered_in_process:
         (share,) = shares(arriving, 1)
-        return Prepared(None, runner.write_here(read_share(share, layout.arrow), plan))
+        return Prepared(None, runner.write_here(read_share(share, layout.arrow, runner.limits), plan))
     tasks = tasks_for(number, runner.jobs)
     rows = PositionedRows(runner.set_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
     job = runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows))

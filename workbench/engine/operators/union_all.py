@@ -112,7 +112,8 @@ class UnionChange:
         """
         for first, scan in scans.items():
             share = shares(task.inputs[first].change, task.tasks)[task.task]
-            yield from self.of_parent(first, (r for batch in read_share(share, scan.input) for r in scan.select(batch)))
+            batches = read_share(share, scan.input, task.limits)
+            yield from self.of_parent(first, (rows for batch in batches for rows in scan.select(batch)))
 
     def of_parent(self, first: int, changed: ArrowBatches) -> ArrowBatches:
         """The rows of the branches that read a parent, by the number of the first."""

@@ -29,7 +29,7 @@ from workbench.engine.storage.indexes.sorted_index import TimeIntervals, rows_in
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT, conform
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import HANDED_ON, Segment, open_segment, read_share
+from workbench.engine.storage.segments import Segment, open_segment, read_share
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import NEVER, intervals, window_times
 from workbench.sql.windows.stream_time import EventTimeVector
@@ -71,10 +71,10 @@ class Crossing:
     def change(self, task: TaskInput) -> ArrowBatches:
         """The rows that enter, with their weights, and those that leave, with their weights negated."""
         (parent,), (before, after) = task.inputs, task.extents
-        for rows in read_share([(s.path, 0, s.rows) for s in parent.change], self.scan.input):
+        for rows in read_share([(s.path, 0, s.rows) for s in parent.change], self.scan.input, task.limits):
             yield from self._signed(rows, rows_in_intervals(rows, after).astype(np.int64), task.batch)
         for segment in parent.before:
-            for rows in _rows_between(segment, before, after, self.scan.input):
+            for rows in _rows_between(segment, before, after, self.scan.input, task.limits.rows_handed_on):
                 signs = rows_in_intervals(rows, after).astype(np.int64) - rows_in_intervals(rows, before)
                 yield from self._signed(rows, signs, task.batch)
 
@@ -91,22 +91,24 @@ class Crossing:
         yield pa.RecordBatch.from_arrays([*values, *marks], names=self.scan.output.names)
 
 
-def rows_in(segment: Segment, where: TimeIntervals, schema: pa.Schema) -> ArrowBatches:
-    """The rows of a segment that are in a window."""
+def rows_in(segment: Segment, where: TimeIntervals, schema: pa.Schema, most: int) -> ArrowBatches:
+    """The rows of a segment that are in a window, ``most`` at a time."""
     positions = min((rows_within(segment.path, name, [interval]) for name, interval in where.items()), key=len)
-    for rows in _rows_at(segment, np.sort(positions), schema):
+    for rows in _rows_at(segment, np.sort(positions), schema, most):
         yield rows.filter(pa.array(rows_in_intervals(rows, where))) if len(where) > 1 else rows
 
 
-def _rows_between(segment: Segment, before: TimeIntervals, after: TimeIntervals, schema: pa.Schema) -> ArrowBatches:
+def _rows_between(
+    segment: Segment, before: TimeIntervals, after: TimeIntervals, schema: pa.Schema, most: int
+) -> ArrowBatches:
     """The rows of a segment with a time that enters or leaves its interval, and hardly any other row."""
     positions = [rows_within(segment.path, name, before[name].changes_to(after[name])) for name in after]
-    yield from _rows_at(segment, np.unique(np.concatenate(positions)), schema)
+    yield from _rows_at(segment, np.unique(np.concatenate(positions)), schema, most)
 
 
-def _rows_at(segment: Segment, at: Positions, schema: pa.Schema) -> ArrowBatches:
-    """Some rows of a segment, by position, at most ``HANDED_ON`` at a time."""
+def _rows_at(segment: Segment, at: Positions, schema: pa.Schema, most: int) -> ArrowBatches:
+    """Some rows of a segment, by position, ``most`` at a time."""
     batch = open_segment(segment.path)
     batch = batch.select([name for name in schema.names if name in batch.schema.names])
-    for first in range(0, len(at), HANDED_ON):
-        yield conform(batch.take(pa.array(at[first : first + HANDED_ON])), schema)
+    for first in range(0, len(at), most):
+        yield conform(batch.take(pa.array(at[first : first + most])), schema)

@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 
 from workbench.engine.physical.band import Band, BandEnd, bands_of
 from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, key_column
+from workbench.limits import LIMITS
 from workbench.network.join_names import JoinNames
 from workbench.network.nodes import Join
 from workbench.sql.algebra.expressions import columns, identity
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, rename_predicates
-
-MOST_PATHS = 16
-"""Readers that need more paths than this share one, by what all of them have in common."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +58,20 @@ class AccessPath:
         return all(any(own.contains(band) for band in other.bands) for own in self.bands)
 
 
-def access_paths(join: Join, required: Collection[PredSet]) -> tuple[AccessPath, ...]:
+def access_paths(
+    join: Join, required: Collection[PredSet], most: int = LIMITS.paths_per_join
+) -> tuple[AccessPath, ...]:
     """The paths that together find all pairs that a join's readers require; none where all rows must be compared.
 
     Args:
         join: the join.
         required: what each reader requires of a pair, over the columns of the join.
+        most: paths; with more, all readers take those that the join alone has (``Limits.paths_per_join``).
     """
     by_reader = [paths_of_reader(join.tested, join.names, predicates) for predicates in required]
     if all(by_reader):
         paths = tuple(_irredundant(path for paths in by_reader for path in paths))
-        if 0 < len(paths) <= MOST_PATHS:
+        if 0 < len(paths) <= most:
             return paths
     return paths_of_reader(join.tested, join.names, TRUE)
 

@@ -34,6 +34,7 @@ from workbench.engine.physical.plans import (
 )
 from workbench.engine.physical.semijoin import Semijoin, all_of, plan_lookups
 from workbench.engine.storage.layout import MEMBER
+from workbench.limits import LIMITS, Limits
 from workbench.network.network import Network
 from workbench.network.nodes import (
     Aggregate,
@@ -56,15 +57,12 @@ from workbench.sql.predicates.cnf import conjunction
 
 V = TypeVar("V")
 
-MOST_OUTPUTS = 16
-"""The most expressions of answers that are computed as rows are written, each for the rows of all fused roots."""
-
-MOST_PARTS = 30
-"""The most columns, constants and calls of such an expression: larger ones would make every batch dearer."""
-
 
 def plan_trees(
-    network: Network, bits_before: Mapping[str, Mapping[NodeId, int]], incremental_aggregates: bool = True
+    network: Network,
+    bits_before: Mapping[str, Mapping[NodeId, int]],
+    incremental_aggregates: bool = True,
+    limits: Limits = LIMITS,
 ) -> dict[str, TreePlan]:
     """The plan of every operator by its name; an operator comes after those it reads.
 
@@ -73,6 +71,7 @@ def plan_trees(
         bits_before: for every operator that ran, the bit of each of its nodes. Nodes keep their bits, since stored
             rows have them.
         incremental_aggregates: see ``Options``.
+        limits: of a plan.
     """
     # Mergeability comes first, and needs the network as it was planned: it decides which roll-ups and roots may fuse.
     mergeable = mergeable_aggregates(network) if incremental_aggregates else frozenset()
@@ -82,7 +81,7 @@ def plan_trees(
     # are found by them.
     operator_before = {node: name for name, bits in bits_before.items() for node in bits}
     operators = fused_operators(network, operator_before, mergeable)
-    build = _PlanBuilder(network, operators, incremental_aggregates)
+    build = _PlanBuilder(network, operators, incremental_aggregates, limits)
     # Plans are built parents first: a fused aggregate refers to the bits of the nodes it reads.
     plans: dict[str, TreePlan] = {}
     for name in operators:
@@ -97,10 +96,13 @@ class _PlanBuilder:
         network: what is to run.
         operators: the roots of each operator, by its name.
         incremental: see ``Options.incremental_aggregates``.
+        limits: of a plan.
     """
 
-    def __init__(self, network: Network, operators: Mapping[str, tuple[NodeId, ...]], incremental: bool) -> None:
-        self.network, self.operators, self.incremental = network, operators, incremental
+    def __init__(
+        self, network: Network, operators: Mapping[str, tuple[NodeId, ...]], incremental: bool, limits: Limits
+    ) -> None:
+        self.network, self.operators, self.incremental, self.limits = network, operators, incremental, limits
         self.name_of = {root: name for name, roots in operators.items() for root in roots}
         self.read_sets = read_sets(network)
         self.query_reads: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {}
@@ -235,18 +237,20 @@ class _PlanBuilder:
             if query.read.root in roots
             for expression in query.expressions
         )
+        terms = self.limits.terms_per_output
         computed = {
             key_column(e): e
             for e in expressions
-            if isinstance(e, Call) and not calls_functions(e) and sum(1 for _ in walk(e)) <= MOST_PARTS
+            if isinstance(e, Call) and not calls_functions(e) and sum(1 for _ in walk(e)) <= terms
         }
-        return dict(list(computed.items())[:MOST_OUTPUTS])
+        return dict(list(computed.items())[: self.limits.outputs_per_tree])
 
     def _lookup(self, root: NodeId) -> tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]:
         """How the pairs of a join are looked up."""
         tests = self.tests[root]
         required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in self.read_sets[root]}
-        return plan_lookups(self.network, root, required, self.produced if self.network.monotone[root] else None)
+        produced = self.produced if self.network.monotone[root] else None
+        return plan_lookups(self.network, root, required, produced, self.limits.paths_per_join)
 
 
 def _changing_definition(node: Node) -> str:

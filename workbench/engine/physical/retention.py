@@ -28,9 +28,6 @@ from workbench.sql.windows.bounds import LEAST, MOST, Interval
 from workbench.sql.windows.monotonicity import intervals_from_now_on
 from workbench.sql.windows.stream_time import TUMBLING, EventTimeVector
 
-CHANGES_KEPT = 4
-"""Batches for which rows that have left a window are kept, to answer what the latest batches changed."""
-
 _DAY = 86_400_000_000
 """The microseconds of a day."""
 
@@ -47,7 +44,7 @@ def retention_bounds(
         network: what runs.
         plans: those of its operators, by name.
         now: the event times.
-        earlier: those ``CHANGES_KEPT`` batches ago.
+        earlier: those ``Limits.batches_of_changes`` batches ago.
     """
     required: dict[NodeId, list[tuple[tuple[NodeId, ...], _Times]]] = {root: [] for root in network.trees}
     for plan in network.queries.values():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.engine.physical.access_paths import MOST_PATHS, AccessPath, access_paths, paths_of_reader
+from workbench.engine.physical.access_paths import AccessPath, access_paths, paths_of_reader
 from workbench.engine.physical.band import implied_by
 from workbench.engine.physical.join_keys import ends_of
 from workbench.network.network import Network
@@ -52,6 +52,7 @@ def plan_lookups(
     root: NodeId,
     required: Mapping[tuple[NodeId, ...], PredSet],
     produced: Mapping[NodeId, Columns] | None,
+    most: int,
 ) -> tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]:
     """How the pairs of a join are looked up.
 
@@ -60,6 +61,7 @@ def plan_lookups(
         root: the join.
         required: for each set of nodes of the join's tree that is read, what a pair must satisfy to belong to them all.
         produced: the columns of all roots with readers; ``None`` where rows of the join may be retracted.
+        most: paths of a join (``Limits.paths_per_join``).
 
     Returns:
         The access paths for readers that need all pairs, and for each node whose readers need some, the semijoins.
@@ -68,11 +70,11 @@ def plan_lookups(
     assert isinstance(join, Join)
     semijoins = dict(_semijoins(network, join, required, produced)) if produced is not None else {}
     full = [predicates for nodes, predicates in required.items() if len(nodes) > 1 or nodes[0] not in semijoins]
-    paths = access_paths(join, full) if full else ()
+    paths = access_paths(join, full, most) if full else ()
     # What a path finds for other readers anyway is stored as a whole.
     semijoins = {node: left for node, some in semijoins.items() if (left := _outside_paths(paths, some))}
-    if (full and not paths) or len(paths) + len(all_of(semijoins)) > MOST_PATHS:
-        return access_paths(join, required.values()), {}
+    if (full and not paths) or len(paths) + len(all_of(semijoins)) > most:
+        return access_paths(join, required.values(), most), {}
     return paths, semijoins
 
 

@@ -23,6 +23,7 @@ from workbench.engine.spark.jobs import Job, SparkJobs
 from workbench.engine.spark.local_session import RECORDS_PER_BATCH, engine_session, local_spark
 from workbench.engine.spark.worker_start import start_workers
 from workbench.errors import EnvironmentProblem
+from workbench.limits import LIMITS
 
 T = TypeVar("T")
 
@@ -40,6 +41,7 @@ class SparkHandle:
     def __init__(self, given: SparkSession | None = None) -> None:
         self.given = given is not None
         self.number = 0
+        self.limits = LIMITS
         self.on_start: Sequence[Callable[[], None]] = ()
         self._lock = threading.Lock()
         self._use(local_spark() if given is None else given)

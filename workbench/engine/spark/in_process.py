@@ -16,6 +16,7 @@ from pyspark.accumulators import AccumulatorParam
 
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
+from workbench.limits import LIMITS
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class InProcess:
     given, number, cores = True, 0, 1
 
     def __init__(self) -> None:
+        self.limits = LIMITS
         self.on_start: Sequence[Callable[[], None]] = ()
 
     @property

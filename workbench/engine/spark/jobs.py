@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
 from workbench.engine.spark.python_steps import StepFile, naming, steps_rdd
+from workbench.limits import Limits
 
 T = TypeVar("T")
 
@@ -118,11 +119,13 @@ class JobRunner(CancellableJobs, Protocol):
         given: whether an analyst gave it, who alone may start it again.
         number: how many there were before the present one, which died.
         on_start: is called when another one has taken the place of one that died.
+        limits: the amounts from which on a session's engines take another way.
     """
 
     given: bool
     number: int
     on_start: Sequence[Callable[[], None]]
+    limits: Limits
 
     def prepare(self, folder: Path, writing: bool) -> None:
         """Make sure that workers can read a folder, or also write to it.

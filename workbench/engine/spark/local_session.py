@@ -27,17 +27,16 @@ from workbench.engine.spark.failures import INHERITED, forget_dead_spark
 from workbench.engine.spark.java import use_java
 from workbench.errors import EnvironmentProblem
 from workbench.files.mapped import remove_at_exit
+from workbench.limits import LIMITS
 
 RECORDS_PER_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-ROWS_TOGETHER = 32_768
-"""The most rows that come together between Spark and a worker."""
 SQL_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     # Else a name such as ${env:HOME} in a folder would be read from the environment.
     "spark.sql.variable.substitute": "false",
-    RECORDS_PER_BATCH: str(ROWS_TOGETHER),
+    RECORDS_PER_BATCH: str(LIMITS.rows_sent_together),
     # With any other limit Spark measures the whole batch after every row: a fifth of the time of a large join.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.parquet.compression.codec": "zstd",

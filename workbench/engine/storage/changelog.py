@@ -23,15 +23,15 @@ import pyarrow.compute as pc
 
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import mask, rows_with_bits, word_arrays, word_column
-from workbench.engine.storage.relation import MERGED_HERE, Delta, Relation, consolidate
+from workbench.engine.storage.relation import Delta, Relation, consolidate
 from workbench.engine.storage.segments import (
-    HANDED_ON,
     Segment,
     SegmentWriter,
     check_segments,
     open_segment,
     write_segments,
 )
+from workbench.limits import LIMITS, Limits
 
 Remapping = list[tuple[frozenset[int], frozenset[int]]]
 """Rows that have all bits of the first set get those of the second."""
@@ -70,7 +70,9 @@ def append_change(log: Changelog, batch: int, delta: Delta, tree: Relation) -> C
     return (*log[:same], ChangelogEntry(batch, Delta(changes.runs[-1])))
 
 
-def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Path) -> Changelog:
+def remap_changelog(
+    log: Changelog, remapping: Remapping, words: int, folder: Path, limits: Limits = LIMITS
+) -> Changelog:
     """A copy of a changelog with remapped lineage; rows that get no bit are left out.
 
     Args:
@@ -78,13 +80,14 @@ def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Pa
         remapping: the bits of its rows in the new tree.
         words: of lineage in the new tree.
         folder: of the new tree's rows.
+        limits: of what is written together.
     """
     entries = []
     for entry in log:
         check_segments(entry.delta.segments)
-        writer = SegmentWriter(str(folder))
+        writer = SegmentWriter(str(folder), limits=limits)
         for segment in entry.delta.segments:
-            for rows in _remapped_rows(segment, remapping, words):
+            for rows in _remapped_rows(segment, remapping, words, limits.rows_handed_on):
                 writer.add(rows)
         entries.append(ChangelogEntry(entry.batch, Delta(tuple(writer.close())), entry.whole))
     return tuple(entries)
@@ -93,7 +96,7 @@ def remap_changelog(log: Changelog, remapping: Remapping, words: int, folder: Pa
 def taken_back(relation: Relation, batch: int) -> ChangelogEntry:
     """All rows of a relation, each taken back by a batch: how a tree leaves the rows it stood at (``passed_over``)."""
     rows = _as_changes_of(batch, relation.segments, relation.layout.arrow, sign=-1)
-    return ChangelogEntry(batch, Delta(write_segments(rows, relation.folder)))
+    return ChangelogEntry(batch, Delta(write_segments(rows, relation.folder, relation.jobs.limits)))
 
 
 def with_difference(log: Changelog, rows: Delta, relation: Relation) -> Changelog:
@@ -109,9 +112,9 @@ def with_difference(log: Changelog, rows: Delta, relation: Relation) -> Changelo
     *before, gone = log
     schema = relation.layout.arrow
     changes = _as_changes_of(gone.batch, (*gone.delta.segments, *rows.segments), schema)
-    if changes.num_rows <= MERGED_HERE:
+    if changes.num_rows <= relation.jobs.limits.rows_merged_in_process:
         changes = pa.Table.from_batches(map(consolidate, changes.combine_chunks().to_batches()), schema)
-    return (*before, ChangelogEntry(gone.batch, Delta(write_segments(changes, relation.folder))))
+    return (*before, ChangelogEntry(gone.batch, Delta(write_segments(changes, relation.folder, relation.jobs.limits))))
 
 
 def _as_changes_of(batch: int, segments: Sequence[Segment], schema: pa.Schema, sign: int = 1) -> pa.Table:
@@ -124,11 +127,11 @@ def _as_changes_of(batch: int, segments: Sequence[Segment], schema: pa.Schema, s
     return rows
 
 
-def _remapped_rows(segment: Segment, remapping: Remapping, words: int) -> Iterator[pa.RecordBatch]:
+def _remapped_rows(segment: Segment, remapping: Remapping, words: int, most: int) -> Iterator[pa.RecordBatch]:
     batch = open_segment(segment.path)
     names = [name for name in batch.schema.names if not name.startswith("_bits")]
-    for first in range(0, batch.num_rows, HANDED_ON):
-        rows = batch.slice(first, HANDED_ON)
+    for first in range(0, batch.num_rows, most):
+        rows = batch.slice(first, most)
         bits = np.zeros((rows.num_rows, words), dtype=np.uint64)
         for old, new in remapping:
             bits[rows_with_bits(rows, old)] |= mask(new, words)

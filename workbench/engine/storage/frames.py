@@ -10,18 +10,20 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, of_task_number, run_tasks, task_numbers
 from workbench.engine.spark.interrupts import tag_jobs
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import Layout, only
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_share, shares
+from workbench.limits import LIMITS, Limits
 
 
 def segments_frame(
-    spark: SparkSession, segments: Sequence[Segment], layout: Layout, names: Sequence[str], tasks: int
+    jobs: JobRunner, segments: Sequence[Segment], layout: Layout, names: Sequence[str], tasks: int
 ) -> DataFrame:
     """Some columns of segments, read by a number of tasks."""
-    schema, parts = only(layout.arrow, names), shares(segments, tasks)
-    return run_tasks(spark, tasks, lambda task: read_share(parts[task], schema), layout.ddl(names))
+    schema, parts, limits = only(layout.arrow, names), shares(segments, tasks), jobs.limits
+    return run_tasks(jobs.session, tasks, lambda task: read_share(parts[task], schema, limits), layout.ddl(names))
 
 
 def change_frame(
@@ -38,18 +40,18 @@ def change_step(
 
     def read(number: int) -> ArrowBatches:
         task = job_input.read(number, tasks)
-        for batch in read_share(shares(task.inputs[position].change, tasks)[number], scan.input):
+        for batch in read_share(shares(task.inputs[position].change, tasks)[number], scan.input, task.limits):
             yield from scan.select(batch)
 
     return of_task_number(read)
 
 
-def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:
+def writing_plan(rows: DataFrame, folder: Path, limits: Limits = LIMITS) -> DataFrame:
     """The plan that writes a DataFrame's rows, each task its own; ``run_writing`` runs it."""
     place = str(folder)
 
     def write(batches: ArrowBatches) -> ArrowBatches:
-        writer = SegmentWriter(place)
+        writer = SegmentWriter(place, limits=limits)
         for batch in batches:
             writer.add(batch)
         for segment in writer.close():

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks, task_attempt
 from workbench.engine.storage.segments import Run, Segment
 from workbench.files.writing import replacing
+from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
 
 INPUT_SUFFIX = ".input"
@@ -43,6 +44,7 @@ class TaskInput:
         extents: of a window, its interval for each column with times, before and after the batch.
         task: the number of the task, from 0.
         tasks: how many tasks the job has.
+        limits: of the session.
     """
 
     batch: int
@@ -50,6 +52,7 @@ class TaskInput:
     extents: tuple[Mapping[str, Interval], ...] = ()
     task: int = 0
     tasks: int = 1
+    limits: Limits = LIMITS
 
 
 class JobInput:
@@ -57,21 +60,22 @@ class JobInput:
 
     Args:
         path: of the file.
+        limits: of the session.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, limits: Limits = LIMITS) -> None:
+        self.path, self.limits = path, limits
         self._kept: tuple[TaskInput, str] | None = None
         """What was set in this process, and its token; workers have none."""
         self._saved = False
 
-    def __reduce__(self) -> tuple[type[JobInput], tuple[str]]:
-        return JobInput, (self.path,)
+    def __reduce__(self) -> tuple[type[JobInput], tuple[str, Limits]]:
+        return JobInput, (self.path, self.limits)
 
     @staticmethod
-    def of(folder: Path, role: str) -> JobInput:
+    def of(folder: Path, role: str, limits: Limits = LIMITS) -> JobInput:
         """The input of the job that has this role among those of a folder."""
-        return JobInput(str(folder / f"{role}{INPUT_SUFFIX}"))
+        return JobInput(str(folder / f"{role}{INPUT_SUFFIX}"), limits)
 
     def set(self, batch: int, inputs: Sequence[InputRows] = (), extents: Sequence[Mapping[str, Interval]] = ()) -> None:
         """Set the input of the next job; see ``TaskInput``. Workers read it once it is saved."""
@@ -92,11 +96,11 @@ class JobInput:
     def read(self, task: int = 0, tasks: int = 1) -> TaskInput:
         """The input, for one of the job's tasks."""
         if self._kept is not None:
-            return replace(self._kept[0], task=task, tasks=tasks)
+            return replace(self._kept[0], task=task, tasks=tasks, limits=self.limits)
         content = self._content()
         inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
-        return TaskInput(content["batch"], inputs, extents, task, tasks)
+        return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits)
 
     def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], ArrowBatches], schema: str) -> DataFrame:
         """A plan whose tasks each read this input and give the rows of a step; ``schema`` is in Spark's DDL."""

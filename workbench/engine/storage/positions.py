@@ -38,7 +38,7 @@ class PositionedRows:
 
     def read(self, task: int) -> ArrowBatches:
         """A task's rows, with all columns."""
-        yield from read_share(shares(self._segments, self.tasks)[task], self.schema)
+        yield from read_share(shares(self._segments, self.tasks)[task], self.schema, self.job_input.limits)
 
     def operands(self, task: int, names: Sequence[str]) -> ArrowBatches:
         """A task's rows: their positions, and some columns."""
@@ -46,7 +46,7 @@ class PositionedRows:
         first = dict(zip((segment.path for segment in segments), _starts(segments), strict=True))
         for path, start, rows in shares(segments, self.tasks)[task]:
             at = first[path] + start
-            for batch in read_share([(path, start, rows)], self.schema):
+            for batch in read_share([(path, start, rows)], self.schema, self.job_input.limits):
                 positions = pa.array(np.arange(at, at + batch.num_rows))
                 at += batch.num_rows
                 columns = [positions, *(batch.column(name) for name in names)]

@@ -23,23 +23,8 @@ from workbench.engine.storage.frames import run_writing, segments_frame, writing
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
 from workbench.engine.storage.reduction import Cells, Combine
-from workbench.engine.storage.segments import SEGMENT_ROWS, Run, check_segments, open_segment, write_segments
+from workbench.engine.storage.segments import Run, check_segments, open_segment, write_segments
 from workbench.engine.storage.test_counts import TestCount
-
-RUNS = 5
-"""Runs of about one size that are merged, or up to ``APART`` - 1 more; the number differs between relations."""
-
-APART = 4
-"""Different numbers of runs that relations have: with the same, all would merge in the same batches."""
-
-SMALL_ROWS = 20_000
-"""The most rows that are sent to every task of a join."""
-
-MERGED_HERE = 1_000_000
-"""The most rows that the driver merges, in about half a second; a job would take longer to be planned."""
-
-ROWS_A_TASK = 100_000
-"""The most rows that a job reads as one task: a second one costs more than it saves."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +86,16 @@ class Merge:
     def write(self, relation: Relation, merging: Run, whole: bool) -> Run:
         """Some of a relation's runs as one."""
         layout = relation.layout
-        if _rows(merging) <= MERGED_HERE:
+        if _rows(merging) <= relation.jobs.limits.rows_merged_in_process:
             own = [open_segment(segment.path) for segment in merging]
-            return write_segments(pa.Table.from_batches([self._reduced(own, layout, whole)]), relation.folder)
+            return write_segments(
+                pa.Table.from_batches([self._reduced(own, layout, whole)]), relation.folder, relation.jobs.limits
+            )
         tasks, rows = tasks_for(_rows(merging), relation.jobs), relation.frame(layout.arrow.names, merging)
         frame = rows.repartition(tasks, *(f"`{key}`" for key in self.keys)) if self.keys else rows.coalesce(1)
         ddl = layout.ddl(layout.arrow.names)
         merged = map_rows(frame, lambda batches: iter([self._reduced(list(batches), layout, whole)]), ddl)
-        return run_writing(writing_plan(merged, relation.folder))
+        return run_writing(writing_plan(merged, relation.folder, relation.jobs.limits))
 
     def _reduced(self, rows: Sequence[pa.RecordBatch], layout: Layout, whole: bool) -> pa.RecordBatch:
         nothing = conform(pa.RecordBatch.from_pydict({}), layout.arrow)
@@ -145,7 +132,7 @@ class Relation:
     def frame(self, names: Sequence[str], segments: Run | None = None) -> DataFrame:
         """Some columns of all rows, or of those of some segments."""
         chosen = self.segments if segments is None else segments
-        return segments_frame(self.jobs.session, chosen, self.layout, names, tasks_for(_rows(chosen), self.jobs))
+        return segments_frame(self.jobs, chosen, self.layout, names, tasks_for(_rows(chosen), self.jobs))
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         """A delta's rows in this relation's layout."""
@@ -156,14 +143,16 @@ class Relation:
         if not delta.rows:
             return self
         grown = replace(self, runs=(*self.runs, delta.segments))
-        newest = _to_merge(grown.runs, RUNS + self._apart, at_most=SEGMENT_ROWS if self.merge is None else None)
+        limits = self.jobs.limits
+        runs = limits.runs_per_merge + self._number % limits.runs_merged_later
+        newest = _to_merge(grown.runs, runs, at_most=limits.rows_per_segment if self.merge is None else None)
         return grown._merged(newest) if newest else grown
 
     @property
-    def _apart(self) -> int:
-        """By how many runs it merges later than others; the same whenever it is opened."""
+    def _number(self) -> int:
+        """A number of its own, the same whenever it is opened."""
         role = "" if self.merge is None else self.merge.role
-        return crc32(f"{self.folder.name} {role}".encode()) % APART
+        return crc32(f"{self.folder.name} {role}".encode())
 
     @property
     def files(self) -> frozenset[str]:
@@ -176,16 +165,16 @@ class Relation:
         check_segments(merging)
         if self.merge is not None:
             return replace(self, runs=(*older, self.merge.write(self, merging, not older)))
-        if _rows(merging) <= MERGED_HERE:
+        if _rows(merging) <= self.jobs.limits.rows_merged_in_process:
             together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
-            return replace(self, runs=(*older, write_segments(together, self.folder)))
+            return replace(self, runs=(*older, write_segments(together, self.folder, self.jobs.limits)))
         frame = self.frame(self.layout.arrow.names, merging)
-        return replace(self, runs=(*older, run_writing(writing_plan(frame, self.folder))))
+        return replace(self, runs=(*older, run_writing(writing_plan(frame, self.folder, self.jobs.limits))))
 
 
 def tasks_for(rows: int, jobs: JobRunner) -> int:
     """Tasks for a job that reads a number of rows: a second one costs more than it saves on few."""
-    return 1 if rows <= ROWS_A_TASK else jobs.cores
+    return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
 
 
 def _rows(segments: Run) -> int:

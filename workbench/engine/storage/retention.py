@@ -22,9 +22,6 @@ from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
 from workbench.sql.windows.bounds import Interval
 
-EXPIRED_SHARE = 0.5
-"""The share of expired rows from which on a segment is written again."""
-
 
 @dataclass(frozen=True)
 class RetentionBound:
@@ -108,7 +105,8 @@ def _left_of(segment: Segment, relation: Relation, bounds: Sequence[RetentionBou
     could_be = min(segment.rows, sum(_most_needed(segment, bound) for bound in bounds if bound.times))
     before = counts.get(segment.path)
     known = segment.rows if before is None else before
-    if could_be > known * (1 - EXPIRED_SHARE) or could_be == before:
+    worth_it = 1 - relation.jobs.limits.percent_expired / 100
+    if could_be > known * worth_it or could_be == before:
         return (segment,)
     counts[segment.path] = could_be
     rows = open_segment(segment.path)
@@ -116,11 +114,11 @@ def _left_of(segment: Segment, relation: Relation, bounds: Sequence[RetentionBou
     left = int(kept.sum())
     if not left:
         return ()
-    if left == segment.rows or left > segment.rows * (1 - EXPIRED_SHARE):
+    if left == segment.rows or left > segment.rows * worth_it:
         return (segment,)
     check_segments([segment])
     remaining = conform(rows.filter(pa.array(kept)), relation.layout.arrow)
-    return write_segments(pa.Table.from_batches([remaining]), relation.folder)
+    return write_segments(pa.Table.from_batches([remaining]), relation.folder, relation.jobs.limits)
 
 
 def _most_needed(segment: Segment, bound: RetentionBound) -> int:

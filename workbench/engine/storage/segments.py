@@ -20,12 +20,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, SMALL_FILE, remove_file
 from workbench.files.writing import NewFile, checksum_of, make_folder, write_file
-
-SEGMENT_ROWS = 250_000
-"""Rows of a segment, about: a task keeps them in memory before it writes."""
-
-HANDED_ON = 16_384
-"""Rows handed to Spark at a time."""
+from workbench.limits import LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +55,11 @@ class SegmentWriter:
     Args:
         folder: of the segments.
         mark: what the names of the files begin with.
+        limits: rows of a segment.
     """
 
-    def __init__(self, folder: str, mark: str = "") -> None:
+    def __init__(self, folder: str, mark: str = "", limits: Limits = LIMITS) -> None:
+        self._rows = limits.rows_per_segment
         self._folder = Path(folder)
         self._mark = mark
         self._waiting: list[pa.RecordBatch] = []
@@ -71,7 +68,7 @@ class SegmentWriter:
     def add(self, batch: pa.RecordBatch) -> None:
         """Take some rows."""
         self._waiting.append(batch)
-        if sum(b.num_rows for b in self._waiting) >= SEGMENT_ROWS:
+        if sum(b.num_rows for b in self._waiting) >= self._rows:
             self._write()
 
     def close(self) -> list[Segment]:
@@ -118,9 +115,9 @@ def _write_large(path: str, batch: pa.RecordBatch) -> int:
     return file.checksum
 
 
-def write_segments(table: pa.Table, folder: Path) -> Run:
+def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS) -> Run:
     """Write the rows of a table."""
-    writer = SegmentWriter(str(folder))
+    writer = SegmentWriter(str(folder), limits=limits)
     for batch in table.to_batches():
         writer.add(batch)
     return tuple(writer.close())
@@ -186,9 +183,10 @@ def shares(segments: Iterable[Segment], tasks: int) -> list[Share]:
     return parts
 
 
-def read_share(share: Share, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of a share in a schema (``conform``), at most ``HANDED_ON`` at a time."""
+def read_share(share: Share, schema: pa.Schema, limits: Limits = LIMITS) -> Iterator[pa.RecordBatch]:
+    """The rows of a share in a schema (``conform``), at most ``Limits.rows_handed_on`` at a time."""
+    most = limits.rows_handed_on
     for path, start, rows in share:
         batch = open_segment(path)
-        for first in range(start, start + rows, HANDED_ON):
-            yield conform(batch.slice(first, min(HANDED_ON, start + rows - first)), schema)
+        for first in range(start, start + rows, most):
+            yield conform(batch.slice(first, min(most, start + rows - first)), schema)

@@ -8,9 +8,9 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.engine.limits import LIMITS
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
+from workbench.limits import LIMITS
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.watch import watch_again
 from workbench.notebook.context import NotebookContext
@@ -169,7 +169,8 @@ def doctor(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Check that everything the workbench needs is there."""
     from workbench.engine.spark.doctor import report  # looks at programs and folders, which takes a second
 
-    show(str(LIMITS) if arguments.limits else report())
+    limits = LIMITS if context.current is None else context.current.limits
+    show(str(limits) if arguments.limits else report())
 
 
 @command("last-error", examples=("%argus last-error",))

@@ -34,6 +34,7 @@ from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, write_segments
+from workbench.limits import Limits
 from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd, Over, rank
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.ordering import SortKey
@@ -141,7 +142,7 @@ def step_of(over: Over, calls: Sequence[AnalyticCall], first: FirstRows | None, 
     types = tuple((name, TYPES[name].spark) for name in SCHEMA.names)
     scan = Scan(SCHEMA, types, tuple(SCHEMA.field(n) for n in order.partition), 0)
     sums = tuple(sums_of(calls)) if isinstance(reading, From) else ()
-    lookup = PartitionLookup(scan, order, reading, sums, large)
+    lookup = PartitionLookup(scan, order, reading, sums, Limits(rows_of_large_partition=large))
     return OrderStep(lookup, None, order, of_all(list(map(reach, calls))), first)
 
 
@@ -297,7 +298,7 @@ def test_an_appended_row_reads_its_neighbours(
     step = step_of(over, calls, None, 4_096)
     changed = [batch for part in arriving for batch in step.rows.scan.select(order_index.open_segment(part.path))]
     assert sum(batch.num_rows for batch in step.rows.of(changed, stored).rows) <= most
-    whole = replace(step, rows=replace(step.rows, large=10**9))
+    whole = replace(step, rows=replace(step.rows, limits=Limits(rows_of_large_partition=10**9)))
     parent = InputRows(arriving, stored)
     assert change(step, calls, parent) == change(whole, calls, parent)
     top = FirstRows("row_number", 10)

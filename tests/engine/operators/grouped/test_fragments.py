@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators.grouped import fragments as fragments_module
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.accumulators import Addend, Adds, StatePart
@@ -20,6 +19,7 @@ from workbench.engine.storage.grouping import group_rows, not_distinct
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, Layout
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells, Combine
+from workbench.limits import Limits
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
 LARGEST = 10**38 - 1
@@ -73,9 +73,8 @@ def test_cells_are_reduced_as_sql_does(kind: str, combine: Combine) -> None:
 
 @pytest.mark.parametrize("cells", [4_000_000, 7])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.MonkeyPatch, seed: int, cells: int) -> None:
+def test_a_fragment_counts_for_everybody_who_reads_it(seed: int, cells: int) -> None:
     """Two groupings, two branches whose nodes have other bits, words that are not next to each other."""
-    monkeypatch.setattr(fragments_module, "CELLS", cells)
     random = Random(seed)
     readers = ((((1, (0,)), (2, (2, 130))), ((1, (1, 130, 131)), (2, (1,)))), (((3, (2,)),), ((3, (0, 1)),)))
     added = Addend(Adds.WEIGHT)
@@ -94,7 +93,8 @@ def test_a_fragment_counts_for_everybody_who_reads_it(monkeypatch: pytest.Monkey
         for _ in range(50)
     ]
     batches = [pa.RecordBatch.from_pylist(rows[:20]), pa.RecordBatch.from_pylist(rows[20:])]
-    dirty = Fragments(("g",), parts, readers, (0, 2), layout).dirty_groups(batches)
+    limits = Limits(values_merged_together=cells)
+    dirty = Fragments(("g",), parts, readers, (0, 2), layout, limits).dirty_groups(batches)
     expected: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         for member, bits in readers[row[GROUPING_SET]][row[BRANCH]]:

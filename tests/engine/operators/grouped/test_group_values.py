@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.operators.grouped import group_values
 from workbench.engine.operators.grouped.group_values import GroupValues
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
@@ -22,6 +21,7 @@ from workbench.engine.storage.indexes.rank_index import RankKey, SortedRun, is_r
 from workbench.engine.storage.layout import MEMBER, Layout, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import write_segments
+from workbench.limits import Limits
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
@@ -74,14 +74,15 @@ class Stored:
     def keep(self, rows: pa.RecordBatch) -> None:
         self.segments += write_segments(pa.Table.from_batches([rows]), self.folder)
 
-    def values(self, last: pa.RecordBatch) -> GroupValues:
+    def values(self, last: pa.RecordBatch, large: int = 4_096) -> GroupValues:
         """The dirty groups are all of them; the last change is not stored yet."""
         keys = {MEMBER: [1] * len(GROUPS), "g": GROUPS, VALUES: [0] * len(GROUPS)}
         arrays = [pa.array(values, self.layout.arrow.field(name).type) for name, values in keys.items()]
         dirty = conform(pa.RecordBatch.from_arrays(arrays, names=list(keys)), self.layout.arrow)
         group = np.array([GROUPS.index(name) for name in last.column("g").to_pylist()], dtype=np.int64)
         scan = Scan.of(self.layout, tuple(self.plan.state_columns), tuple(self.plan.state_keys), None)
-        return GroupValues(self.plan, self.of, dirty, ChangedValues(last, group), scan, self.segments)
+        limits = Limits(values_of_large_group=large)
+        return GroupValues(self.plan, self.of, dirty, ChangedValues(last, group), scan, self.segments, limits)
 
 
 PICKS = [
@@ -97,12 +98,11 @@ PICKS = [
 def test_what_is_looked_up_is_what_stands_there_in_order(
     type_: DataType, pick: Any, large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_values, "LARGE", large)
     plan = plan_of(type_)
     stored, chosen = Stored(plan, tmp_path), random.Random(large)
     for _ in range(5):
         stored.keep(stored.change(pick, chosen, 120))
-    values = stored.values(stored.change(pick, chosen, 40))
+    values = stored.values(stored.change(pick, chosen, 40), large)
     assert bool(values.ranked) == (large < 10**9)
     for function, expected in (("min", min), ("max", max)):
         found = values.statistic(ValueStatistic(function, stored.of, type_)).to_pylist()

@@ -16,6 +16,7 @@ from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.layout import MEMBER, Layout
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import write_segments
+from workbench.limits import Limits
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
 LAYOUT = Layout({"g": DOUBLE, "s": STRING, "id": INTEGER}, words=1)
@@ -36,10 +37,7 @@ def rows(random: Random, count: int) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("bit", [None, 0, 1])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_rows_of_the_groups_are_found_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bit: int | None, seed: int
-) -> None:
-    monkeypatch.setattr(lookup, "ROWS_HANDED", 5)
+def test_the_rows_of_the_groups_are_found_once(tmp_path: Path, bit: int | None, seed: int) -> None:
     random = Random(seed)
     stored = rows(random, 60)
     groups = random.sample([key for key in KEYS if repr(key[0]) != "-0.0"], 3)
@@ -49,7 +47,7 @@ def test_the_rows_of_the_groups_are_found_once(
         for segment in write_segments(pa.Table.from_pylist(stored[first : first + 25], LAYOUT.arrow), tmp_path)
     )
     touched = pa.record_batch({"g": pa.array([g for g, _ in groups], pa.float64()), "s": [s for _, s in groups]})
-    found = KeyedLookup(("g", "s"), Scan.of(LAYOUT, ["id"], ["g", "s"], bit))
+    found = KeyedLookup(("g", "s"), Scan.of(LAYOUT, ["id"], ["g", "s"], bit), limits=Limits(rows_looked_up_together=5))
     got = [row["id"] for batch in found.rows_of(touched, before) for row in batch.to_pylist()]
     wanted = [
         row["id"]

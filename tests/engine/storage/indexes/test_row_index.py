@@ -9,10 +9,11 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage.indexes import sorted_index
 from workbench.engine.storage.indexes.row_index import taken_back_unknown
+from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, write_segments
+from workbench.limits import Limits
 
 Rows = list[tuple[tuple[int | None, str | None, float | None], int]]
 
@@ -25,9 +26,9 @@ def written(rows: Rows, folder: Path) -> Run:
     return write_segments(pa.table([*arrays, weights], names=["n", "s", "x", WEIGHT]), folder)
 
 
-@pytest.mark.parametrize("small", [0, sorted_index.SMALL], ids=["files", "memory"])
+@pytest.mark.parametrize("small", [0, 10_000], ids=["files", "memory"])
 def test_rows_that_are_not_there(small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorted_index, "SMALL", small)
+    monkeypatch.setattr(IN_MEMORY, "limits", Limits(rows_indexed_in_memory=small))
     chosen, found = Random(5), Counter[bool]()
     for _ in range(60):
         bag: Counter[tuple[object, ...]] = Counter()

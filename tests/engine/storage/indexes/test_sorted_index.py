@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from workbench.engine.storage.indexes.sorted_index import IndexesInMemory, rows_within
 from workbench.engine.storage.segments import write_segments
+from workbench.limits import Limits
 from workbench.sql.windows.bounds import Interval
 
 
@@ -18,7 +19,7 @@ def test_an_index_without_rows(tmp_path: Path) -> None:
 
 
 def test_indexes_in_memory_take_no_more_than_their_bound() -> None:
-    indexes = IndexesInMemory(10_000)
+    indexes = IndexesInMemory(Limits(bytes_indexed_in_process=10_000))
     made = {f"s{at}": [np.arange(100), np.arange(100)] for at in range(9)}
     for segment, columns in made.items():
         assert indexes.add((segment, "k"), columns) is columns

@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.operators.analytic import partitions
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns, inputs_of
 from workbench.engine.operators.analytic.ordered_rows import (
@@ -48,6 +47,7 @@ from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT, Layout, only
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
+from workbench.limits import Limits
 from workbench.sql.algebra.analytic import RANK, AnalyticCall
 
 
@@ -56,7 +56,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     (rows,) = operator.parents
     if not rows.changed_rows:
         return None
-    step = _step(operator, plan)
+    step = _step(operator, plan, runner.limits)
     kept = operator.relation.segments if operator.relation is not None and step.first is not None else ()
     job_input = runner.set_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
@@ -81,7 +81,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     return runner.cached(plan, "rows", step, make)
 
 
-def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
+def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderStep:
     """The step of the plan over rows as they are stored now."""
     (parent,), node = operator.parents, plan.node
     partition = tuple(map(key_column, node.over.partition))
@@ -97,8 +97,8 @@ def _step(operator: OperatorInput, plan: AnalyticPlan) -> OrderStep:
     names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *sums]))
     scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     kept = operator.relation if first is not None else None
-    own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order)
-    rows = PartitionLookup(scan, order, reading, sums, partitions.LARGE_PARTITION)
+    own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order, limits=limits)
+    rows = PartitionLookup(scan, order, reading, sums, limits)
     return OrderStep(rows, own, order, of_all(list(map(reach, functions))), first)
 
 

@@ -16,12 +16,7 @@ from workbench.engine.storage.indexes.order_index import OrderIndex, OrderKeys, 
 from workbench.engine.storage.indexes.rank_index import CountedRun, Ranked
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
-
-LARGE_PARTITION = 4_096
-"""Stored rows from which on a partition is large: reading them takes as long as finding some ranges."""
-
-RANGES = 4
-"""Ranges that are found in the time in which ``LARGE_PARTITION`` rows are read."""
+from workbench.limits import LIMITS, Limits
 
 
 @dataclass(frozen=True)
@@ -54,14 +49,14 @@ class PartitionLookup:
         order: of the rows.
         reading: which rows of a large partition are enough; ``None``: all are needed.
         summed: the columns whose sums before the range are needed.
-        large: see ``LARGE_PARTITION``.
+        limits: which partitions are large.
     """
 
     scan: Scan
     order: RowOrder
     reading: Reading | None = None
     summed: tuple[str, ...] = ()
-    large: int = LARGE_PARTITION
+    limits: Limits = LIMITS
 
     def of(self, changed: Sequence[pa.RecordBatch], stored: Run) -> Found:
         """The rows to read for a change.
@@ -86,7 +81,9 @@ class PartitionLookup:
         if not names:
             yield from selected(stored, self.scan)
             return
-        yield from KeyedLookup(names, self.scan).rows_of(_first_of_each(changed, names).select(names), stored)
+        yield from KeyedLookup(names, self.scan, limits=self.limits).rows_of(
+            _first_of_each(changed, names).select(names), stored
+        )
 
     def _by_range(self, reading: Reading, changed: pa.RecordBatch, hashes: Hashes, stored: Run) -> Found:
         """The rows of large partitions, as far as they are touched."""
@@ -94,7 +91,7 @@ class PartitionLookup:
         one_of_each = _first_of_each(changed, self.order.partition)
         partitions = self._hashes(one_of_each)
         sizes = self._sizes(partitions, stored)
-        large = np.flatnonzero(sizes > self.large)
+        large = np.flatnonzero(sizes > self.limits.rows_of_large_partition)
         if not len(large) or len(np.unique(partitions)) < len(partitions):
             return nothing
         schema = pa.schema(list({f.name: f for f in (*self.scan.schema, *self.scan.keys)}.values()))
@@ -110,7 +107,8 @@ class PartitionLookup:
             partition = read.partition(partitions[at])
             if not read.is_one_partition(partition, one_of_each.slice(at, 1)):
                 continue
-            ranges = merged(reading.ranges(partition, RANGES * int(sizes[at]) // self.large))
+            most = self.limits.ranges_per_large_partition * int(sizes[at]) // self.limits.rows_of_large_partition
+            ranges = merged(reading.ranges(partition, most))
             if not ranges:
                 continue
             prefixes[int(partitions[at])] = read.prefix(partition, ranges[0], sums)

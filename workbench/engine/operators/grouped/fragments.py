@@ -30,9 +30,7 @@ from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER,
 from workbench.engine.storage.lineage import word_values
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Readers, read_by
-
-CELLS = 4_000_000
-"""Pairs of a fragment and a reader that are looked at together."""
+from workbench.limits import LIMITS, Limits
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,7 @@ class Fragments:
         readers: for each grouping and each branch the members that group so, and the bits of the nodes they read.
         words: the words of lineage that fragments have.
         layout: of the dirty groups.
+        limits: of what is merged together.
     """
 
     groups: tuple[str, ...]
@@ -52,9 +51,10 @@ class Fragments:
     readers: tuple[tuple[Readers, ...], ...]
     words: tuple[int, ...]
     layout: Layout
+    limits: Limits = LIMITS
 
     @staticmethod
-    def of(plan: GroupedPlan) -> Fragments:
+    def of(plan: GroupedPlan, limits: Limits = LIMITS) -> Fragments:
         """The fragments of a grouped operator."""
         by_branch = [plan.readers(branch) for branch in range(len(plan.branches))]
         readers = tuple(zip(*by_branch, strict=True))
@@ -93,7 +93,7 @@ class Fragments:
             return
         order, starts = group_rows([fragments.column(name) for name in self.groups], fragments.num_rows)
         fragments = fragments.take(pa.array(order))
-        at_once = max(1, CELLS // max(1, len(self.readers[number][0])))
+        at_once = max(1, self.limits.values_merged_together // max(1, len(self.readers[number][0])))
         for first in range(0, fragments.num_rows, at_once):
             piece = fragments.slice(first, at_once)
             within = starts[(starts > first) & (starts < first + piece.num_rows)] - first

@@ -30,9 +30,7 @@ from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, c
 from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
-
-LARGE = 4_096
-"""Stored changes of counts from which on a group is large: reading them takes as long as some look-ups by rank."""
+from workbench.limits import LIMITS, Limits
 
 _PLACES = ("min", "max", "percentile_disc", "percentile_disc_desc")
 """Statistics that are the value at one place in the order of the values."""
@@ -50,6 +48,7 @@ class GroupValues:
         changed: the values of theirs whose counts change.
         state: what is read from the state; ``None`` while the operator is hydrated.
         stored: the segments of the state.
+        limits: which groups are large.
     """
 
     plan: GroupedPlan
@@ -58,6 +57,7 @@ class GroupValues:
     changed: ChangedValues
     state: Scan | None
     stored: Run
+    limits: Limits = LIMITS
 
     def statistic(self, statistic: ValueStatistic) -> pa.Array:
         """A statistic of each dirty group."""
@@ -106,7 +106,7 @@ class GroupValues:
         if self.state is not None:
             scan = replace(self.state, keys=self.state.keys[: len(self._key.columns)])
             some = self._asked.take(pa.array(chosen))
-            for group, found, at in KeyedLookup(scan.key_columns, scan).pairs(some, self.stored):
+            for group, found, at in KeyedLookup(scan.key_columns, scan, limits=self.limits).pairs(some, self.stored):
                 taken = scan.take(found, at)
                 pieces.append((taken.column(self.of.column), chosen[group], taken.column(LIVE).to_numpy()))
         return SortedValues.of(pieces, self.dirty.num_rows)
@@ -135,7 +135,7 @@ class GroupValues:
             (candidates_of_each(segment.path, key, ranges) for segment in self.stored),
             start=np.zeros(self.dirty.num_rows, dtype=np.int64),
         )
-        large = np.flatnonzero(sizes > LARGE)
+        large = np.flatnonzero(sizes > self.limits.values_of_large_group)
         if not len(large):
             return {}
         stored = [SortedRun.of_segment(segment.path, self._key) for segment in self.stored]

@@ -69,7 +69,7 @@ class RecomputedGroups:
     def of(self, fragments: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
         dirty, parent = self._write_dirty(fragments), self.job_input.read().inputs[0]
-        lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own)
+        lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own, limits=self.job_input.limits)
         within, after, sessions = None, (*parent.before, *parent.change), self.anew.sessions
         if sessions is not None and sessions.column in self.produced and not isinstance(sessions.time, Evaluated):
             # Other sessions of a group stay as they are.
@@ -89,17 +89,17 @@ class RecomputedGroups:
         """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
         written = segments_marked(self.job_input.task_mark(), self.folder)
         dirty = [(open_segment(segment.path), None) for segment in written]
-        yield self._change(rows, dirty, KeyedLookup(self.own.key_columns, self.own))
+        yield self._change(rows, dirty, KeyedLookup(self.own.key_columns, self.own, limits=self.job_input.limits))
 
     @property
     def _lookup(self) -> KeyedLookup:
         """Finds the parent's rows."""
-        return KeyedLookup(tuple(self.plan.groups), self.rows)
+        return KeyedLookup(tuple(self.plan.groups), self.rows, limits=self.job_input.limits)
 
     def _write_dirty(self, fragments: ArrowBatches) -> pa.RecordBatch:
         """Write the dirty groups as segments of this task, and give them."""
-        dirty = Fragments.of(self.plan).dirty_groups(list(fragments))
-        writer = SegmentWriter(self.folder, self.job_input.task_mark())
+        dirty = Fragments.of(self.plan, self.job_input.limits).dirty_groups(list(fragments))
+        writer = SegmentWriter(self.folder, self.job_input.task_mark(), self.job_input.limits)
         writer.add(dirty)
         writer.close()
         return dirty

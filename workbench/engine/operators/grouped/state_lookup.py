@@ -19,12 +19,10 @@ from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, O
 from workbench.engine.storage.layout import MEMBER
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
+from workbench.limits import LIMITS, Limits
 
 OrderRange = tuple[Positions, Positions]
 """For each of some groups the first and the last order of the rows that are meant."""
-
-ROWS_HANDED = 65_536
-"""Rows that are handed to Spark at a time, about."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,13 @@ class KeyedLookup:
         scan: what is read from the rows found; its keys match ``groups`` by position. A ``FusedScan`` finds for
             each group the rows that its operator reads.
         order: by what the rows of a group are in order, where ranges of it are looked up.
+        limits: of what is looked up together.
     """
 
     groups: tuple[str, ...]
     scan: Scan | FusedScan
     order: Order | None = None
+    limits: Limits = LIMITS
 
     def rows_of(
         self, groups: pa.RecordBatch, segments: Iterable[Segment], within: OrderRange | None = None
@@ -79,21 +79,22 @@ class KeyedLookup:
     def _candidates(
         self, hashes: Hashes, order: Positions, segment: Segment, within: OrderRange | None
     ) -> Iterator[tuple[Positions, Positions]]:
+        most = self.limits.rows_looked_up_together
         if within is not None and self.order is not None:
             key = Key(self.scan.key_columns if self.groups else (), nulls=True, orders=(self.order,))
             # Without groups all rows have one key.
             asked = hashes[order] if self.groups else np.zeros(len(hashes), dtype=np.uint64)
             ranges = KeyRanges(asked, ((within[0][order], within[1][order]),))
-            yield from candidates(segment.path, key, ranges, ROWS_HANDED)
+            yield from candidates(segment.path, key, ranges, most)
             return
         hashes = hashes[order]
         if self.groups:
             key = Key(self.scan.key_columns, nulls=True)
-            yield from candidates(segment.path, key, KeyRanges(hashes), ROWS_HANDED)
+            yield from candidates(segment.path, key, KeyRanges(hashes), most)
             return
         for group in range(len(hashes)):
-            for first in range(0, segment.rows, ROWS_HANDED):
-                at = np.arange(first, min(segment.rows, first + ROWS_HANDED))
+            for first in range(0, segment.rows, most):
+                at = np.arange(first, min(segment.rows, first + most))
                 yield np.full(len(at), group), at
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.group_values import GroupValues
-from workbench.engine.operators.grouped.state_lookup import ROWS_HANDED, KeyedLookup
+from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.statistics import copies, statistic_value
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
@@ -27,6 +27,7 @@ from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, confo
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, SegmentWriter
+from workbench.limits import Limits
 from workbench.network.nodes import Columns
 
 
@@ -70,14 +71,17 @@ class StateUpdate:
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        dirty, values = ChangedValues.split(self.plan, Fragments.of(self.plan).dirty_groups(list(batches)))
+        dirty, values = ChangedValues.split(
+            self.plan, Fragments.of(self.plan, self._limits).dirty_groups(list(batches))
+        )
         dirty = self._with_distinct_parts(dirty, values)
-        writer = SegmentWriter(self.folder, self.job_input.task_mark())
+        writer = SegmentWriter(self.folder, self.job_input.task_mark(), self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
         writer.close()
         rows = self._rows_after(dirty, values)
-        yield from (rows.slice(first, ROWS_HANDED) for first in range(0, rows.num_rows, ROWS_HANDED))
+        most = self._limits.rows_looked_up_together
+        yield from (rows.slice(first, most) for first in range(0, rows.num_rows, most))
 
     def rows_of(self, groups: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
         """The rows of all groups, before which there were none."""
@@ -87,6 +91,10 @@ class StateUpdate:
         if self._state is None:
             return self._change(self._with_empty_groups(dirty), values)
         return self._change(self._merged(dirty, self._state, self._looked_up(0)), values)
+
+    @property
+    def _limits(self) -> Limits:
+        return self.job_input.limits
 
     @property
     def _state(self) -> Scan | None:
@@ -128,7 +136,7 @@ class StateUpdate:
     def _merged(self, dirty: pa.RecordBatch, scan: Scan, state: Run) -> pa.RecordBatch:
         """The dirty groups with their parts after the batch: those before it and their change."""
         positions, found = [np.arange(dirty.num_rows)], [dirty]
-        for group, rows, at in KeyedLookup(scan.key_columns, scan).pairs(dirty, state):
+        for group, rows, at in KeyedLookup(scan.key_columns, scan, limits=self._limits).pairs(dirty, state):
             positions.append(group)
             found.append(conform(scan.take(rows, at), dirty.schema))
         group = np.concatenate(positions)
@@ -148,7 +156,7 @@ class StateUpdate:
         if changed is not None:
             stored = () if self._state is None else self._looked_up(0)
             values = {
-                of.column: GroupValues(self.plan, of, groups, changed.of(of), self._state, stored)
+                of.column: GroupValues(self.plan, of, groups, changed.of(of), self._state, stored, self._limits)
                 for of in self.plan.counted
             }
         columns = []
@@ -197,7 +205,7 @@ class StateUpdate:
         row before its first batch with weight -1, and the one after its last batch with weight 1, if they differ.
         """
         weights = np.zeros(groups.num_rows, dtype=np.int64)
-        pairs = list(KeyedLookup(scan.key_columns, scan).pairs(groups, stored))
+        pairs = list(KeyedLookup(scan.key_columns, scan, limits=self._limits).pairs(groups, stored))
         if not self._values:
             for group, rows, at in pairs:
                 np.add.at(weights, group, rows.column(WEIGHT).to_numpy()[at])

@@ -36,11 +36,9 @@ from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import LineageScan
 from workbench.engine.storage.segments import read_share, shares
+from workbench.limits import LIMITS, Limits
 from workbench.network.nodes import Columns
 from workbench.sql.algebra.types import INTEGER, DataType
-
-GROUPED_ROWS = 250_000
-"""Rows that are grouped at a time; no more are in memory."""
 
 _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 """Of a weight and of a value; Arrow multiplies decimals of up to 76 digits."""
@@ -72,13 +70,15 @@ class StoredFragments:
         """
         for branch, scan in enumerate(self.scans):
             share = shares(task.inputs[branch].change, task.tasks)[task.task]
-            yield from self.of_branch(
-                branch, (rows for batch in read_share(share, scan.input) for rows in scan.select(batch))
-            )
+            batches = read_share(share, scan.input, task.limits)
+            selected = (rows for batch in batches for rows in scan.select(batch))
+            yield from self.of_branch(branch, selected, task.limits)
 
-    def of_branch(self, branch: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def of_branch(
+        self, branch: int, batches: Iterable[pa.RecordBatch], limits: Limits = LIMITS
+    ) -> Iterator[pa.RecordBatch]:
         """The fragments of the rows of a branch, by its position, as its scan selects them."""
-        for piece in pieces(batches, GROUPED_ROWS):
+        for piece in pieces(batches, limits.rows_grouped_together):
             rows = pa.concat_batches(piece)
             numbers, groupings = rows.column(GROUPING_SET).to_numpy(), self.plan.branches[branch].groupings
             for number in range(len(groupings)):

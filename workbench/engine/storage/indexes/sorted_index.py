@@ -23,26 +23,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask, Times, times_of
-from workbench.engine.limits import LIMITS
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
 from workbench.files.writing import replacing
+from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
-
-SMALL = 10_000
-"""The most rows of a segment whose indexes stay in memory."""
 
 
 class IndexesInMemory:
     """The indexes of small segments that were asked for last.
 
     Attributes:
-        most: bytes of all of them.
+        limits: their bytes, and the rows of a segment that is small.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most, self._bytes, self._lock = most, 0, threading.Lock()
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self._bytes, self._lock = limits, 0, threading.Lock()
         self._known: OrderedDict[tuple[str, str], list[npt.NDArray[Any]]] = OrderedDict()
 
     def get(self, name: tuple[str, str]) -> list[npt.NDArray[Any]] | None:
@@ -58,7 +55,7 @@ class IndexesInMemory:
             if name not in self._known:
                 self._known[name] = columns
                 self._bytes += _size(columns)
-                while self._bytes > self.most:
+                while self._bytes > self.limits.bytes_indexed_in_process:
                     self._bytes -= _size(self._known.popitem(last=False)[1])
         return columns
 
@@ -67,7 +64,7 @@ def _size(columns: list[npt.NDArray[Any]]) -> int:
     return 200 + sum(column.nbytes for column in columns)  # with the names
 
 
-IN_MEMORY = IndexesInMemory(LIMITS.bytes_indexed_in_process)
+IN_MEMORY = IndexesInMemory(LIMITS)
 """Those of this process, of all its sessions."""
 
 Entries = tuple[npt.NDArray[Any], Positions]
@@ -105,7 +102,7 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
     """
     if (known := IN_MEMORY.get((segment, key))) is not None:
         return known
-    if open_segment(segment).num_rows <= SMALL:
+    if open_segment(segment).num_rows <= IN_MEMORY.limits.rows_indexed_in_memory:
         return IN_MEMORY.add((segment, key), list(make()))
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:

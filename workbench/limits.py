@@ -1,0 +1,118 @@
+"""Limits: the sizes at which the engine takes another path or refuses, as one immutable value that tests replace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Thresholds between the paths of evaluation, sizes of what is done together, and bounds of all work.
+
+    No limit changes an answer. A name says the unit and the place. ``Session(limits=…)`` takes others.
+
+    Attributes:
+        rows_scanned_in_process: stored rows at most whose lineage the driver tests for an answer, which takes 10 ms a
+            word; of more a Spark job does, which needs a hundred times that before its first row.
+        rows_found_in_process: an answer of more rows is computed by Spark's tasks side by side, which pays for the job.
+        values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
+            reads the rows itself is faster.
+        bytes_fetched: of what functions make of rows, estimated, no more is fetched, since all of it is in the JVM's
+            heap at a time.
+        rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
+            no faster.
+        rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
+            would take longer; of more, Spark's workers run it side by side.
+        bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
+        milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
+            by Spark's workers, which also run it in the next batch.
+        bytes_indexed_in_process: of the indexes of small segments at most, in the memory of the driver, and in that of
+            each Python worker.
+        pairs_compared_by_index: pairs without a key that Spark tests are made by a plan that is kept; of more, a join
+            that Spark plans anew is faster.
+        pairs_tested_by_index: the same where stored values decide, which takes some tens of nanoseconds a pair.
+        pairs_found_per_changed_row: where many rows find more pairs each, Spark's own join makes them ten times as
+            fast.
+        pairs_compared_per_batch: comparing them takes minutes, and no batch waits longer for one join; its queries are
+            disabled.
+        pairs_compared_per_registration: comparing them takes a minute or two; a query of more is refused unless
+            forced.
+        rows_broadcast: more rows of a change are not sent to every task of Spark's own join.
+        rows_per_task: a job reads as many rows as one task; a second one costs more than it saves.
+        rows_sent_together: between Spark and a worker, at most.
+        bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
+        operators_at_a_time: threads that evaluate operators, at most; no more than there are cores.
+        rows_per_segment: about; a task keeps them in memory before it writes.
+        rows_indexed_in_memory: of a segment at most; indexes of larger ones are files.
+        rows_merged_in_process: the driver merges them in about half a second; a job takes longer to be planned.
+        runs_per_merge: of about one size in a relation, which are then merged to one.
+        runs_merged_later: a relation merges up to as many runs later, less one; with the same number for all of them,
+            all would merge in the same batches.
+        percent_expired: of a segment at least; it is read and written again for no fewer rows.
+        batches_of_changes: rows that have left a window are kept as long, to answer what the latest batches changed.
+        paths_per_join: access paths; readers that need more share one, by what all of them have in common.
+        outputs_per_tree: expressions of answers that are computed as rows are written, each for the rows of all fused
+            roots.
+        terms_per_output: columns, constants and calls of such an expression; a larger one would make every batch
+            dearer.
+        rows_handed_on: to Spark, or to the next step, at a time.
+        rows_looked_up_together: stored rows of groups that are looked at at a time.
+        rows_grouped_together: to fragments of groups.
+        rows_cancelled_together: among which those that cancel each other are found before they are written.
+        rows_of_large_partition: of more, only the ranges of rows that a function with OVER reaches are read.
+        ranges_per_large_partition: that are found in the time in which its rows are read.
+        values_of_large_group: of more, statistics by rank are found in the index, without reading all of them.
+        values_merged_together: pairs of a fragment and a reader.
+        pairs_handed_on: of a join, about.
+        pairs_tested_together: candidates of a join that are tested before they are made pairs, about.
+        pairs_tested_early: candidates of a segment from which on that pays.
+    """
+
+    rows_scanned_in_process: int = 1_000_000
+    rows_found_in_process: int = 100_000
+    values_evaluated_in_process: int = 20_000
+    bytes_fetched: int = 500_000_000
+    rows_filtered_in_process: int = 250_000
+    rows_stepped_in_process: int = 20_000
+    bytes_stepped_in_process: int = 64_000_000
+    milliseconds_stepped_in_process: int = 500
+    bytes_indexed_in_process: int = 64_000_000
+    pairs_compared_by_index: int = 50_000
+    pairs_tested_by_index: int = 20_000_000
+    pairs_found_per_changed_row: int = 30
+    pairs_compared_per_batch: int = 500_000_000
+    pairs_compared_per_registration: int = 100_000_000
+    rows_broadcast: int = 20_000
+    rows_per_task: int = 100_000
+    rows_sent_together: int = 32_768
+    bytes_sent_together: int = 64_000_000
+    operators_at_a_time: int = 8
+    rows_per_segment: int = 250_000
+    rows_indexed_in_memory: int = 10_000
+    rows_merged_in_process: int = 1_000_000
+    runs_per_merge: int = 5
+    runs_merged_later: int = 4
+    percent_expired: int = 50
+    batches_of_changes: int = 4
+    paths_per_join: int = 16
+    outputs_per_tree: int = 16
+    terms_per_output: int = 30
+    rows_handed_on: int = 16_384
+    rows_looked_up_together: int = 65_536
+    rows_grouped_together: int = 250_000
+    rows_cancelled_together: int = 100_000
+    rows_of_large_partition: int = 4_096
+    ranges_per_large_partition: int = 4
+    values_of_large_group: int = 4_096
+    values_merged_together: int = 4_000_000
+    pairs_handed_on: int = 65_536
+    pairs_tested_together: int = 1_048_576
+    pairs_tested_early: int = 4_096
+
+    def __str__(self) -> str:
+        """One line a limit."""
+        return "\n".join(f"{field.name:34}{getattr(self, field.name):>13,}" for field in fields(self))
+
+
+LIMITS = Limits()
+"""The limits of a session, unless it is given others."""
