@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 
 from workbench.experiments.workload import Workload
 
-FILE_ROWS = 5_000
+_FILE_ROWS = 5_000
 """Rows of a file at most; a file that is read in parts is read from its beginning each time."""
-TICK = 0.2
+ARRIVING_TICK = 0.2
 """Seconds from one file to the next, where rows come by and by."""
 
 
@@ -45,9 +45,9 @@ def folder_of(work: Workload) -> Iterator[Path]:
 
 def write(folder: Path, rows: pa.Table, name: str) -> None:
     """Put rows into a folder, in whole files of at most ``FILE_ROWS``."""
-    for number, start in enumerate(range(0, rows.num_rows, FILE_ROWS)):
+    for number, start in enumerate(range(0, rows.num_rows, _FILE_ROWS)):
         hidden = folder / f".{name}-{number:06}"
-        pq.write_table(rows.slice(start, FILE_ROWS), hidden)
+        pq.write_table(rows.slice(start, _FILE_ROWS), hidden)
         hidden.rename(folder / f"{name}-{number:06}.parquet")
 
 
@@ -72,8 +72,8 @@ class Coming(threading.Thread):
         for phase in self._phases:
             first = given
             while (past := time.monotonic() - begun - before) < phase.seconds and given < self._rows.num_rows:
-                due = min(self._rows.num_rows, first + int(phase.rate * (past + TICK)))
+                due = min(self._rows.num_rows, first + int(phase.rate * (past + ARRIVING_TICK)))
                 write(self._folder, self._rows.slice(given, due - given), f"rows-{number:06}")
                 given, number = due, number + 1
-                time.sleep(max(0.0, TICK - (time.monotonic() - begun - before - past)))
+                time.sleep(max(0.0, ARRIVING_TICK - (time.monotonic() - begun - before - past)))
             before += phase.seconds

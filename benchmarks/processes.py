@@ -13,7 +13,7 @@ from pathlib import Path
 from workbench.engine.spark.local_session import local_spark
 from workbench.experiments.measure import descendants, memory_maps
 
-DRIVER, JVM, WORKERS = KINDS = ("driver", "JVM", "workers")
+DRIVER, JVM, WORKERS = PROCESS_KINDS = ("driver", "JVM", "workers")
 _NO_FILES = ("/dev/", "/memfd:", "/SYSV")
 """Beginnings of paths that Linux lists as removed files, of memory that was never a file."""
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.studies.arrival import Arrival
-from benchmarks.studies.corrections import Corrections
+from benchmarks.studies.corrections import CorrectedStreams
 from benchmarks.studies.cost import Cost
 from benchmarks.studies.day import AnalystsDay
-from benchmarks.studies.live import Live
-from benchmarks.studies.order import Order, Register
+from benchmarks.studies.live import LiveRates
+from benchmarks.studies.order import OrderOfRegistration, Register
 from benchmarks.studies.overhead import Overhead
 from benchmarks.studies.peers import Peers
 from benchmarks.studies.questions import Nexmark, TpcH
 from benchmarks.studies.soak import Soaked
-from benchmarks.studies.views import Views
+from benchmarks.studies.views import ManyViews
 from benchmarks.studies.workers import Workers
 from workbench.experiments.studies.speed import Speed
 from workbench.experiments.study import Study
@@ -22,8 +22,8 @@ from workbench.experiments.study import Study
 BENCHMARKS: Mapping[str, type[Study]] = {
     study.name: study
     for study in (
-        *(Speed, AnalystsDay, TpcH, Nexmark, Views, Peers, Live, Corrections),
-        *(Overhead, Workers, Soaked, Order, Register, Cost, Arrival),
+        *(Speed, AnalystsDay, TpcH, Nexmark, ManyViews, Peers, LiveRates, CorrectedStreams),
+        *(Overhead, Workers, Soaked, OrderOfRegistration, Register, Cost, Arrival),
     )
 }
 """All benchmarks, in the order of the command line's help. ``speed`` is the experiment of that name, too."""

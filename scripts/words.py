@@ -49,10 +49,11 @@ for path in sorted(path for name in PROSE for path in [ROOT / name, *(ROOT / nam
     if path.suffix in (".py", ".md"):
         text, at = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
         found += [f"{at}:{text.count(chr(10), 0, each.start()) + 1}: {each[0]}" for each in PHRASES.finditer(text)]
-        if at.startswith("workbench/") and path.suffix == ".py":
-            module = ast.parse(text)
-            found += [f"{at}: {each}" for each in private_types(module.body)]
+        if at.startswith(("workbench/", "benchmarks/")) and path.suffix == ".py":
+            module, own = ast.parse(text), at.startswith("workbench/")
+            found += [f"{at}: {each}" for each in private_types(module.body)] if own else []
             for name in definitions(module):
-                modules[name].append(at)
+                # A function of a benchmark is called by its module.
+                modules[name] += [at] if own or name[0].isupper() else []
 found += [f"{', '.join(at)}: {name}" for name, at in modules.items() if len(at) > 1 and name not in ALLOWED]
 sys.exit("\n".join(found) or None)

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         baseline.write(ratios)
         matrix.write(off)
         costs.write(costly(read(RESULTS)))
-        print(f"written: {baseline.FILE}, {matrix.FILE}, {costs.KNOWN}")
+        print(f"written: {baseline.BASELINE}, {matrix.OFF_THE_FAST_PATH}, {costs.KNOWN}")
         return 0
     if outcome.fallen:
         print(f"fell by more than {baseline.TOLERATED:.0%}: {', '.join(outcome.fallen)}")

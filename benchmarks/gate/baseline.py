@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.experiments.report import text_table
 
-FILE = Path(str(resources.files("benchmarks.gate"))) / "baseline.json"
+BASELINE = Path(str(resources.files("benchmarks.gate"))) / "baseline.json"
 TOLERATED = 0.25
 """What may be lost without a word: a quarter."""
 
@@ -44,24 +44,24 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class _Outcome:
     """Ratios beside the baseline; ``fallen`` are the names of those that are worse, and of those that are missing."""
 
     text: str
     fallen: tuple[str, ...]
 
 
-def load(file: Path = FILE) -> dict[str, float]:
+def load(file: Path = BASELINE) -> dict[str, float]:
     """The committed values by name."""
     return {name: float(value) for name, value in json.loads(file.read_text()).items()}
 
 
-def write(ratios: Sequence[Ratio], file: Path = FILE) -> None:
+def write(ratios: Sequence[Ratio], file: Path = BASELINE) -> None:
     """Make these the baseline."""
     file.write_text(json.dumps({ratio.name: float(f"{ratio.value:.4g}") for ratio in ratios}, indent=2) + "\n")
 
 
-def compare(ratios: Sequence[Ratio], baseline: Mapping[str, float]) -> Outcome:
+def compare(ratios: Sequence[Ratio], baseline: Mapping[str, float]) -> _Outcome:
     """Ratios with what they were.
 
     A ratio that the baseline does not have is new, and does not fall. One that was not measured has fallen.
@@ -76,4 +76,4 @@ def compare(ratios: Sequence[Ratio], baseline: Mapping[str, float]) -> Outcome:
         rows.append([ratio.name, "more" if ratio.more_is_better else "less", before, ratio.value, verdict])
     missing = [name for name in baseline if name not in {ratio.name for ratio in ratios}]
     rows += [[name, "", baseline[name], None, "MISSING"] for name in missing]
-    return Outcome(text_table(["ratio", "better", "before", "now", ""], rows), (*fallen, *missing))
+    return _Outcome(text_table(["ratio", "better", "before", "now", ""], rows), (*fallen, *missing))

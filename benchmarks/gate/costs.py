@@ -20,7 +20,7 @@ _FOLDER = Path(str(resources.files("benchmarks.gate")))
 KNOWN = _FOLDER / "costly.json"
 HISTORY, BATCH, BATCHES = 20_000, 2_000, 15
 """Rows before the first batch of the smaller run, rows of a batch, and batches: of few, noise is more than a third."""
-AGAIN = 3
+MEASURED_AGAIN = 3
 """Times that a row is measured before it counts as growing: a machine may be busy once."""
 
 
@@ -46,7 +46,7 @@ def growing(
     for kind in chosen:
         seconds: Mapping[int, list[float]] = {HISTORY: [], 10 * HISTORY: []}
         grown = MOST_GROWN + 1
-        while grown > MOST_GROWN and len(seconds[HISTORY]) < AGAIN:
+        while grown > MOST_GROWN and len(seconds[HISTORY]) < MEASURED_AGAIN:
             for history, taken in seconds.items():
                 taken.append(measure(kind, history, BATCH, 0.0, BATCHES).seconds)
             few, many = (median(taken) for taken in seconds.values())

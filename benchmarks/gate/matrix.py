@@ -18,10 +18,10 @@ from workbench.limits import Limits
 from workbench.options import Options
 from workbench.session.session import Session
 
-FILE = Path(str(resources.files("benchmarks.gate"))) / "off_the_fast_path.json"
+OFF_THE_FAST_PATH = Path(str(resources.files("benchmarks.gate"))) / "off_the_fast_path.json"
 ROWS, TABLE_ROWS = 1_000, 200
 """Of the stream and of tables."""
-LIMITS = Limits(pairs_compared_by_index=500, pairs_tested_by_index=200_000)
+_LIMITS = Limits(pairs_compared_by_index=500, pairs_tested_by_index=200_000)
 """Most pairs without a key that Spark tests, and that are tested here: a hundredth of a session's, as the rows are."""
 
 
@@ -43,7 +43,7 @@ def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) ->
             if kind.name in off:
                 session.parts.jobs.limits = Limits()  # what is slow here for many rows has few
             session.register(kind.sql, name="stays")
-            session.parts.jobs.limits = LIMITS
+            session.parts.jobs.limits = _LIMITS
             found += [
                 (kind.name, other.name) for other in beside if other.name not in off and _needs_spark(session, other)
             ]
@@ -55,7 +55,7 @@ def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) ->
 def _session(options: Options) -> Iterator[Session]:
     """A session without Spark over few rows."""
     with Session(InProcess(), options=options) as session:
-        session.parts.jobs.limits = LIMITS
+        session.parts.jobs.limits = _LIMITS
         session.add_stream("t", sample.rows(ROWS), history=ROWS, batch=1, time="ts")
         for name, table in sample.tables().items():
             session.add_table(name, table.slice(0, TABLE_ROWS))
@@ -72,11 +72,11 @@ def _needs_spark(session: Session, kind: KindOfQuery) -> bool:
     return False
 
 
-def load(file: Path = FILE) -> list[str]:
+def load(file: Path = OFF_THE_FAST_PATH) -> list[str]:
     """The rows that are known to be off it. The list may only become shorter."""
     return list(json.loads(file.read_text()))
 
 
-def write(names: Iterable[str], file: Path = FILE) -> None:
+def write(names: Iterable[str], file: Path = OFF_THE_FAST_PATH) -> None:
     """Make these the known ones."""
     file.write_text(json.dumps(list(names), indent=2) + "\n")

@@ -17,7 +17,7 @@ from benchmarks.peers import by_hand
 from benchmarks.processes import spark_jobs
 from benchmarks.query_sets.views import STREAM, views
 from benchmarks.sample_streams.payments import payments
-from benchmarks.studies.views import CENTS, MONEY
+from benchmarks.studies.views import AMOUNT, CENTS
 from workbench.engine.spark.local_session import local_spark
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import check_digests
@@ -26,20 +26,20 @@ from workbench.experiments.workload import BATCH_ROWS, Workload, spread, workloa
 from workbench.options import Options
 from workbench.session.session import Session
 
-WARM_UP = 2
+_WARM_UP = 2
 MEASURED = 5
 QUERIES, HISTORY = 12, 20_000
 FEW, MANY = 10, 768
-SAMPLE = 12
+_SAMPLE = 12
 """Views that DuckDB answers."""
-AGAIN = 3
+_AGAIN = 3
 """Times that DuckDB runs them."""
-LARGE = 100_000
+_LARGE = 100_000
 """Rows of a large batch."""
 
 
 @dataclass
-class Runner:
+class _Runner:
     """A session with the queries of a workload, and what its batches took.
 
     Attributes:
@@ -65,11 +65,11 @@ class Runner:
             self.jobs.append(spark_jobs() - before)
             self.rows.append(sum(operator.rows_in for operator in report.operators) / report.rows)
 
-    def compared(self, number: int = SAMPLE) -> float:
+    def compared(self, number: int = _SAMPLE) -> float:
         """Compare answers with DuckDB's; gives its seconds, scaled to all queries."""
         sample = spread(self.work.queries, number)
         position = self.session.streams[self.work.stream].position
-        again = [reruns.in_duckdb(self.work, sample, position) for _ in range(AGAIN)]
+        again = [reruns.in_duckdb(self.work, sample, position) for _ in range(_AGAIN)]
         check_digests(
             self.work.name, {q.name: runs.run_digest(self.session.query(q.name)) for q in sample}, again[0].digests
         )
@@ -87,7 +87,7 @@ def measure(progress: StudyProgress) -> list[Ratio]:
 
 def _thesis(progress: StudyProgress) -> list[Ratio]:
     """Queries of the thesis: shared, not shared, and after ten times the history."""
-    batches = WARM_UP + MEASURED
+    batches = _WARM_UP + MEASURED
     near = workload("fed-manual", batches=batches, history=HISTORY, queries=QUERIES)
     far = workload("fed-manual", batches=batches, history=10 * HISTORY, queries=QUERIES)
     with ExitStack() as stack:
@@ -112,7 +112,7 @@ def _views(progress: StudyProgress) -> list[Ratio]:
         runners = []
         for number in (1, FEW, MANY):
             progress(f"{number} views")
-            runners.append(_runner(stack, _payments(number, BATCH_ROWS, WARM_UP + MEASURED)))
+            runners.append(_runner(stack, _payments(number, BATCH_ROWS, _WARM_UP + MEASURED)))
         one, few, many = runners
         _in_turn(runners)
         read, jobs = _reading(few)
@@ -129,7 +129,7 @@ def _views(progress: StudyProgress) -> list[Ratio]:
     ]
 
 
-def _reading(runner: Runner) -> tuple[float, float]:
+def _reading(runner: _Runner) -> tuple[float, float]:
     """How many times as long as the least Spark job an answer takes to be read, and the jobs of that."""
     spark = local_spark()
     quotients, jobs = [], 0
@@ -146,33 +146,33 @@ def _reading(runner: Runner) -> tuple[float, float]:
 
 def _large(progress: StudyProgress) -> list[Ratio]:
     """Large batches, beside small ones and beside one Spark job by hand."""
-    progress(f"{FEW} views, batches of {LARGE:,}")
+    progress(f"{FEW} views, batches of {_LARGE:,}")
     with ExitStack() as stack:
-        small = _runner(stack, _payments(FEW, BATCH_ROWS, WARM_UP + MEASURED))
-        large = _runner(stack, _payments(FEW, LARGE, WARM_UP + MEASURED))
+        small = _runner(stack, _payments(FEW, BATCH_ROWS, _WARM_UP + MEASURED))
+        large = _runner(stack, _payments(FEW, _LARGE, _WARM_UP + MEASURED))
         _in_turn([small, large])
         large.compared()
-        seconds, _ = by_hand.views(large.work)
+        seconds, _ = by_hand.views_by_hand(large.work)
     return [
-        Ratio(f"views: batch of {LARGE:,} / of {BATCH_ROWS:,}", _quotient(large, small)),
-        Ratio(f"views: batch of {LARGE:,} / by hand", median(large.seconds) / median(seconds[WARM_UP:])),
+        Ratio(f"views: batch of {_LARGE:,} / of {BATCH_ROWS:,}", _quotient(large, small)),
+        Ratio(f"views: batch of {_LARGE:,} / by hand", median(large.seconds) / median(seconds[_WARM_UP:])),
     ]
 
 
-def _runner(stack: ExitStack, work: Workload, options: Options | None = None) -> Runner:
+def _runner(stack: ExitStack, work: Workload, options: Options | None = None) -> _Runner:
     """A session with all queries, until the stack is left."""
     session = stack.enter_context(runs.session_on(work, options))
-    return Runner(work, session, runs.register_queries(session, work))
+    return _Runner(work, session, runs.register_queries(session, work))
 
 
-def _in_turn(runners: Sequence[Runner]) -> None:
+def _in_turn(runners: Sequence[_Runner]) -> None:
     """Let batches arrive in one session after the other, again and again."""
-    for number in range(WARM_UP + MEASURED):
+    for number in range(_WARM_UP + MEASURED):
         for runner in runners:
-            runner.batch(counts=number >= WARM_UP)
+            runner.batch(counts=number >= _WARM_UP)
 
 
-def _quotient(one: Runner, other: Runner) -> float:
+def _quotient(one: _Runner, other: _Runner) -> float:
     """How many times as long the batches of one take as those of the other that ran beside them."""
     return median(a / b for a, b in zip(one.seconds, other.seconds, strict=True))
 
@@ -180,5 +180,5 @@ def _quotient(one: Runner, other: Runner) -> float:
 def _payments(number: int, batch: int, batches: int) -> Workload:
     """A number of views; the history is one batch, however large the later ones are."""
     return Workload(
-        "views", STREAM, payments(BATCH_ROWS + batches * batch, MONEY), BATCH_ROWS, batch, views(number, CENTS)
+        "views", STREAM, payments(BATCH_ROWS + batches * batch, AMOUNT), BATCH_ROWS, batch, views(number, CENTS)
     )

@@ -15,7 +15,7 @@ from workbench.experiments.digests import Digest, digest_of
 from workbench.experiments.workload import Workload
 
 
-def views(work: Workload) -> tuple[list[float], dict[str, Digest]]:
+def views_by_hand(work: Workload) -> tuple[list[float], dict[str, Digest]]:
     """Seconds of every batch of views by threshold, all of them one job, and the digests of their answers.
 
     Sums over what arrived are added in this process to those so far, which are a few for each bank and view.

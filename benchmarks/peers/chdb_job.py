@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.task import Task
 
-TYPES = {"int64": "Int64"}
+_TYPES = {"int64": "Int64"}
 
 
 def main(task: Task) -> None:
@@ -25,7 +25,7 @@ def main(task: Task) -> None:
     answers: dict[str, pa.Table] = {}
     for part in task.parts():
         if not seconds:
-            columns = ", ".join(f"{field.name} {TYPES[str(field.type)]}" for field in part.schema)
+            columns = ", ".join(f"{field.name} {_TYPES[str(field.type)]}" for field in part.schema)
             database.query(f"CREATE TABLE {task.stream} ({columns}) ENGINE = MergeTree ORDER BY tuple()")
         started = time.perf_counter()
         database.query(f"INSERT INTO {task.stream} SELECT * FROM Python(part)")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.peers.task import Task
 
 COLUMNS = {"view": ("bank", "total", "n"), "selection": ("payment", "bank", "amount"), "join": ("received", "made")}
-WIDEST = max(map(len, COLUMNS.values()))
+_WIDEST = max(map(len, COLUMNS.values()))
 SETTINGS = {
     "parallelism.default": "2",
     "taskmanager.numberOfTaskSlots": "2",
@@ -48,7 +48,7 @@ def main(task: Task) -> None:
     parts = []
     for number, query in enumerate(task.queries):
         own = COLUMNS[query["variant"]]
-        padded = [*own, *["CAST(NULL AS BIGINT)"] * (WIDEST - len(own))]
+        padded = [*own, *["CAST(NULL AS BIGINT)"] * (_WIDEST - len(own))]
         chosen = ", ".join(f"{column} AS c{i}" for i, column in enumerate(padded))
         parts.append(f"SELECT {number} AS query, {chosen} FROM ({query['sql']}) AS q{number}")
     started = time.perf_counter()

@@ -33,7 +33,7 @@ SECONDS_AT_MOST = 600
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LiveOutcome:
     """What a peer took.
 
     Attributes:
@@ -67,7 +67,7 @@ class Peer:
 
     name: str
     way: str
-    measure: Callable[[Workload, Path], Outcome]
+    measure: Callable[[Workload, Path], LiveOutcome]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Script:
     script: str
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def __call__(self, work: Workload, installed: Path) -> Outcome:
+    def __call__(self, work: Workload, installed: Path) -> LiveOutcome:
         """Install what is missing, run the script, and read what it wrote."""
         environment = Environment(installed / self.folder, self.packages, self.module)
         environment.install()
@@ -100,7 +100,7 @@ class Script:
             digests = _digests(work, folder)
         seconds = took["batch_seconds"]
         measured = seconds[runs.WARM_UP :] or seconds  # who has no batches tells one time
-        return Outcome(took["begin_seconds"], tuple(measured), peak, digests)
+        return LiveOutcome(took["begin_seconds"], tuple(measured), peak, digests)
 
     def _run(self, environment: Environment, folder: Path) -> float:
         """Run the script to its end; gives the most memory it had, in GiB."""

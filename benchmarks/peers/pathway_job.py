@@ -18,7 +18,7 @@ COUNT = ""
 """The table that tells how many rows have arrived; no query is called so."""
 
 
-class Answer:
+class _Answer:
     """The rows of one answer, as changes come.
 
     Args:
@@ -49,7 +49,7 @@ def main(task: Task) -> None:
     import pyarrow as pa
 
     seconds: list[float] = []
-    answers: dict[str, Answer] = {}
+    answers: dict[str, _Answer] = {}
     more = threading.Condition()
 
     def there(rows: int, largest: int) -> bool:
@@ -85,7 +85,7 @@ def main(task: Task) -> None:
     tables = {query["name"]: _table(payments, query) for query in task.queries}
     tables[COUNT] = payments.reduce(n=pw.reducers.count())
     for name, table in tables.items():
-        answers[name] = Answer(table.column_names(), more)
+        answers[name] = _Answer(table.column_names(), more)
         pw.io.subscribe(table, on_change=answers[name].change, on_time_end=answers[name].end)
     pw.run(monitoring_level=pw.MonitoringLevel.NONE)
     for query in task.queries:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from benchmarks.arriving import folder_of, write
-from benchmarks.peers.live import Outcome
+from benchmarks.peers.live import LiveOutcome
 from workbench.errors import WorkbenchError
 from workbench.experiments.digests import answer_digest, connect
 from workbench.experiments.workload import Workload
@@ -15,11 +15,11 @@ from workbench.session.session import Session
 
 FILES = 10
 """Files of a micro-batch."""
-PATIENCE = 3_600
+_PATIENCE = 3_600
 """Seconds after which it is given up."""
 
 
-def structured_streaming(work: Workload, installed: Path) -> Outcome:
+def structured_streaming(work: Workload, installed: Path) -> LiveOutcome:
     """Take all rows in one run, as ``Peer.measure`` is called; the time is that of all, and counts as one batch.
 
     Raises:
@@ -37,9 +37,9 @@ def structured_streaming(work: Workload, installed: Path) -> Outcome:
             spark.sql(query.sql).writeStream.trigger(availableNow=True).format("parquet")
             .option("checkpointLocation", f"{place}/checkpoint").start(f"{place}/out")
         )  # fmt: skip
-        if not run.awaitTermination(PATIENCE):
+        if not run.awaitTermination(_PATIENCE):
             raise WorkbenchError("Structured Streaming did not end")
         seconds = time.perf_counter() - started
         with connect() as database:
             answer = answer_digest(database, f"read_parquet('{place}/out/*.parquet')")
-    return Outcome(None, (seconds,), None, {query.name: answer})
+    return LiveOutcome(None, (seconds,), None, {query.name: answer})

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-TYPES: Mapping[str, str] = {
+_TYPES: Mapping[str, str] = {
     "INTEGER": "i",
     "DOUBLE": "x",
     "DECIMAL(15,2)": "m",
@@ -19,7 +19,7 @@ TYPES: Mapping[str, str] = {
     "TIMESTAMP": "ts",
 }
 """The columns of the stream by their types."""
-NUMBERS = ("INTEGER", "DOUBLE", "DECIMAL(15,2)", "DECIMAL(38,10)")
+_NUMBERS = ("INTEGER", "DOUBLE", "DECIMAL(15,2)", "DECIMAL(38,10)")
 GROUPS: Mapping[str, str] = {"few": "g", "many": "h"}
 """Group columns: of 20 values, and of 20,000."""
 
@@ -69,9 +69,9 @@ _NOT_COMPARED = {"MODE", "MAX_BY", "MIN_BY", "ARRAY_AGG", "SKEWNESS", "KURTOSIS"
 
 
 def _aggregates() -> Iterator[KindOfQuery]:
-    of_types = [*product(_OF_ANY.items(), TYPES), *product(_OF_NUMBERS.items(), NUMBERS)]
+    of_types = [*product(_OF_ANY.items(), _TYPES), *product(_OF_NUMBERS.items(), _NUMBERS)]
     for ((name, call), type_), (number, group) in product(of_types, GROUPS.items()):
-        sql = f"SELECT {group}, {call.format(TYPES[type_])} FROM t GROUP BY {group}"
+        sql = f"SELECT {group}, {call.format(_TYPES[type_])} FROM t GROUP BY {group}"
         skipped = name in _NOT_COMPARED or (name, number) == ("CORR", "many")  # DuckDB's have fewer digits near 0
         again = None if skipped else sql.replace("MEDIAN(", "MEDIAN(1.0::DOUBLE * ")
         yield KindOfQuery(f"aggregates, {number} groups", f"{name} {type_}, {number}", sql, again)
@@ -180,7 +180,7 @@ def _sets() -> Iterator[KindOfQuery]:
     left, right = "SELECT g, i FROM t WHERE x < 0.6", "SELECT g, i FROM t WHERE m > 300"
     for word in ("UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"):
         yield KindOfQuery("set operators", word, f"{left} {word} {right}", f"{left} {word} {right}")
-    for word, (name, column) in product(("UNION", "EXCEPT"), TYPES.items()):
+    for word, (name, column) in product(("UNION", "EXCEPT"), _TYPES.items()):
         sql = f"SELECT {column} FROM t WHERE i < 600 {word} SELECT {column} FROM t WHERE i > 400"
         yield KindOfQuery("set operators", f"{word} of {name}", sql, sql)
 

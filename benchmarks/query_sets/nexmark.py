@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-NUMBERS = range(24)
+_NUMBERS = range(24)
 _WORDS_OF_DUCKDB = {"DATE_FORMAT(": "strftime(", "'yyyy-MM-dd'": "'%Y-%m-%d'", "'HH:mm'": "'%H:%M'", "`": '"'}
 
 
@@ -23,7 +23,7 @@ def load() -> dict[str, str]:
         'SELECT auction, price FROM bid WHERE MOD(auction, 123) = 0'
     """
     folder = resources.files("benchmarks.query_sets").joinpath("nexmark")
-    return {f"q{n:02}": folder.joinpath(f"q{n:02}.sql").read_text(encoding="utf-8") for n in NUMBERS}
+    return {f"q{n:02}": folder.joinpath(f"q{n:02}.sql").read_text(encoding="utf-8") for n in _NUMBERS}
 
 
 def for_duckdb() -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-NUMBERS = range(1, 23)
+_NUMBERS = range(1, 23)
 
 
 def load() -> dict[str, str]:
@@ -19,4 +19,4 @@ def load() -> dict[str, str]:
         'SELECT SUM(l_extendedprice * l_discount) AS revenue FROM lineitem'
     """
     folder = resources.files("benchmarks.query_sets").joinpath("tpch")
-    return {f"q{n:02}": folder.joinpath(f"q{n:02}.sql").read_text(encoding="utf-8") for n in NUMBERS}
+    return {f"q{n:02}": folder.joinpath(f"q{n:02}.sql").read_text(encoding="utf-8") for n in _NUMBERS}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.sample_streams.payments import MOST
+from benchmarks.sample_streams.payments import LARGEST_AMOUNT
 from workbench.experiments.query_sets.generated import GeneratedQuery
 
 STREAM = "payments"
-LARGE = MOST * 98 // 100
+_LARGE = LARGEST_AMOUNT * 98 // 100
 """Amounts beyond it are large: one of fifty."""
 
 
@@ -25,7 +25,7 @@ def views(number: int, unit: int = 1) -> tuple[GeneratedQuery, ...]:
     """
     asked = []
     for i in range(number):
-        threshold = MOST * i // (number * unit)
+        threshold = LARGEST_AMOUNT * i // (number * unit)
         sql = f"SELECT bank, SUM(amount) AS total, COUNT(*) AS n FROM {STREAM} WHERE amount > {threshold} GROUP BY bank"
         asked.append(_query(f"view_{i + 1:03}", sql, "view", threshold))
     return tuple(asked)
@@ -33,17 +33,17 @@ def views(number: int, unit: int = 1) -> tuple[GeneratedQuery, ...]:
 
 def selection() -> GeneratedQuery:
     """Large payments."""
-    sql = f"SELECT payment, bank, amount FROM {STREAM} WHERE amount > {LARGE}"
-    return _query("selection", sql, "selection", LARGE)
+    sql = f"SELECT payment, bank, amount FROM {STREAM} WHERE amount > {_LARGE}"
+    return _query("selection", sql, "selection", _LARGE)
 
 
 def join() -> GeneratedQuery:
     """Large payments that an account received, with large ones that it made."""
     sql = (
         f"SELECT a.payment AS received, b.payment AS made FROM {STREAM} a JOIN {STREAM} b ON a.account = b.payer"
-        f" WHERE a.amount > {LARGE} AND b.amount > {LARGE}"
+        f" WHERE a.amount > {_LARGE} AND b.amount > {_LARGE}"
     )
-    return _query("pairs", sql, "join", LARGE)
+    return _query("pairs", sql, "join", _LARGE)
 
 
 def _query(name: str, sql: str, variant: str, threshold: int) -> GeneratedQuery:

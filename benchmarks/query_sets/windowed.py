@@ -14,23 +14,24 @@ from workbench.session.state import EAGER, LAZY
 
 LONGEST = 30
 """Days of the longest window."""
-BANKS = 50
+_BANKS = 50
 
-FROM = "FROM transfers t WHERE"
-JOINED = "FROM transfers t JOIN banks b ON t.bank = b.bank WHERE"
-LATELY = "t.d > now() - {days}"
-KINDS = (
-    f"SELECT t.id, t.amount {FROM} t.amount > {{high}} AND {LATELY}",
-    f"SELECT t.bank, COUNT(*) AS n, SUM(t.amount) AS s, AVG(t.amount) AS a {FROM} {LATELY} GROUP BY t.bank",
-    f"SELECT t.bank, MIN(t.amount) AS l, MAX(t.amount) AS h {FROM} t.amount > {{low}} AND {LATELY} GROUP BY t.bank",
-    f"SELECT t.id, b.country {JOINED} t.amount > {{high}} AND {LATELY}",
-    f"SELECT b.country, COUNT(*) AS n, SUM(t.amount) AS s {JOINED} t.amount > {{low}} AND {LATELY} GROUP BY b.country",
+_FROM = "FROM transfers t WHERE"
+_JOINED = "FROM transfers t JOIN banks b ON t.bank = b.bank WHERE"
+_LATELY = "t.d > now() - {days}"
+_KINDS = (
+    f"SELECT t.id, t.amount {_FROM} t.amount > {{high}} AND {_LATELY}",
+    f"SELECT t.bank, COUNT(*) AS n, SUM(t.amount) AS s, AVG(t.amount) AS a {_FROM} {_LATELY} GROUP BY t.bank",
+    f"SELECT t.bank, MIN(t.amount) AS l, MAX(t.amount) AS h {_FROM} t.amount > {{low}} AND {_LATELY} GROUP BY t.bank",
+    f"SELECT t.id, b.country {_JOINED} t.amount > {{high}} AND {_LATELY}",
+    f"SELECT b.country, COUNT(*) AS n, SUM(t.amount) AS s {_JOINED} t.amount > {{low}} AND {_LATELY}"
+    " GROUP BY b.country",
     "SELECT t.id, u.id AS next FROM transfers t JOIN transfers u ON t.payee = u.payer AND t.amount < u.amount"
     " WHERE t.amount > {low} AND t.d > now() - 3 AND u.d > now() - 3",
-    f"SELECT DISTINCT t.payee {FROM} t.amount > {{high}} AND t.d BETWEEN now() - {{days}} AND now() - 1",
-    f"SELECT t.id, fee(t.amount) AS f {FROM} fee(t.amount) > {{low}} AND t.amount > {{high}} AND {LATELY}",
-    f"SELECT t.bank, SUM(fee(t.amount)) AS f {FROM} t.amount > {{high}} AND {LATELY} GROUP BY t.bank",
-    f"SELECT t.bank, MEDIAN(t.amount) AS m {FROM} t.amount > {{high}} AND t.d > now() - 3 GROUP BY t.bank",
+    f"SELECT DISTINCT t.payee {_FROM} t.amount > {{high}} AND t.d BETWEEN now() - {{days}} AND now() - 1",
+    f"SELECT t.id, fee(t.amount) AS f {_FROM} fee(t.amount) > {{low}} AND t.amount > {{high}} AND {_LATELY}",
+    f"SELECT t.bank, SUM(fee(t.amount)) AS f {_FROM} t.amount > {{high}} AND {_LATELY} GROUP BY t.bank",
+    f"SELECT t.bank, MEDIAN(t.amount) AS m {_FROM} t.amount > {{high}} AND t.d > now() - 3 GROUP BY t.bank",
 )
 """What the queries ask, in turns."""
 
@@ -61,10 +62,10 @@ def windowed_query(number: int) -> WindowedQuery:
     """
     chosen = Random(number)
     high, low, days = chosen.randrange(900, 990), chosen.randrange(1, 40), chosen.randrange(2, LONGEST + 1)
-    text = KINDS[number % len(KINDS)].format(high=high, low=low, days=days)
+    text = _KINDS[number % len(_KINDS)].format(high=high, low=low, days=days)
     return WindowedQuery(f"q{number}", text, EAGER if chosen.random() < 0.1 else LAZY)
 
 
-def banks() -> pa.Table:
+def windowed_banks() -> pa.Table:
     """The table that transfers are joined with."""
-    return pa.table({"bank": list(range(BANKS)), "country": [f"country {bank % 7}" for bank in range(BANKS)]})
+    return pa.table({"bank": list(range(_BANKS)), "country": [f"country {bank % 7}" for bank in range(_BANKS)]})

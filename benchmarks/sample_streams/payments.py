@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-BANKS = 20
+_BANKS = 20
 ACCOUNTS = 50_000
-MOST = 1_000_000
+LARGEST_AMOUNT = 1_000_000
 """Amounts are below it: cents, where they are integers."""
 
 
@@ -27,11 +27,11 @@ def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.T
         ['payment', 'bank', 'payer', 'account', 'amount']
     """
     random = np.random.default_rng(seed)
-    cents = pa.array(random.integers(0, MOST, rows))
+    cents = pa.array(random.integers(0, LARGEST_AMOUNT, rows))
     in_units = pc.multiply(cents.cast(pa.decimal128(19, 0)), Decimal("0.01"))
     columns = {
         "payment": pa.array(np.arange(rows)),
-        "bank": pa.array(random.integers(0, BANKS, rows)),
+        "bank": pa.array(random.integers(0, _BANKS, rows)),
         "payer": pa.array(random.integers(0, ACCOUNTS, rows)),
         "account": pa.array(random.integers(0, ACCOUNTS, rows)),
         "amount": cents if money is None else in_units.cast(money),

@@ -24,30 +24,30 @@ NATIONS = {
 }  # fmt: skip
 """Each nation with its region."""
 REGIONS = ("AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST")
-ASKED = ("FRANCE", "GERMANY", "BRAZIL", "CANADA", "SAUDI ARABIA", "CHINA", "INDIA")
+_ASKED = ("FRANCE", "GERMANY", "BRAZIL", "CANADA", "SAUDI ARABIA", "CHINA", "INDIA")
 """Nations that questions name, or that lie in regions they name."""
 PRIORITIES = ("1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", "5-LOW")
 SEGMENTS = ("BUILDING", "AUTOMOBILE", "MACHINERY", "HOUSEHOLD", "FURNITURE")
-PACKED = (
+_PACKED = (
     ("Brand#12", "SM CASE"), ("Brand#12", "SM BOX"), ("Brand#23", "MED BOX"), ("Brand#23", "MED BAG"),
     ("Brand#34", "LG CASE"), ("Brand#34", "LG PKG"), ("Brand#45", "SM CASE"), ("Brand#51", "JUMBO JAR"),
 )  # fmt: skip
 """Brands and containers."""
-TYPES = ("PROMO POLISHED BRASS", "ECONOMY ANODIZED STEEL", "MEDIUM POLISHED TIN", "STANDARD PLATED BRASS")
+_TYPES = ("PROMO POLISHED BRASS", "ECONOMY ANODIZED STEEL", "MEDIUM POLISHED TIN", "STANDARD PLATED BRASS")
 MODES = ("AIR", "AIR REG", "MAIL", "SHIP", "TRUCK", "RAIL")
 INSTRUCTIONS = ("DELIVER IN PERSON", "DELIVER IN PERSON", "NONE")
 COLORS = ("green", "forest", "almond")
 FIRST, DAYS = (dt.date(1993, 1, 1) - dt.date(1970, 1, 1)).days, 365 * 6
 """The first day of an order, since 1970-01-01, and on how many days there are orders."""
-LINES = 7
+_LINES = 7
 """The most lines of an order."""
-LARGE = 40
+_LARGE = 40
 """Every so manieth order has the most lines, of large quantities, as one question asks for."""
 SUPPLIERS = 3
 """How many suppliers a part has."""
 
 Rng = np.random.Generator
-Columns = dict[str, pa.Array]
+_Columns = dict[str, pa.Array]
 
 
 def tpch(orders: int, seed: int = 0) -> Mapping[str, pa.Table]:
@@ -76,11 +76,11 @@ def tpch(orders: int, seed: int = 0) -> Mapping[str, pa.Table]:
     }
 
 
-def _orders(rng: Rng, orders: int, customers: int, supplied: Ints) -> tuple[Columns, Columns]:
+def _orders(rng: Rng, orders: int, customers: int, supplied: Ints) -> tuple[_Columns, _Columns]:
     keys = np.arange(1, orders + 1)
     day = FIRST + rng.integers(DAYS, size=orders)
-    large = keys % LARGE == 0
-    count = np.where(large, LINES, rng.integers(1, LINES + 1, size=orders))
+    large = keys % _LARGE == 0
+    count = np.where(large, _LINES, rng.integers(1, _LINES + 1, size=orders))
     order = np.repeat(np.arange(orders), count)
     price = rng.integers(90_000, 9_000_000, size=len(order))
     first = np.repeat(np.cumsum(count) - count, count)
@@ -102,7 +102,7 @@ def _orders(rng: Rng, orders: int, customers: int, supplied: Ints) -> tuple[Colu
     return placed, lines
 
 
-def _lines(rng: Rng, day: Ints, large: Ints, number: Ints, price: NDArray[np.int64], supplied: Ints) -> Columns:
+def _lines(rng: Rng, day: Ints, large: Ints, number: Ints, price: NDArray[np.int64], supplied: Ints) -> _Columns:
     size = len(day)
     part = rng.integers(len(supplied), size=size)
     shipped = day + rng.integers(1, 61, size=size)
@@ -126,7 +126,7 @@ def _lines(rng: Rng, day: Ints, large: Ints, number: Ints, price: NDArray[np.int
     }
 
 
-def _customers(rng: Rng, number: int) -> Columns:
+def _customers(rng: Rng, number: int) -> _Columns:
     keys, nation = np.arange(1, number + 1), _nations(rng, number)
     asked = np.array((13, 31, 23, 29))[rng.integers(4, size=number)]
     return {
@@ -141,23 +141,23 @@ def _customers(rng: Rng, number: int) -> Columns:
     }
 
 
-def _parts(rng: Rng, number: int) -> Columns:
-    keys, packed = np.arange(1, number + 1), rng.integers(len(PACKED), size=number)
+def _parts(rng: Rng, number: int) -> _Columns:
+    keys, packed = np.arange(1, number + 1), rng.integers(len(_PACKED), size=number)
     names = [f"{one} {other}" for one in COLORS for other in COLORS]
     return {
         "partkey": pa.array(keys),
         "name": _one_of(rng, names, number),
         "mfgr": _one_of(rng, [f"Manufacturer#{maker}" for maker in range(1, 6)], number),
-        "brand": looked_up([brand for brand, _ in PACKED], packed),
-        "type": _one_of(rng, TYPES, number),
+        "brand": looked_up([brand for brand, _ in _PACKED], packed),
+        "type": _one_of(rng, _TYPES, number),
         "size": pa.array(rng.choice((1, 3, 5, 9, 14, 15, 15, 23, 49), size=number)),
-        "container": looked_up([container for _, container in PACKED], packed),
+        "container": looked_up([container for _, container in _PACKED], packed),
         "retailprice": money(90_000 + keys),
         "comment": _same("final", number),
     }
 
 
-def _suppliers(rng: Rng, number: int) -> Columns:
+def _suppliers(rng: Rng, number: int) -> _Columns:
     keys, nation = np.arange(1, number + 1), _nations(rng, number)
     return {
         "suppkey": pa.array(keys),
@@ -170,7 +170,7 @@ def _suppliers(rng: Rng, number: int) -> Columns:
     }
 
 
-def _supplies(rng: Rng, supplied: Ints) -> Columns:
+def _supplies(rng: Rng, supplied: Ints) -> _Columns:
     size = supplied.size
     return {
         "partkey": pa.array(np.repeat(np.arange(1, len(supplied) + 1), SUPPLIERS)),
@@ -181,13 +181,13 @@ def _supplies(rng: Rng, supplied: Ints) -> Columns:
     }
 
 
-def _listed(kind: str, names: Sequence[str], **more: pa.Array) -> Columns:
+def _listed(kind: str, names: Sequence[str], **more: pa.Array) -> _Columns:
     size = len(names)
     return {f"{kind}key": pa.array(range(size)), "name": pa.array(names), **more, "comment": _same("regular", size)}
 
 
 def _nations(rng: Rng, size: int) -> Ints:
-    asked = np.array([[*NATIONS].index(name) for name in ASKED])
+    asked = np.array([[*NATIONS].index(name) for name in _ASKED])
     often = asked[rng.integers(len(asked), size=size)]
     return np.where(rng.random(size) < 0.7, often, rng.integers(len(NATIONS), size=size))
 
@@ -209,5 +209,5 @@ def _same(word: str, size: int) -> pa.Array:
     return pa.repeat(pa.scalar(word), size)
 
 
-def _table(prefix: str, columns: Columns) -> pa.Table:
+def _table(prefix: str, columns: _Columns) -> pa.Table:
     return pa.table({f"{prefix}_{name}": values for name, values in columns.items()})

@@ -46,7 +46,7 @@ class Arrival(Study):
         lines: list[list[object]] = []
         figures: dict[str, object] = {}
         with tempfile.TemporaryDirectory(prefix="argus-arrival-") as name:
-            for kind, write in KINDS.items():
+            for kind, write in WAYS_OF_ARRIVAL.items():
                 source, folder = write(table, Path(name)), Path(name) / f"log-{kind}"
                 begun, worked = time.monotonic(), time.process_time()
                 log = ingest(kind, source, folder, columns=_DECLARED.get(kind))
@@ -120,7 +120,7 @@ def _json(table: pa.Table, folder: Path) -> Path:
     return folder / "x.jsonl"
 
 
-KINDS: Mapping[str, Callable[[pa.Table, Path], object]] = {
+WAYS_OF_ARRIVAL: Mapping[str, Callable[[pa.Table, Path], object]] = {
     "Parquet": _parquet,
     "CSV": _csv,
     "CSV, gzip": _gzip,

@@ -23,13 +23,13 @@ from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import BATCH_ROWS, Workload, workload
 from workbench.session.session import Session
 
-KEY = "tranid"
-CHECKED = 24
+_KEY = "tranid"
+_CHECKED = 24
 """Answers that are compared with DuckDB's over the rows as they are at the end."""
 
 
 @dataclass(frozen=True)
-class Corrections(Study):
+class CorrectedStreams(Study):
     """Batches with and without rows that replace earlier ones."""
 
     name = "corrections"
@@ -72,12 +72,12 @@ class Corrections(Study):
 def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, float], int]:
     """Median seconds of a batch by the part of it that updates, and how many answers were equal to DuckDB's."""
     arriving = updated(work, parts)
-    checked = work.queries[:: max(1, len(work.queries) // CHECKED)]
+    checked = work.queries[:: max(1, len(work.queries) // _CHECKED)]
     taken: dict[float, list[float]] = {part: [] for part in parts}
     with Session() as session:
         session.add_function("zipdistance", zipdistance, returns="double")
         session.add_stream(
-            work.stream, arriving, history=work.history, batch=work.batch, time=work.time, key=[KEY], changes="upsert"
+            work.stream, arriving, history=work.history, batch=work.batch, time=work.time, key=[_KEY], changes="upsert"
         )
         runs.register_queries(session, work)
         session.run(runs.WARM_UP)
@@ -90,7 +90,7 @@ def _corrected(work: Workload, parts: Sequence[float]) -> tuple[dict[float, floa
     return {part: median(seconds) for part, seconds in taken.items()}, check_digests("corrections", digests, expected)
 
 
-def updated(work: Workload, parts: Sequence[float], key: str = KEY) -> pa.Table:
+def updated(work: Workload, parts: Sequence[float], key: str = _KEY) -> pa.Table:
     """The rows of a workload, where parts of its batches, in turn, are rows of before with the values of others.
 
     Example:
@@ -118,7 +118,7 @@ def updated(work: Workload, parts: Sequence[float], key: str = KEY) -> pa.Table:
     return rows.set_column(rows.schema.get_field_index(key), key, work.table[key].take(pa.array(keys)))
 
 
-def latest(rows: pa.Table, key: str = KEY) -> pa.Table:
+def latest(rows: pa.Table, key: str = _KEY) -> pa.Table:
     """The last row of each key.
 
     Example:

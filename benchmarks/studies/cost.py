@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.gate import matrix
-from benchmarks.processes import DRIVER, JVM, KINDS, WORKERS, processor_seconds, session_processes, spark_jobs
+from benchmarks.processes import DRIVER, JVM, PROCESS_KINDS, WORKERS, processor_seconds, session_processes, spark_jobs
 from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from benchmarks.sample_streams import kinds as sample
 from benchmarks.studies.corrections import latest, updated
@@ -30,8 +30,8 @@ from workbench.experiments.workload import Workload
 from workbench.session.session import Session
 
 RESULTS, PAGE = Path(str(resources.files("benchmarks.gate"))) / "costs.jsonl", Path("docs/costs.md")
-KEY = "id"
-AGAIN = 2
+_KEY = "id"
+_AGAIN = 2
 """Times that DuckDB runs a query: the first is slower."""
 MOST_BESIDE, MOST_GROWN = 3.0, 1.3
 """How many times the median of its family a query may cost, and how many times as much over ten times the history."""
@@ -116,10 +116,10 @@ def measured(kind: KindOfQuery, history: int, batch: int, corrected: float, batc
     number = history + (runs.WARM_UP + batches) * batch
     query = GeneratedQuery("q", kind.sql, kind.again or kind.sql, kind.family, {}, "spark")
     work = Workload("cost", "t", sample.rows(number), history, batch, (query,), "ts", sample.tables())
-    arriving = updated(work, [corrected], KEY) if corrected else work.table
+    arriving = updated(work, [corrected], _KEY) if corrected else work.table
     with Session() as session:
         if corrected:
-            session.add_stream("t", arriving, history=history, batch=batch, time="ts", key=[KEY], changes="upsert")
+            session.add_stream("t", arriving, history=history, batch=batch, time="ts", key=[_KEY], changes="upsert")
         else:
             session.add_stream("t", arriving, history=history, batch=batch, time="ts")
         for name, table in work.tables.items():
@@ -134,8 +134,8 @@ def measured(kind: KindOfQuery, history: int, batch: int, corrected: float, batc
         while session.run(1):
             pass
         digest = runs.run_digest(answer)
-    again, equal = _again(replace(work, table=latest(arriving, KEY)), digest) if kind.again else (None, None)
-    used = {each: (after[each] - before[each]) / batches for each in KINDS}
+    again, equal = _again(replace(work, table=latest(arriving, _KEY)), digest) if kind.again else (None, None)
+    used = {each: (after[each] - before[each]) / batches for each in PROCESS_KINDS}
     return Measured(
         *(kind.name, kind.family, history, batch, corrected, used[DRIVER], used[JVM], used[WORKERS]),
         *(jobs / batches, len(plans) / batches, again, equal),
@@ -222,7 +222,7 @@ def _cells(row: Sequence[object]) -> list[str]:
 
 def _again(work: Workload, ours: Digest) -> tuple[float, bool]:
     """Seconds of DuckDB for the query over the rows as they are now, and whether its answer is ours."""
-    answers = [in_duckdb(work, work.queries, work.table.num_rows) for _ in range(AGAIN)]
+    answers = [in_duckdb(work, work.queries, work.table.num_rows) for _ in range(_AGAIN)]
     return min(one.seconds["q"] for one in answers), answers[0].digests.get("q") == ours
 
 

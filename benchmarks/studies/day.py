@@ -17,17 +17,17 @@ from workbench.experiments.report import Chart, text_table, timing_summary
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload
 
-HISTORY = 100_000
-BATCH = 5_000
-AGAIN = 3
+_HISTORY = 100_000
+_BATCH = 5_000
+_AGAIN = 3
 """Times that DuckDB runs all queries again: the first is slower."""
-SLOWEST = 8
+SLOWEST_LISTED = 8
 """Operators that are shown."""
-SHOWN = 3
+_SHOWN = 3
 """Queries that are named beside an operator."""
 
 
-def workload(history: int, batch: int, batches: int, folder: str = rows.FOLDER) -> Workload:
+def workload(history: int, batch: int, batches: int, folder: str = rows.FLIGHTS_FOLDER) -> Workload:
     """The flights and the questions of the day."""
     number = history + batches * batch
     tables = {"weather": rows.weather(number, folder), "planes": rows.planes(folder)}
@@ -69,10 +69,10 @@ class AnalystsDay(Study):
     name = "day"
     summary = "25 mixed queries over flights from New York: batches, jobs, registrations, operators, DuckDB again"
 
-    history: int = option(HISTORY, "flights of history")
-    batch: int = option(BATCH, "flights of a batch")
+    history: int = option(_HISTORY, "flights of history")
+    batch: int = option(_BATCH, "flights of a batch")
     batches: int = option(10, "batches that are measured")
-    folder: str = option(rows.FOLDER, "where the flights are, or are installed")
+    folder: str = option(rows.FLIGHTS_FOLDER, "where the flights are, or are installed")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
@@ -112,7 +112,7 @@ def _lived(work: Workload, batches: int, progress: StudyProgress) -> Day:
         digests = {query.name: runs.run_digest(session.query(query.name)) for query in work.queries}
         day.readers.update({node.id: node.queries for node in session.network.nodes})
     progress("DuckDB runs the queries again")
-    again = [reruns.in_duckdb(work, work.queries, work.table.num_rows) for _ in range(AGAIN)]
+    again = [reruns.in_duckdb(work, work.queries, work.table.num_rows) for _ in range(_AGAIN)]
     day.checked = check_digests("the workbench", digests, again[0].digests)
     day.duckdb += [sum(each.seconds.values()) for each in again]
     return day
@@ -152,11 +152,10 @@ def operators(reports: Sequence[BatchReport], readers: Mapping[str, Collection[s
     """
     totals, number = operator_totals(reports), len(reports)
     rows: list[list[object]] = []
-    for total in totals[:SLOWEST]:
+    for total in totals[:SLOWEST_LISTED]:
         served = sorted({query for node in total.last.nodes for query in readers.get(node, ())})
-        named = ", ".join(served[:SHOWN]) + (f" and {len(served) - SHOWN} more" if len(served) > SHOWN else "")
+        named = ", ".join(served[:_SHOWN]) + (f" and {len(served) - _SHOWN} more" if len(served) > _SHOWN else "")
         rows.append([named, total.seconds / number, total.share, total.rows_in // number])
-    rows.append(
-        [f"{len(totals[SLOWEST:])} others", sum(each.seconds for each in totals[SLOWEST:]) / number, None, None]
-    )
+    others = totals[SLOWEST_LISTED:]
+    rows.append([f"{len(others)} others", sum(each.seconds for each in others) / number, None, None])
     return text_table(["operator of", "s a batch", "share", "rows in"], rows)

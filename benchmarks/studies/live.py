@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from benchmarks.arriving import TICK, Coming, Phase, folder_of
-from benchmarks.peers.live import Outcome
+from benchmarks.arriving import ARRIVING_TICK, Coming, Phase, folder_of
+from benchmarks.peers.live import LiveOutcome
 from benchmarks.peers.structured_streaming import structured_streaming
 from benchmarks.query_sets.views import STREAM, join, selection
 from benchmarks.sample_streams.payments import payments
-from benchmarks.studies.peers import DEEPHAVEN, FOLDER
+from benchmarks.studies.peers import DEEPHAVEN, PEERS_FOLDER
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
 from workbench.experiments.digests import check_digests
@@ -38,11 +38,11 @@ from workbench.session.session import Session
 
 TRIES, LESS = 4, 0.8
 """Rates of the steady part that are tried, and each one's ratio to the one before."""
-CHECKED = 4
+_CHECKED = 4
 """Answers of each run that are compared with DuckDB's."""
-PART = 50_000
+_PART = 50_000
 """Rows that Deephaven is given at a time."""
-SYSTEMS = ("workbench", "Structured Streaming", "Deephaven")
+_SYSTEMS = ("workbench", "Structured Streaming", "Deephaven")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Measured:
+class _Measured:
     """One run.
 
     Attributes:
@@ -97,7 +97,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Live(Study):
+class LiveRates(Study):
     """Queries that run live, at each latency."""
 
     name = "live"
@@ -112,7 +112,7 @@ class Live(Study):
     slow: int = option(1_000, "rows a second around the burst")
     fast: int = option(50_000, "rows a second in the burst")
     burst: float = option(5.0, "seconds of the burst")
-    folder: str = option(FOLDER, "where Deephaven is, or is installed by pip")
+    folder: str = option(PEERS_FOLDER, "where Deephaven is, or is installed by pip")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
@@ -161,7 +161,7 @@ class Live(Study):
         return _text(work, rows, alone), figures, charts
 
 
-def _steady(chosen: Live, latency: float, capacity: float, progress: StudyProgress) -> Measured:
+def _steady(chosen: LiveRates, latency: float, capacity: float, progress: StudyProgress) -> _Measured:
     """Rows that come at a part of the capacity, and at less where the session falls behind: what it has, grows."""
     part = Phase(int(chosen.part * capacity), chosen.seconds)
     for _ in range(TRIES):
@@ -182,10 +182,10 @@ def worked_off(moments: Sequence[Moment], after: float) -> float | None:
         4
     """
     before = max((moment.lag for moment in moments if moment.second < after / 2), default=0.0)
-    return next((m.second - after for m in moments if m.second >= after and m.lag <= max(before, TICK)), None)
+    return next((m.second - after for m in moments if m.second >= after and m.lag <= max(before, ARRIVING_TICK)), None)
 
 
-def _work(chosen: Live, rows: int) -> Workload:
+def _work(chosen: LiveRates, rows: int) -> Workload:
     """The queries, and a number of rows after the history."""
     return workload("fed-manual", batches=-(-rows // BATCH_ROWS), history=chosen.history, queries=chosen.queries)
 
@@ -200,21 +200,21 @@ def _text(work: Workload, rows: Sequence[Sequence[object]], alone: Mapping[str, 
             "",
             "one query over payments, each system alone, rows/s:",
             "",
-            text_table(["", *SYSTEMS], [[query, *(rates[name] for name in SYSTEMS)] for query, rates in alone.items()]),
+            text_table(["", *_SYSTEMS], [[query, *map(rates.get, _SYSTEMS)] for query, rates in alone.items()]),
         ]
     )
 
 
-def _alone(query: GeneratedQuery, chosen: Live, progress: StudyProgress) -> dict[str, float | None]:
+def _alone(query: GeneratedQuery, chosen: LiveRates, progress: StudyProgress) -> dict[str, float | None]:
     """Rows a second of one query in each system; ``None`` where one cannot be had. Its answers are DuckDB's."""
     rows = payments(chosen.history + chosen.rows)
-    work = Workload("alone", STREAM, rows, chosen.history, PART, (query,))
+    work = Workload("alone", STREAM, rows, chosen.history, _PART, (query,))
     ours = _live(work, chosen.latency[0], [], progress, chosen.rows)
     rates: dict[str, float | None] = {"workbench": ours.rows / ours.moments[-1].second}
     expected = in_duckdb(work, work.queries, rows.num_rows).digests
-    peers: Mapping[str, tuple[Callable[[Workload, Path], Outcome], int]] = {
+    peers: Mapping[str, tuple[Callable[[Workload, Path], LiveOutcome], int]] = {
         "Structured Streaming": (structured_streaming, rows.num_rows),
-        "Deephaven": (DEEPHAVEN, PART),
+        "Deephaven": (DEEPHAVEN, _PART),
     }
     for name, (measure, taken) in peers.items():
         try:
@@ -229,7 +229,7 @@ def _alone(query: GeneratedQuery, chosen: Live, progress: StudyProgress) -> dict
 
 def _live(
     work: Workload, latency: float, phases: Sequence[Phase], progress: StudyProgress, most: int | None = None
-) -> Measured:
+) -> _Measured:
     """Run live until everything that comes is answered; without phases all of it is there from the start."""
     arriving = work.table.slice(work.history, most)
     with folder_of(work) as folder, Session() as session:
@@ -248,10 +248,10 @@ def _live(
             else:
                 time.sleep(live.pause)
         seconds = time.monotonic() - begun
-        digests = {name: runs.run_digest(session.query(name)) for name in list(session.queries)[:CHECKED]}
+        digests = {name: runs.run_digest(session.query(name)) for name in list(session.queries)[:_CHECKED]}
         rows = session.streams[work.stream].position - work.history
-    checked = check_digests("live", digests, in_duckdb(work, work.queries[:CHECKED], work.history + rows).digests)
-    result = Measured(rows, tuple(report.rows for report in reports), tuple(moments), checked)
+    checked = check_digests("live", digests, in_duckdb(work, work.queries[:_CHECKED], work.history + rows).digests)
+    result = _Measured(rows, tuple(report.rows for report in reports), tuple(moments), checked)
     progress(f"{latency:g} s: {rows:,} rows in {seconds:.1f} s, {len(reports)} batches, {checked} answers checked")
     return result
 

@@ -28,7 +28,7 @@ SEED = 21
 
 
 @dataclass(frozen=True)
-class Measured:
+class _Measured:
     """A network as it came to be, and planned anew.
 
     Attributes:
@@ -44,7 +44,7 @@ class Measured:
     trees_anew: int
 
 
-class Growing:
+class _Growing:
     """A network into which queries are registered one at a time.
 
     Args:
@@ -65,10 +65,10 @@ class Growing:
         for name in gone:
             del self._asked[name]
 
-    def measured(self, title: str) -> Measured:
+    def measured(self, title: str) -> _Measured:
         """The network as it is, and planned anew; it stays as it is."""
         anew = replan(self._planner, self.network, self._asked, lambda other: False).network
-        return Measured(title, *_size(self.network), *_size(anew))
+        return _Measured(title, *_size(self.network), *_size(anew))
 
 
 def _size(network: Network) -> tuple[int, int]:
@@ -85,32 +85,32 @@ def asked_of(name: str, number: int | None = None) -> dict[str, Asked]:
     return asked
 
 
-def orders(asked: Mapping[str, Asked], number: int, progress: StudyProgress = print) -> list[Measured]:
+def orders(asked: Mapping[str, Asked], number: int, progress: StudyProgress = print) -> list[_Measured]:
     """The network of a set's own order, and of a number of orders at random."""
     out = []
     for i in range(number + 1):
         names = list(asked)
         if i:
             random.Random(SEED + i).shuffle(names)
-        out.append(Growing({name: asked[name] for name in names}).measured(f"order {i}" if i else "the set's order"))
+        out.append(_Growing({name: asked[name] for name in names}).measured(f"order {i}" if i else "the set's order"))
         progress(str(out[-1]))
     return out
 
 
-def halves(asked: Mapping[str, Asked], progress: StudyProgress = print) -> list[Measured]:
+def halves(asked: Mapping[str, Asked], progress: StudyProgress = print) -> list[_Measured]:
     """What is left when half of the queries are dropped at random, and the network that never had them."""
     gone = set(random.Random(SEED).sample(sorted(asked), len(asked) // 2))
-    network = Growing(asked)
+    network = _Growing(asked)
     network.drop(name for name in asked if name in gone)
     dropped = network.measured("half dropped")
     progress(str(dropped))
-    never = Growing({name: one for name, one in asked.items() if name not in gone}).measured("never there")
+    never = _Growing({name: one for name, one in asked.items() if name not in gone}).measured("never there")
     progress(str(never))
     return [dropped, never]
 
 
 @dataclass(frozen=True)
-class Order(Study):
+class OrderOfRegistration(Study):
     """A set registered in many orders, and half of it dropped."""
 
     name, needs = "order", ()

@@ -27,7 +27,7 @@ SPEED_SETS = ("fed-manual", "med", "aggregate-fed", "aggregate-med")
 
 
 @dataclass(frozen=True)
-class Measured:
+class Planning:
     """What both sessions took on one query set.
 
     Attributes:
@@ -94,7 +94,7 @@ class Overhead(OnQuerySets):
         }
         return "\n\n".join([title, text_table(columns, rows)]), figures, ()
 
-    def _measured(self, name: str, progress: StudyProgress) -> Measured:
+    def _measured(self, name: str, progress: StudyProgress) -> Planning:
         """Both sessions on one query set; answers of a sample are compared at the end."""
         needed = WARM_UP + self.batches
         work = self.workload(name, needed)
@@ -124,7 +124,7 @@ class Overhead(OnQuerySets):
                 )
                 for each, session in sessions.items()
             )
-        return Measured(work, {each: taken[WARM_UP:] for each, taken in seconds.items()}, replanned, checked)
+        return Planning(work, {each: taken[WARM_UP:] for each, taken in seconds.items()}, replanned, checked)
 
 
 def _seconds_of_batch(session: Session) -> float:

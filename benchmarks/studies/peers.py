@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.peers.live import Outcome, Peer, Script
+from benchmarks.peers.live import LiveOutcome, Peer, Script
 from benchmarks.query_sets.views import STREAM, join, selection, views
 from benchmarks.sample_streams.payments import payments
 from workbench.errors import WorkbenchError, nearest
@@ -16,31 +16,31 @@ from workbench.experiments.report import Chart, text_table
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import BATCH_ROWS, Workload
 
-HISTORY = 20_000
-NUMBERS = (1, 10, 100, 768)
-FOLDER = "build"
+_HISTORY = 20_000
+_NUMBERS = (1, 10, 100, 768)
+PEERS_FOLDER = "build"
 CYCLE_MS = 50
 """The shorter of Deephaven's cycles: its own is made for people who look at tables."""
-DUCKDB = "DuckDB"
+_DUCKDB = "DuckDB"
 
 
-def _workbench(work: Workload, installed: Path) -> Outcome:
+def _workbench(work: Workload, installed: Path) -> LiveOutcome:
     batches = (work.table.num_rows - work.history) // work.batch - runs.WARM_UP
     names = {query.name for query in work.queries}
     run = runs.run_batches(work, [len(work.queries)], batches, checked=names, progress=runs.silent)
-    return Outcome(run.last.register_seconds, run.last.batch_seconds, run.peak_gib, run.digests)
+    return LiveOutcome(run.last.register_seconds, run.last.batch_seconds, run.peak_gib, run.digests)
 
 
-def _duckdb(work: Workload, installed: Path) -> Outcome:
+def _duckdb(work: Workload, installed: Path) -> LiveOutcome:
     again = [reruns.in_duckdb(work, work.queries, work.table.num_rows) for _ in range(3)]
-    return Outcome(None, tuple(sum(each.seconds.values()) for each in again), None, again[0].digests)
+    return LiveOutcome(None, tuple(sum(each.seconds.values()) for each in again), None, again[0].digests)
 
 
 _DEEPHAVEN = ("deephaven-server==42.7",)
 DEEPHAVEN = Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py", {"ARGUS_CYCLE": str(CYCLE_MS)})
 PEERS = (
     Peer("workbench", "kept up", _workbench),
-    Peer(DUCKDB, "queries run again", _duckdb),
+    Peer(_DUCKDB, "queries run again", _duckdb),
     Peer("chDB", "queries run again", Script("chdb", ("chdb==4.4.0", "pyarrow"), "chdb", "chdb_job.py")),
     Peer(
         "Deephaven", "kept up, cycle of 1 s", Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py")
@@ -71,16 +71,16 @@ class Peers(Study):
     peers: tuple[str, ...] = option(
         (), f"of {', '.join(peer.name for peer in PEERS)}; all unless given", positional=True
     )
-    views: tuple[int, ...] = option(NUMBERS, "numbers of views")
-    history: int = option(HISTORY, "rows of history")
+    views: tuple[int, ...] = option(_NUMBERS, "numbers of views")
+    history: int = option(_HISTORY, "rows of history")
     batch: int = option(BATCH_ROWS, "rows of a batch")
     batches: int = option(10, "batches that are measured")
-    folder: str = option(FOLDER, "where peers are, or are installed by pip")
+    folder: str = option(PEERS_FOLDER, "where peers are, or are installed by pip")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         peers = [_find(name) for name in self.peers] or list(PEERS)
-        outcomes: dict[str, dict[int, Outcome]] = {peer.name: {} for peer in peers}
+        outcomes: dict[str, dict[int, LiveOutcome]] = {peer.name: {} for peer in peers}
         left_out: dict[str, str] = {}
         checked = 0
         for number in sorted(set(self.views)):
@@ -103,7 +103,7 @@ class Peers(Study):
         return _text(self, peers, outcomes, left_out, checked), _figures(outcomes, left_out), _charts(outcomes)
 
 
-def _compared(peer: Peer, outcome: Outcome, expected: Mapping[str, Digest]) -> int:
+def _compared(peer: Peer, outcome: LiveOutcome, expected: Mapping[str, Digest]) -> int:
     """Compare all answers; gives how many.
 
     Raises:
@@ -118,7 +118,7 @@ def _compared(peer: Peer, outcome: Outcome, expected: Mapping[str, Digest]) -> i
 def _text(
     chosen: Peers,
     peers: list[Peer],
-    outcomes: Mapping[str, Mapping[int, Outcome]],
+    outcomes: Mapping[str, Mapping[int, LiveOutcome]],
     left_out: Mapping[str, str],
     checked: int,
 ) -> str:
@@ -138,7 +138,7 @@ def _text(
     return "\n".join([title, text_table(columns, rows), "to begin, and memory: with most views", *skipped])
 
 
-def _figures(outcomes: Mapping[str, Mapping[int, Outcome]], left_out: Mapping[str, str]) -> dict[str, object]:
+def _figures(outcomes: Mapping[str, Mapping[int, LiveOutcome]], left_out: Mapping[str, str]) -> dict[str, object]:
     measured = {
         name: {
             n: {"begin": each.begin_seconds, "batches": each.batch_seconds, "peak_gib": each.peak_gib}
@@ -149,7 +149,7 @@ def _figures(outcomes: Mapping[str, Mapping[int, Outcome]], left_out: Mapping[st
     return {"peers": measured, "left_out": dict(left_out)}
 
 
-def _charts(outcomes: Mapping[str, Mapping[int, Outcome]]) -> list[Chart]:
+def _charts(outcomes: Mapping[str, Mapping[int, LiveOutcome]]) -> list[Chart]:
     series = {name: {n: each.seconds for n, each in own.items()} for name, own in outcomes.items() if own}
     return [Chart("views and a join", "views", "seconds a batch", series, log_x=True)] if series else []
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SHARED, UNSHARED, AGAIN = "shared", "unshared", "DuckDB again"
-OPTIONS = {SHARED: Options(), UNSHARED: Options(sharing=False)}
+_OPTIONS = {SHARED: Options(), UNSHARED: Options(sharing=False)}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Benchmark:
 
 
 @dataclass
-class Measured:
+class _Measured:
     """Seconds of every measured batch, by who; and the seconds of the registrations."""
 
     batches: dict[str, list[float]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Questions(Study):
         benchmark = self.benchmark()
         size = self.size or benchmark.size
         names = [*(self.queries or benchmark.texts)]
-        who = [SHARED] if self.alone else [*OPTIONS]
+        who = [SHARED] if self.alone else [*_OPTIONS]
         number = runs.WARM_UP + self.batches
         tables = benchmark.rows(round(size * (1 + number * self.share)) + 1)
         measured = _measured(benchmark, tables, names, who, number, self.share, progress)
@@ -144,8 +144,8 @@ def _measured(
     batches: int,
     share: float,
     progress: StudyProgress,
-) -> Measured:
-    measured = Measured()
+) -> _Measured:
+    measured = _Measured()
     sizes = {}
     for name in benchmark.streams:
         history = round(tables[name].num_rows / (1 + batches * share))
@@ -154,7 +154,7 @@ def _measured(
         database = stack.enter_context(_database(benchmark, tables, sizes))
         sessions: dict[str, Session] = {}
         for each in who:
-            sessions[each] = stack.enter_context(_session(benchmark, tables, sizes, OPTIONS[each]))
+            sessions[each] = stack.enter_context(_session(benchmark, tables, sizes, _OPTIONS[each]))
             started = time.perf_counter()
             sessions[each].register_many({name: benchmark.texts[name] for name in names}, benchmark.dialect)
             measured.registered[each] = time.perf_counter() - started

@@ -18,8 +18,8 @@ from itertools import count
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.processes import DRIVER, JVM, KINDS, WORKERS, Usage, processor_seconds, session_processes, usage
-from benchmarks.query_sets.windowed import FEE_IN_DUCKDB, LONGEST, banks, fee, windowed_query
+from benchmarks.processes import DRIVER, JVM, PROCESS_KINDS, WORKERS, Usage, processor_seconds, session_processes, usage
+from benchmarks.query_sets.windowed import FEE_IN_DUCKDB, LONGEST, fee, windowed_banks, windowed_query
 from workbench.experiments import runs
 from workbench.experiments.digests import answer_digest, check_digests, connect
 from workbench.experiments.report import Chart, text_table
@@ -27,7 +27,7 @@ from workbench.experiments.studies.windows import HISTORY_DAYS, LATENESS, window
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.session.session import Session
 
-SLACK = 0.05
+_SLACK = 0.05
 """A curve is flat that ends at most so much higher than it began, or by one."""
 MIB = 2**20
 
@@ -72,7 +72,7 @@ FLAT: Mapping[str, Curve] = {
     "descriptors of the driver": lambda s: s.processes[DRIVER].descriptors,
     "descriptors of the JVM": lambda s: s.processes[JVM].descriptors,
     "descriptors of the workers": lambda s: s.processes[WORKERS].descriptors,
-    "maps of files that are gone": lambda s: sum(s.processes[kind].gone for kind in KINDS),
+    "maps of files that are gone": lambda s: sum(s.processes[kind].gone for kind in PROCESS_KINDS),
     "threads of the driver": lambda s: s.processes[DRIVER].threads,
     "threads of the JVM": lambda s: s.processes[JVM].threads,
     "files of rows, state, indexes": lambda s: s.files["rows and state"] + s.files["other"],
@@ -157,7 +157,7 @@ def is_flat(before: float, after: float) -> bool:
         >>> is_flat(100, 104), is_flat(2, 3), is_flat(100, 110)
         (True, True, False)
     """
-    return after <= before + max(1, SLACK * before)
+    return after <= before + max(1, _SLACK * before)
 
 
 class Soak:
@@ -202,7 +202,7 @@ class Soak:
         history = HISTORY_DAYS * chosen.batch
         self._session.add_stream("transfers", rows, history, chosen.batch, time="d", lateness=LATENESS)
         del rows
-        self._session.add_table("banks", banks())
+        self._session.add_table("banks", windowed_banks())
         self._session.add_function("fee", fee, returns="bigint")
         self._register(chosen.queries)
         self._began = self._looked = time.monotonic()
@@ -251,7 +251,7 @@ class Soak:
         expected = {}
         with connect(threads=1) as database:
             database.register("transfers", rows)
-            database.register("banks", banks())
+            database.register("banks", windowed_banks())
             database.execute(FEE_IN_DUCKDB)
             for name in some:
                 text = self._session.query(name).sql.replace("now()", f"DATE '{now.date()}'")

@@ -18,20 +18,20 @@ from workbench.experiments.runs import Step
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload, spread
 
-HISTORY = 4_000
-NUMBERS = (1, 10, 100, 768)
+_HISTORY = 4_000
+_NUMBERS = (1, 10, 100, 768)
 SMALL, LARGE = 4_000, 1_000_000
-MONEY = pa.decimal128(15, 2)
+AMOUNT = pa.decimal128(15, 2)
 CENTS = 100
 """In the unit of the amounts."""
 BY_HAND = 10
 """Views of the job by hand, at most."""
-SAMPLE = 32
+_SAMPLE = 32
 """Views that DuckDB runs; its time is scaled to all."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class _Measured:
     """One number of views with one size of a batch."""
 
     batch: int
@@ -43,25 +43,25 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Views(Study):
+class ManyViews(Study):
     """Views by threshold."""
 
     name = "views"
     summary = "1 to 768 views by threshold, small and large batches, compared with DuckDB again and one Spark job"
 
-    views: tuple[int, ...] = option(NUMBERS, "numbers of views")
+    views: tuple[int, ...] = option(_NUMBERS, "numbers of views")
     batch_sizes: tuple[int, ...] = option((SMALL, LARGE), "batches to compare")
-    history: int = option(HISTORY, "rows of history")
+    history: int = option(_HISTORY, "rows of history")
     batches: int = option(10, "batches that are measured")
     large_batches: int = option(3, f"where they have more than {SMALL} rows")
     longest: float = option(60.0, "no more views once a batch took more seconds")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
-        measured: list[Measured] = []
+        measured: list[_Measured] = []
         for batch in self.batch_sizes:
             batches = self.batches if batch <= SMALL else self.large_batches
-            rows = payments(self.history + (runs.WARM_UP + batches) * batch, MONEY)
+            rows = payments(self.history + (runs.WARM_UP + batches) * batch, AMOUNT)
             for number in sorted(set(self.views)):
                 work = workload(rows, number, self.history, batch)
                 measured.append(_measure(work, batches, progress))
@@ -88,9 +88,9 @@ def workload(rows: pa.Table, number: int, history: int, batch: int) -> Workload:
     return Workload("views", STREAM, rows, history, batch, views(number, CENTS))
 
 
-def _measure(work: Workload, batches: int, progress: StudyProgress) -> Measured:
+def _measure(work: Workload, batches: int, progress: StudyProgress) -> _Measured:
     number, large = len(work.queries), work.batch > SMALL
-    sample = spread(work.queries, SAMPLE)
+    sample = spread(work.queries, _SAMPLE)
     names = {query.name for query in sample}
     run = runs.run_batches(work, [number], batches, checked=names, progress=progress)
     again = reruns.in_duckdb(work, sample, run.rows)
@@ -99,13 +99,13 @@ def _measure(work: Workload, batches: int, progress: StudyProgress) -> Measured:
     if large:
         few = work.of(work.queries[:BY_HAND])
         progress(f"{len(few.queries)} of {number} views as one Spark job by hand")
-        taken, digests = by_hand.views(few)
+        taken, digests = by_hand.views_by_hand(few)
         checked += check_digests("by hand", digests, reruns.in_duckdb(few, few.queries, run.rows).digests)
         seconds = median(taken[runs.WARM_UP :])
-    return Measured(work.batch, run.last, run.peak_gib, again.whole(number), seconds, checked)
+    return _Measured(work.batch, run.last, run.peak_gib, again.whole(number), seconds, checked)
 
 
-def _table(measured: Sequence[Measured]) -> str:
+def _table(measured: Sequence[_Measured]) -> str:
     rows = []
     for each in measured:
         ours = [each.batch, each.step.queries, each.step.register_seconds, each.step.seconds, each.peak_gib]
@@ -115,7 +115,7 @@ def _table(measured: Sequence[Measured]) -> str:
     return text_table(columns, rows)
 
 
-def _charts(measured: Sequence[Measured]) -> list[Chart]:
+def _charts(measured: Sequence[_Measured]) -> list[Chart]:
     charts = []
     for batch in dict.fromkeys(each.batch for each in measured):
         own = [each for each in measured if each.batch == batch]

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from benchmarks.query_sets.views import STREAM, join, selection, views
 from benchmarks.sample_streams.payments import payments
 from benchmarks.standalone import cluster
-from benchmarks.studies.views import CENTS, MONEY
+from benchmarks.studies.views import AMOUNT, CENTS
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import Digest, check_digests
 from workbench.experiments.report import Chart, text_table, timing_summary
@@ -76,7 +76,7 @@ class Workers(Study):
 
 
 def _workload(chosen: Workers, warm_up: int) -> Workload:
-    rows = payments(chosen.history + (warm_up + chosen.batches) * chosen.batch, MONEY)
+    rows = payments(chosen.history + (warm_up + chosen.batches) * chosen.batch, AMOUNT)
     queries = (*views(chosen.views, CENTS), selection(), join())
     return Workload("workers", STREAM, rows, chosen.history, chosen.batch, queries)
 

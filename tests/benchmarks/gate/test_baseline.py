@@ -50,8 +50,11 @@ def test_the_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     measured, off = [JOBS, SPEED], ["LAG, few"]
     monkeypatch.setattr(command, "measure", lambda progress: measured)
     monkeypatch.setattr(matrix, "off_the_fast_path", lambda: off)
-    for module, own in ((baseline, file), (matrix, tmp_path / "off.json")):
-        monkeypatch.setattr(module, "FILE", own)
+    for module, name, own in (
+        (baseline, "BASELINE", file),
+        (matrix, "OFF_THE_FAST_PATH", tmp_path / "off.json"),
+    ):
+        monkeypatch.setattr(module, name, own)
         for function in ("load", "write"):
             original = getattr(module, function)
             monkeypatch.setattr(module, function, lambda *given, o=original, own=own: o(*given, own))

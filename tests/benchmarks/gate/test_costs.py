@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.gate.costs import AGAIN, HISTORY, fallen, growing, load, write
+from benchmarks.gate.costs import HISTORY, MEASURED_AGAIN, fallen, growing, load, write
 from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from benchmarks.studies.cost import RESULTS, Measured, read
 
@@ -29,7 +29,7 @@ def test_a_row_that_grows_is_found_and_a_busy_machine_is_not_one() -> None:
     assert growing([flat, busy], measure) == {}
     calls.clear()
     assert growing([grows], measure) == {"grows": "4.0 times over 10 times the history"}
-    assert len(calls) == 2 * AGAIN
+    assert len(calls) == 2 * MEASURED_AGAIN
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

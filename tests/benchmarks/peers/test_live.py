@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.environment import Environment
 from benchmarks.peers import live, task
-from benchmarks.peers.live import Outcome, Peer, Script
+from benchmarks.peers.live import LiveOutcome, Peer, Script
 from benchmarks.studies import peers
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
@@ -66,12 +66,12 @@ def test_one_that_cannot_be_installed_is_left_out_with_the_reason(
     no_folder = tmp_path / "file"
     no_folder.touch()
 
-    def broken(work: Workload, folder: Path) -> Outcome:
+    def broken(work: Workload, folder: Path) -> LiveOutcome:
         Environment(no_folder / "none", ("package",), "none").install()
         raise AssertionError
 
-    def wrong(work: Workload, folder: Path) -> Outcome:
-        return Outcome(1.0, (1.0,), None, {query.name: (0, 0) for query in work.queries})
+    def wrong(work: Workload, folder: Path) -> LiveOutcome:
+        return LiveOutcome(1.0, (1.0,), None, {query.name: (0, 0) for query in work.queries})
 
     known = (*peers.PEERS[:2], Peer("broken", "", broken), Peer("wrong", "", wrong))
     monkeypatch.setattr(peers, "PEERS", known)

@@ -13,7 +13,7 @@ from workbench.experiments import runs
 @rare
 def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
-    study = corrections.Corrections(queries=(3,), history=300, batch=40, batches=1, part=(0.1, 0.5))
+    study = corrections.CorrectedStreams(queries=(3,), history=300, batch=40, batches=1, part=(0.1, 0.5))
     report = study.report(runs.silent)
     figures = report.figures["3"]
     assert isinstance(figures, dict) and figures["checked"] == 3

@@ -24,7 +24,7 @@ def test_a_short_day(spark: SparkSession, flight_files: Path, monkeypatch: pytes
 
 def test_the_slowest_operators_are_named_by_their_queries() -> None:
     slow = OperatorReport("S", ("S", "T"), 9, 4, 3.0)
-    quick = [OperatorReport(f"Q{i}", (f"Q{i}",), 1, 1, 0.125) for i in range(day.SLOWEST + 1)]
+    quick = [OperatorReport(f"Q{i}", (f"Q{i}",), 1, 1, 0.125) for i in range(day.SLOWEST_LISTED + 1)]
     readers = {"S": ["a", "b"], "T": ["c", "b", "d"]}
     text = day.operators([BatchReport(1, 9, 9.0, (*quick, slow))], readers).splitlines()
     assert text[1].split() == ["a,", "b,", "c", "and", "1", "more", "3.00", "0.73", "9"]

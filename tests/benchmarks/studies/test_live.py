@@ -8,7 +8,7 @@ import pytest
 from long import LONG
 from pyspark.sql import SparkSession
 
-from benchmarks.peers.live import Outcome
+from benchmarks.peers.live import LiveOutcome
 from benchmarks.studies import live
 from benchmarks.studies.live import Moment, worked_off
 from workbench.errors import WorkbenchError
@@ -21,7 +21,7 @@ def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(runs, "WARM_UP", 1)
     monkeypatch.setattr(live, "join", live.selection)  # one query alone is enough
     monkeypatch.setattr(live, "DEEPHAVEN", _not_installed)
-    study = live.Live(queries=2, history=200, rows=900, latency=(30.0,), seconds=1, slow=50, fast=500, burst=1)
+    study = live.LiveRates(queries=2, history=200, rows=900, latency=(30.0,), seconds=1, slow=50, fast=500, burst=1)
     report = study.report(runs.silent)
     figures = report.figures["30 s"]
     assert isinstance(figures, dict) and figures["checked"] == 6 and figures["capacity"] > 0
@@ -31,7 +31,7 @@ def test_a_small_run(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     assert alone["selection"]["Deephaven"] is None
 
 
-def _not_installed(work: Workload, installed: Path) -> Outcome:
+def _not_installed(work: Workload, installed: Path) -> LiveOutcome:
     raise WorkbenchError("no wheel for this machine")
 
 

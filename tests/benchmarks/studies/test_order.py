@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.studies.order import Order, asked_of, halves, orders
+from benchmarks.studies.order import OrderOfRegistration, asked_of, halves, orders
 
 
 def test_a_few_queries() -> None:
@@ -15,6 +15,6 @@ def test_a_few_queries() -> None:
 
 
 def test_its_report() -> None:
-    report = Order(queries=4, orders=1).report(lambda line: None)
+    report = OrderOfRegistration(queries=4, orders=1).report(lambda line: None)
     assert "fed-manual, 4 queries" in report.text and "planned anew at most +0.0%" in report.text
     assert report.figures.keys() == {"options", "orders", "halves"}

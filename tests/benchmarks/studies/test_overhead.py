@@ -9,7 +9,7 @@ from long import rare
 from pyspark.sql import SparkSession
 
 from benchmarks.__main__ import main
-from benchmarks.studies.overhead import ADAPTIVE, NEVER, Measured
+from benchmarks.studies.overhead import ADAPTIVE, NEVER, Planning
 from workbench.experiments.workload import workload
 
 SMALL = ["--history", "2000", "--batch", "500", "--batches", "2", "--queries", "6"]
@@ -17,7 +17,7 @@ SMALL = ["--history", "2000", "--batch", "500", "--batches", "2", "--queries", "
 
 def test_batches_are_compared_by_their_median_and_in_all() -> None:
     work = workload("fed-manual", batches=0, history=6)
-    measured = Measured(work, {ADAPTIVE: [1.0, 1.5, 11.0], NEVER: [1.0, 1.0, 1.0]}, [3], 2)
+    measured = Planning(work, {ADAPTIVE: [1.0, 1.5, 11.0], NEVER: [1.0, 1.0, 1.0]}, [3], 2)
     assert (measured.overhead, measured.overhead_in_all) == (1.5, 4.5)
 
 

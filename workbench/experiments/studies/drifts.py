@@ -79,7 +79,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredDrift:
     """The times of all sessions for one drift.
 
     Attributes:
@@ -136,7 +136,7 @@ class Adaptive(Study):
             charts.append(Chart(f"rows that turn: {drift}", "batch", "seconds", series, log_y=False))
         return "\n\n".join(texts), figures, charts
 
-    def _drifted(self, drift: str, progress: StudyProgress) -> Measured:
+    def _drifted(self, drift: str, progress: StudyProgress) -> MeasuredDrift:
         """What each session took of a drift; answers are compared with DuckDB's half way and at the end."""
         parts = turned(drift, self.batches)
         starts = phases(parts)
@@ -161,7 +161,7 @@ class Adaptive(Study):
                         checked += check_digests(
                             f"{drift}, {name}", {_QUERY: runs.run_digest(session.query(_QUERY))}, expected
                         )
-        return Measured(starts, taken, checked)
+        return MeasuredDrift(starts, taken, checked)
 
 
 def turned(drift: str, batches: int) -> list[float]:
@@ -213,7 +213,7 @@ def _turns(part: float) -> bool:
     return part >= 1 / 2
 
 
-def _text(drift: str, measured: Measured) -> str:
+def _text(drift: str, measured: MeasuredDrift) -> str:
     columns = ["planned", "settled in each phase, s", "all batches, s", "between, s", "other network after batch"]
     lines: list[list[object]] = []
     for name, taken in measured.taken.items():
