@@ -26,6 +26,9 @@ class Limits:
         bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
+        rows_hydrated_in_process, bytes_hydrated_in_process, milliseconds_hydrated_in_process: the same for a step over
+            all rows so far, once for a new operator: the driver takes a second for it, and so does Spark before its
+            plans are compiled and its workers have started.
         bytes_indexed_in_process: of the indexes of small segments at most, in the memory of the driver, and in that of
             each Python worker.
         pairs_compared_by_index: pairs without a key that Spark tests are made by a plan that is kept; of more, a join
@@ -76,6 +79,9 @@ class Limits:
     rows_stepped_in_process: int = 20_000
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 500
+    rows_hydrated_in_process: int = 2_000_000
+    bytes_hydrated_in_process: int = 512_000_000
+    milliseconds_hydrated_in_process: int = 5_000
     bytes_indexed_in_process: int = 64_000_000
     pairs_compared_by_index: int = 50_000
     pairs_tested_by_index: int = 20_000_000

@@ -37,12 +37,12 @@ def oracle(spark: SparkSession) -> Iterator[Oracle]:
 
 
 @pytest.fixture(params=["steps here", "jobs of Spark"])
-def broken(request: pytest.FixtureRequest, oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> type[Any]:
-    """Whose method ``run`` is to fail."""
+def broken(request: pytest.FixtureRequest, oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> tuple[type[Any], str]:
+    """The class and the name of the method that is to fail."""
     here = request.param == "steps here"
-    limits = Limits() if here else Limits(rows_stepped_in_process=-1)
+    limits = Limits() if here else Limits(rows_stepped_in_process=-1, rows_hydrated_in_process=-1)
     monkeypatch.setattr(oracle.session.parts.jobs, "limits", limits)
-    return Runner if here else SparkJobs
+    return (Runner, "run_here") if here else (SparkJobs, "run")
 
 
 def failing(original: Callable[..., Any], after: int) -> Callable[..., Any]:
@@ -60,11 +60,13 @@ def failing(original: Callable[..., Any], after: int) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("after", [0, 1])  # a batch has one job for each depth of the network below the streams
-def test_a_failing_operator(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, after: int, broken: type[Any]) -> None:
+def test_a_failing_operator(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch, after: int, broken: tuple[type[Any], str]
+) -> None:
     session = oracle.session
     before = (session.batch, {name: s.position for name, s in session.streams.items()}, session.reports[:])
     with monkeypatch.context() as patch:
-        patch.setattr(broken, "run", failing(broken.run, after))
+        patch.setattr(*broken, failing(getattr(*broken), after))
         with pytest.raises(EngineError, match="a worker was lost"):
             session.run(1)
     assert (session.batch, {name: s.position for name, s in session.streams.items()}, session.reports) == before
@@ -84,11 +86,13 @@ def test_failing_to_keep_the_rows(oracle: Oracle, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("after", [0, 1])
-def test_a_failing_registration(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, after: int, broken: type[Any]) -> None:
+def test_a_failing_registration(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch, after: int, broken: tuple[type[Any], str]
+) -> None:
     session = oracle.session
     before = (list(session.queries), list(session.views), session.network.to_text())
     with monkeypatch.context() as patch:
-        patch.setattr(broken, "run", failing(broken.run, after))
+        patch.setattr(*broken, failing(getattr(*broken), after))
         with pytest.raises(EngineError, match="a worker was lost"):
             session.register_many(
                 {"new": ALL["join_counted"].sql, "lowest": "SELECT g, MIN(x) AS lo FROM t GROUP BY g"}
@@ -105,7 +109,7 @@ def test_a_failing_registration_keeps_what_the_old_tree_needs(oracle: Oracle, mo
     lowest = "SELECT g, MIN(x) AS lo FROM t GROUP BY g"
     oracle.session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", name="counted")
     with monkeypatch.context() as patch:
-        patch.setattr(Runner, "run", failing(Runner.run, 1))
+        patch.setattr(Runner, "run_here", failing(Runner.run_here, 1))
         with pytest.raises(EngineError, match="a worker was lost"):
             oracle.session.register_many({"lo": lowest, "n": f"SELECT COUNT(*) AS n FROM ({lowest}) v WHERE lo > 0"})
     # Reading would not tell: who has a file open goes on reading it when it is gone.

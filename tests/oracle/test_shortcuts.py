@@ -24,6 +24,7 @@ CHOICES = (
     "values_evaluated_in_process", "pairs_compared_by_index", "rows_filtered_in_process", "rows_found_in_process",
     "pairs_found_per_changed_row", "rows_scanned_in_process", "pairs_tested_by_index", "rows_stepped_in_process",
     "rows_merged_in_process", "rows_per_task", "rows_broadcast", "rows_grouped_together",
+    "rows_hydrated_in_process",
 )  # fmt: skip
 """Limits of numbers of rows or pairs: up to it one way, beyond it another."""
 MERGED_SOON = {"runs_per_merge": 2, "runs_merged_later": 1}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
-from workbench.engine.operators.evaluate import evaluate, run_prepared
+from workbench.engine.operators.evaluate import evaluate, hydrated
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
@@ -154,8 +154,9 @@ class Hydration:
         """All rows of a tree, and all of its state, as changes of nothing."""
         if isinstance(plan, SourcePlan):
             arrived = self.state.arrived[plan.stream]
-            change = source_change(self.runner, plan, arrived.layout, arrived.segments, self.batch)
-            return run_prepared(self.runner, {plan.name: change})[plan.name]
+            here = self.runner.is_small(arrived.rows, arrived.segments, hydrating=True)
+            change = partial(source_change, self.runner, plan, arrived.layout, arrived.segments, self.batch)
+            return hydrated(self.runner, plan, here, change)
         parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
         return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now))
 

@@ -42,6 +42,7 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
                 pairs_compared_by_index=0,
                 pairs_tested_by_index=0,
                 rows_filtered_in_process=0,
+                rows_hydrated_in_process=0,
                 rows_broadcast=0,
                 rows_merged_in_process=0,
                 rows_per_task=0,
@@ -50,6 +51,7 @@ CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
             Limits(
                 pairs_found_per_changed_row=1_000_000,
                 rows_filtered_in_process=35,
+                rows_hydrated_in_process=25,
                 rows_broadcast=12,
                 rows_merged_in_process=30,
                 rows_per_task=20,
@@ -76,7 +78,7 @@ def test_the_large_way(spark: SparkSession, limits: Limits) -> None:
 
 def test_few_rows_with_many_pairs_are_hydrated_by_several_tasks(spark: SparkSession) -> None:
     both = "SELECT a.n, b.n AS other FROM {0} a JOIN {0} b ON a.g = b.g"
-    with Session(spark=spark, limits=Limits(rows_per_task=300)) as session:
+    with Session(spark=spark, limits=Limits(rows_per_task=300, rows_hydrated_in_process=300)) as session:
         for name, groups in (("Many", 2), ("Few", 100)):
             session.add_stream(name, pa.table({"g": [n % groups for n in range(100)], "n": list(range(100))}), 100, 10)
             query = session.register(both.format(name), name=f"of{name}")

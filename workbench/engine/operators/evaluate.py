@@ -6,7 +6,7 @@ by key or by time wherever there is one. Hydration is the same step with all row
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -17,14 +17,46 @@ from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.union_all import union_job
 from workbench.engine.operators.window import window_job
-from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, JoinPlan, SourcePlan, UnionPlan, WindowPlan
+from workbench.engine.physical.plans import (
+    AggregatePlan,
+    AnalyticPlan,
+    JoinPlan,
+    SourcePlan,
+    TreePlan,
+    UnionPlan,
+    WindowPlan,
+)
 from workbench.engine.storage.relation import Delta
 
 
 def evaluate(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
-    """The change of a tree's rows, and of its root's state, by a job of its own."""
-    name = operator.plan.name
-    return run_prepared(runner, {name: prepare(runner, operator)})[name]
+    """All rows of a tree that is hydrated, and of its root's state."""
+    return hydrated(
+        runner,
+        operator.plan,
+        runner.is_small(operator.stored_changes, operator.changed_segments, hydrating=True),
+        lambda here: _prepared(runner, replace(operator, hydrated_here=here)),
+    )
+
+
+def hydrated(runner: Runner, plan: TreePlan, small: bool, prepared: Callable[[bool], Prepared]) -> tuple[Delta, Delta]:
+    """All rows of a tree, and of its root's state: by this process, or of many rows by a job of Spark.
+
+    Args:
+        runner: runs it.
+        plan: the tree's.
+        small: whether this process is to do it (``Runner.is_small``); it may find that Spark must.
+        prepared: gives the operator, for this process or for Spark.
+    """
+    operator = prepared(small)
+    if operator.job is None:
+        return operator.deltas(None)
+    if small:
+        delta = runner.run_here(plan.name, operator.job, runner.limits.milliseconds_hydrated_in_process)
+        if delta is not None:
+            return operator.deltas(delta)
+        operator = prepared(False)
+    return run_prepared(runner, {plan.name: operator})[plan.name]
 
 
 def prepare(runner: Runner, operator: OperatorInput) -> Prepared:

@@ -81,7 +81,8 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         if compared > (limits.pairs_compared_by_index if pairs.tests is None else limits.pairs_tested_by_index):
             return None
     job_input = runner.set_input(plan, operator.batch, operator.segments)
-    tasks, many = tasks_for(operator.changed_rows, runner.jobs), operator.changed_rows > runner.limits.rows_per_task
+    tasks = runner.tasks(operator.changed_rows, operator.hydrated_here)
+    many = operator.changed_rows > runner.limits.rows_per_task
     # Pairs that Spark need not see are made by their keys as fast, however many they are; by a bound alone they may be
     # as many as there are.
     unkeyed = any(not path.keys for path in pairs.paths)
@@ -97,7 +98,7 @@ def _by_index(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | 
         count = pairs.count_here(job_input.read())
         if in_batch:
             _refuse_pairs(runner, plan, count)
-        tasks = tasks_for(count, runner.jobs)
+        tasks = runner.tasks(count, operator.hydrated_here)
 
     def make() -> Job:
         if pairs.tests is not None:

@@ -105,6 +105,7 @@ class OperatorInput:
         time_before: those before it; ``None`` while the tree is hydrated, from all rows of its parents.
         relation: the tree's rows before the batch; ``None`` while it is hydrated.
         state: the state of its root before the batch, where it has one.
+        hydrated_here: whether this process is to hydrate it (``Runner.is_small``).
     """
 
     plan: TreePlan
@@ -114,6 +115,7 @@ class OperatorInput:
     time_before: EventTimeVector | None = None
     relation: Relation | None = None
     state: Relation | None = None
+    hydrated_here: bool = False
 
     @property
     def changed_rows(self) -> int:

@@ -32,7 +32,7 @@ from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.job_input import INPUT_SUFFIX, InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import mask
-from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share, shares
 from workbench.files.writing import make_folder
 from workbench.limits import Limits
@@ -208,17 +208,23 @@ class Runner:
         computed = plan.computed_here
         return FilterAndWrite(plan.name, grouped, kept, str(folder), job_input, computed, cancels, learnt, self.limits)
 
-    def is_small(self, rows: int, change: Iterable[Segment]) -> bool:
+    def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False) -> bool:
         """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.
 
         Args:
             rows: how many there are.
             change: the segments that have them.
+            hydrating: whether they are all rows so far.
         """
-        limits = self.limits
-        if rows > limits.rows_stepped_in_process:
-            return False
-        return sum(os.stat(segment.path).st_size for segment in change) <= limits.bytes_stepped_in_process
+        most, most_bytes = self.limits.rows_stepped_in_process, self.limits.bytes_stepped_in_process
+        if hydrating:
+            most, most_bytes = self.limits.rows_hydrated_in_process, self.limits.bytes_hydrated_in_process
+        return rows <= most and sum(os.stat(segment.path).st_size for segment in change) <= most_bytes
+
+    def tasks(self, rows: int, hydrated_here: bool) -> int:
+        """Tasks for a job over a number of rows: one where this process is to hydrate them."""
+        here = hydrated_here and rows <= self.limits.rows_hydrated_in_process
+        return 1 if here else tasks_for(rows, self.jobs)
 
     def run(self, jobs: Mapping[str, Job], small: Collection[str] = ()) -> dict[str, Delta]:
         """Run jobs of some trees, by name: steps over few rows in this process, all others as one job of Spark.
@@ -234,7 +240,7 @@ class Runner:
         Returns:
             The changes of the trees.
         """
-        here = {tree: delta for tree in small if (delta := self._run_here(tree, jobs[tree])) is not None}
+        here = {tree: delta for tree in small if (delta := self._stepped_here(tree, jobs[tree])) is not None}
         others = {tree: job for tree, job in jobs.items() if tree not in here}
         if not others:
             return here
@@ -248,7 +254,18 @@ class Runner:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
         return here | deltas
 
-    def _run_here(self, tree: str, job: Job) -> Delta | None:
+    def _stepped_here(self, tree: str, job: Job) -> Delta | None:
+        """The change of a tree in a batch by this process, unless its step took long before."""
+        most = self.limits.milliseconds_stepped_in_process
+        if self._seconds.get(tree, 0.0) * 1000 > most:
+            return None
+        begun = time.thread_time()
+        delta, seconds = self.run_here(tree, job, most), time.thread_time() - begun
+        if delta is not None or seconds * 1000 > most:
+            self._seconds[tree] = seconds
+        return delta
+
+    def run_here(self, tree: str, job: Job, milliseconds: int) -> Delta | None:
         """The change of a tree by this process; ``None`` where Spark is to run the job.
 
         A step that takes long, or more memory than there is, is begun again by Spark's workers: several do more, and
@@ -257,20 +274,16 @@ class Runner:
         Raises:
             StepError: the step is wrong, or a file cannot be read or written.
         """
-        seconds = self.limits.milliseconds_stepped_in_process / 1000
-        if not isinstance(job, StepJob) or job.tasks > 1 or job.calls or self._seconds.get(tree, 0.0) > seconds:
+        if not isinstance(job, StepJob) or job.tasks > 1 or job.calls:
             return None
-        begun = time.thread_time()
         try:
-            return replace(deltas_of(job.run_here(seconds)).get(tree, Delta()), here=True)
+            return replace(deltas_of(job.run_here(milliseconds / 1000)).get(tree, Delta()), here=True)
         except (TakesTooLong, MemoryError, pa.ArrowCapacityError):
             return None
         except Cancelled:
             raise
         except Exception as problem:
             raise StepError(tree) from problem
-        finally:
-            self._seconds[tree] = time.thread_time() - begun
 
 
 def evaluated(plan: TreePlan) -> dict[str, str]:

@@ -19,11 +19,12 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.positions import POSITION, PositionedRows
-from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.segments import Run, read_share, shares
 
 
-def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Run, batch: int) -> Prepared:
+def source_change(
+    runner: Runner, plan: SourcePlan, layout: Layout, arriving: Run, batch: int, here: bool = False
+) -> Prepared:
     """The change of a source's tree by rows that arrive.
 
     Args:
@@ -32,12 +33,13 @@ def source_change(runner: Runner, plan: SourcePlan, layout: Layout, arriving: Ru
         layout: how the rows of the stream are stored.
         arriving: their segments; all that ever arrived when the tree is hydrated.
         batch: the number of the batch.
+        here: whether this process is to hydrate the tree (``Runner.is_small``).
     """
     number = sum(segment.rows for segment in arriving)
-    if needs_no_job(plan) and number <= runner.limits.rows_filtered_in_process:
+    if needs_no_job(plan) and (here or number <= runner.limits.rows_filtered_in_process):
         (share,) = shares(arriving, 1)
         return Prepared(None, runner.write_here(read_share(share, layout.arrow, runner.limits), plan))
-    tasks = tasks_for(number, runner.jobs)
+    tasks = runner.tasks(number, here)
     rows = PositionedRows(runner.set_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
     job = runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows))
     return Prepared(job, small=runner.is_small(number, arriving))

@@ -25,7 +25,6 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
-from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import read_share, shares
 from workbench.network.nodes import Columns, NodeId, SetOperation
@@ -35,7 +34,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
     """The job of the change of a UNION ALL's rows; ``None`` where nothing changes."""
     if not operator.changed_rows:
         return None
-    union, tasks = plan.union, tasks_for(operator.changed_rows, runner.jobs)
+    union, tasks = plan.union, runner.tasks(operator.changed_rows, operator.hydrated_here)
     job_input = runner.set_input(plan, operator.batch, operator.segments)
     scans = {}
     for branches in branches_by_parent(union):

@@ -6,6 +6,8 @@ It coerces arguments, finds the type and folds constants. An expression has no o
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
@@ -43,12 +45,30 @@ def call(name: str, *arguments: Expression) -> Expression:
         called = name.removesuffix("_of_bytes").removesuffix("_of_text")
         raise TypeClash(f"{called} takes {needed} argument{plural}, not {len(arguments)}")
     coerced, type_ = function.rule(arguments)
-    result = Call(name, coerced, type_)
-    if not all(isinstance(a, Constant) for a in coerced):
-        return result
-    if function.strict and any(coercion.is_null(a) for a in coerced):
-        return Constant(None, type_)
-    return fold(result) or result
+    return _value(Call(name, coerced, type_))
+
+
+def fold_calls(expression: Expression) -> Expression:
+    """An expression in which columns have become constants: its calls on constants as values where these are certain.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> nothing = Call("*", (Constant(2, INTEGER), Call("neg", (Constant(None, INTEGER),), INTEGER)), INTEGER)
+        >>> fold_calls(nothing).value is None
+        True
+    """
+    if not isinstance(expression, Call):
+        return expression
+    return _value(replace(expression, arguments=tuple(map(fold_calls, expression.arguments))))
+
+
+def _value(called: Call) -> Expression:
+    """A call of a function, or its value where it is one of constants and certain."""
+    if not called.arguments or not all(isinstance(a, Constant) for a in called.arguments):
+        return called
+    if is_strict(called.function) and any(map(coercion.is_null, called.arguments)):
+        return Constant(None, called.type)
+    return fold(called) or called
 
 
 def cast(expression: Expression, type_: DataType) -> Expression:

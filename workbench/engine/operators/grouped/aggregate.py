@@ -37,7 +37,6 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import GROUPING_SET, Layout
-from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run
 
@@ -49,7 +48,7 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
     starting = hydrating and not plan.grouped.groups
     if not operator.changed_rows and not starting:
         return Prepared(None)
-    aggregate = _Aggregate(runner, operator, plan, tasks_for(operator.stored_changes, runner.jobs))
+    aggregate = _Aggregate(runner, operator, plan, runner.tasks(operator.stored_changes, operator.hydrated_here))
     anew = plan.grouped.anew
     return Prepared(aggregate.updates_state() if anew is None else aggregate.computes_anew(anew))
 

@@ -19,7 +19,6 @@ from sqlglot import exp
 from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
-    Call,
     Column,
     Constant,
     Expression,
@@ -39,7 +38,7 @@ from workbench.sql.binder.joins.trees import (
     with_results_over,
 )
 from workbench.sql.binder.scope import Scope
-from workbench.sql.functions.calls import FUNCTIONS, call
+from workbench.sql.functions.calls import call, fold_calls
 from workbench.sql.logical import (
     Analyzed,
     Block,
@@ -378,16 +377,4 @@ def over_nothing(expression: Expression, block: Block) -> Expression:
     def of(column: Column) -> Expression:
         return column if column.level else Constant(0 if column.name in counts else None, column.type)
 
-    return _folded(map_columns(expression, of))
-
-
-def _folded(expression: Expression) -> Expression:
-    """An expression of constants as its value, where that is certain."""
-    if not isinstance(expression, Call) or not expression.arguments:
-        return expression
-    arguments = tuple(map(_folded, expression.arguments))
-    if expression.function in FUNCTIONS and expression.function != "cast":
-        folded = call(expression.function, *arguments)
-        if folded.type == expression.type:
-            return folded
-    return replace(expression, arguments=arguments)
+    return fold_calls(map_columns(expression, of))
