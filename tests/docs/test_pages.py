@@ -180,3 +180,10 @@ def test_pictures_can_be_drawn() -> None:
 
 def test_examples_of_the_generator_hold() -> None:
     assert doctest.testmod(site_pages()).failed == 0
+
+
+def test_what_makes_tests_run_more_is_said() -> None:
+    page = (DOCS / "design" / "tests.md").read_text(encoding="utf-8")
+    read = re.compile(r"""environ(?:\.get\(|\[)"(ARGUS_\w+)""")
+    named = {name for path in (ROOT / "tests").rglob("*.py") for name in read.findall(path.read_text(encoding="utf-8"))}
+    assert len(named) > 10 and {name for name in named if f"`{name}" not in page} == set()

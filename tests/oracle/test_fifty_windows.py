@@ -1,18 +1,18 @@
 """Fifty windowed queries on one stream, against DuckDB over the window of each prefix.
 
 Windows slide, hop, stand still, begin before the first row and end after the last, and are empty; times are late, equal
-and NULL. ``ARGUS_WINDOWS=50`` runs all of them, over more batches; otherwise some of each kind are run.
+and NULL. ``ARGUS_LONG=all`` runs all of them, over more batches; otherwise some of each kind are run.
 """
 
 from __future__ import annotations
 
-import os
 import re
 
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from oracle.test_windows import asked, events
 
-ALL = os.environ.get("ARGUS_WINDOWS", "") == "50"
+ALL = LONG
 HISTORY, BATCH, BATCHES = 40, 15, 6 if ALL else 3
 F = events(HISTORY + 10 * BATCH, 11)
 START = max(d for d in F.slice(0, HISTORY)["d"].to_pylist() if d is not None)

@@ -2,14 +2,13 @@
 
 Each query comes one at a time, so that joins are weakened, aggregates rerouted and selections taken apart while others
 run; some are dropped in the middle. What each option does to the network is tested without Spark (``tests/sharing``),
-so here only those run by themselves that give the engine other work; ``ARGUS_OPTIONS=all`` runs all.
+so here only those run by themselves that give the engine other work; ``ARGUS_LONG=all`` runs all.
 """
 
 from __future__ import annotations
 
-import os
-
 import pytest
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
@@ -76,7 +75,7 @@ CONFIGURATIONS = {
     "default": Options(),
     "unshared": Options(sharing=False),
 }
-if os.environ.get("ARGUS_OPTIONS") == "all":
+if LONG:
     CONFIGURATIONS |= {
         "recomputed": Options(
             incremental_aggregates=False, vertical_expansion=False, join_order=False, restructure=False

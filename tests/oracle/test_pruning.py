@@ -1,6 +1,6 @@
 """Rows that are past are freed without a trace: every answer is that of DuckDB, which has them all.
 
-Past rows go at once here, and not when half of a segment is past. Times come late, equal and NULL. ``ARGUS_WINDOWS=50``
+Past rows go at once here, and not when half of a segment is past. Times come late, equal and NULL. ``ARGUS_LONG=all``
 runs more queries.
 """
 

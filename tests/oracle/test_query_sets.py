@@ -1,7 +1,7 @@
 """The thesis's query sets over the samples, many queries together, against DuckDB (T10.1.3).
 
 Here a few of every variant run under the default options. ``ARGUS_SET_QUERIES=100`` takes a hundred of each set, and
-``ARGUS_SET_OPTIONS=all`` every configuration of the network-size experiment: an hour on two cores.
+``ARGUS_LONG=all`` every configuration of the network-size experiment: an hour on two cores.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
@@ -24,7 +25,7 @@ MANY = int(os.environ.get("ARGUS_SET_QUERIES", "0"))
 QUERIES = {"fed-manual": MANY or 16, "med": MANY or 8, "aggregate-fed": MANY or 12, "aggregate-med": MANY or 6}
 if MANY:
     QUERIES |= {"fed-uniform": MANY, "fed-normal": MANY, "fed-gaussian": MANY}
-OPTIONS = CONFIGURATIONS if os.environ.get("ARGUS_SET_OPTIONS") == "all" else {"Restructuring": Options()}
+OPTIONS = CONFIGURATIONS if LONG else {"Restructuring": Options()}
 
 
 @pytest.mark.timeout(3600 if MANY else 300)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pyarrow as pa
 import pytest
-from long import some
+from long import LONG, some
 from oracle.class_queries import ALL
 from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
@@ -30,7 +28,7 @@ SOME = [
     "set_union_all",
     "set_except_all",
 ]
-CASES = list(ALL) if os.environ.get("ARGUS_SHORTCUTS") == "all" else SOME
+CASES = list(ALL) if LONG else SOME
 
 
 @pytest.mark.parametrize(

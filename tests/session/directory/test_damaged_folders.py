@@ -1,13 +1,12 @@
 """Every kind of file of a session's folder, damaged in every way: opening removes nothing, and names what is damaged.
 
 The folders are made once: one as a session leaves it that was closed, and one as a killed process leaves it, with its
-last commits in SQLite's log alone. Each case works on a copy. ``ARGUS_DAMAGE=all`` takes all files of a kind, not only
+last commits in SQLite's log alone. Each case works on a copy. ``ARGUS_LONG=all`` takes all files of a kind, not only
 the largest or first.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from collections import Counter
@@ -18,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from long import LONG
 from pyspark.sql import SparkSession
 
 from workbench import Session
@@ -28,7 +28,7 @@ INDEXES_IN_FILES = Limits(rows_indexed_in_memory=0)
 """Else so few rows have no file for their index."""
 
 BATCHES = 2
-EVERY_FILE = os.environ.get("ARGUS_DAMAGE") == "all"
+EVERY_FILE = LONG
 BY_SQLITE = {"catalog.sqlite-wal", "catalog.sqlite-shm", "writer.lock", "readers.lock", "session.json"}
 """Files that opening may write: SQLite's own, locks, and the mark, each of which is made anew."""
 
