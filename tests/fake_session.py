@@ -153,6 +153,7 @@ class FakeSession(SessionViews):
     functions: dict[str, UserFunction | UserAggregate] = field(default_factory=dict)
     sources: dict[str, Any] = field(default_factory=dict)
     sinks: dict[str, object] = field(default_factory=dict)
+    ports: list[Any] = field(default_factory=list)
     options: Options = field(default_factory=Options)
 
     @cached_property
@@ -220,6 +221,17 @@ class FakeSession(SessionViews):
 
     def drop_sink(self, name: str) -> None:
         del self.sinks[name]
+
+    @property
+    def served(self) -> tuple[Any, ...]:
+        return tuple(self.ports)
+
+    def serve(self, port: int = 0, host: str = "", token: str | None = None, flight: int | None = None) -> Any:
+        url = None if flight is None else f"grpc://127.0.0.1:{flight or 2}"
+        served = SimpleNamespace(url=f"http://127.0.0.1:{port or 1}/queries", flight_url=url)
+        served.close = lambda: self.ports.remove(served)
+        self.ports.append(served)
+        return served
 
     def drop_stream(self, name: str) -> None:
         del self.streams[name]

@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.stored_values import as_python, as_shown, has_in_python
+from workbench.arrow.types import to_arrow
+from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.types import INSTANT, DataType
 from workbench.sql.algebra.zones import UTC
 
@@ -28,6 +30,19 @@ def as_shown_table(rows: pa.Table, types: Sequence[DataType], timezone: str = UT
     zoned = pa.timestamp("us", timezone)
     columns = [c.cast(zoned) if type_ == INSTANT else c for c, type_ in zip(columns, types, strict=True)]
     return pa.Table.from_arrays(columns, names=rows.column_names)
+
+
+def shown_schema(columns: Sequence[tuple[str, DataType]], timezone: str = UTC) -> pa.Schema:
+    """The schema that ``as_shown_table`` gives rows of some columns.
+
+    Example:
+        >>> from workbench.sql.algebra.types import BINARY
+        >>> shown_schema([("b", BINARY)]).types
+        [DataType(binary)]
+    """
+    types = [type_ for _, type_ in columns]
+    empty = [pa.array([], to_arrow(type_)) for type_ in types]
+    return as_shown_table(pa.Table.from_arrays(empty, unique_names([n for n, _ in columns])), types, timezone).schema
 
 
 def frame_of(rows: pa.Table) -> pd.DataFrame:

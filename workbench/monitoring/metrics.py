@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry, generate_latest, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from workbench.monitoring.listening import LOOPBACK, Endpoint, listen
 from workbench.session.query import Query
 from workbench.session.session import Session
 from workbench.session.state import ACTIVE
+from workbench.web.listening import LOOPBACK, Endpoint, listen
 
 Family = CounterMetricFamily | GaugeMetricFamily
 

@@ -28,9 +28,11 @@ from workbench.session.live.suspension import Suspension
 from workbench.session.query import QueryHandles
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.source import answer_source
+from workbench.session.subscriptions.events import Subscriptions
 from workbench.session.transitions import Runtime
 from workbench.session.verification.verifier import Verifier
 from workbench.sharing.planner import Planner
+from workbench.streams.live.reader import Offsets
 
 AnySpark = SparkSession | InProcess
 """Runners that a session may be given for its jobs."""
@@ -82,17 +84,28 @@ class Parts:
         self.verifier = Verifier(self.answers, self.functions, directory.state)
         self.gate = Gate(lambda: self.planner.catalog.identity)
         self.live = LiveSources(self.gate)
+        self.live.log_now = self._log_sent_rows
         self.integrity = IntegrityChecks(self.store, self.opening)
         self.suspension = Suspension(self.store, self.runtime, self.failures)
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
         self.queries = QueryHandles(self.store, self.answers)
         source_of = partial(answer_source, self.store, self.queries)
         self.sinks = Sinks(directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate)
-        self.store.on_commit = self.sinks.notify
+        self.subscriptions = Subscriptions(self.store, self.queries)
+        self.store.on_commit = self._committed
+
+    def _committed(self) -> None:
+        self.sinks.notify()
+        self.subscriptions.notify()
+
+    def _log_sent_rows(self, stream: str, waiting: int) -> tuple[Offsets, int]:
+        with self.store.exclusively():
+            return self.live.take_in_sent(self.store.state.stream(stream), waiting)
 
     def close(self) -> None:
         """End all of them."""
         self.sinks.close()
+        self.subscriptions.close()
         self.integrity.close()
         with self.store.exclusively():
             for stream in self.store.last.streams.values() if self.directory.temporary else ():

@@ -168,11 +168,19 @@ class Query:
             >>> session.query("last_days").result(at="2002-11-20")  # doctest: +SKIP
             >>> session.query("last_days").result(batch=3)  # doctest: +SKIP
         """
-        doing = f"read the result of {self.name}"
-        zone = self.timezone
-        return self._read(
-            doing, lambda answers: to_pandas(fetch_results([answers])[0], answers.plan, zone), at, batch=batch
-        )
+        return frame_of(self.arrow_result(at, batch=batch))
+
+    def arrow_result(self, at: object | None = None, *, batch: int | None = None) -> pa.Table:
+        """``result`` as Arrow, in which NaN of a DOUBLE is not NULL.
+
+        Raises:
+            QueryError, EngineError: as ``result``.
+        """
+
+        def read(answers: Answers) -> pa.Table:
+            return to_shown_table(fetch_results([answers])[0], answers.plan, self.timezone)
+
+        return self._read(f"read the result of {self.name}", read, at, batch=batch)
 
     def diff(self, first: int, last: int | None = None) -> pd.DataFrame:
         """What the answer has more after one batch than after another: column ``weight``, then the query's.
@@ -190,9 +198,9 @@ class Query:
         Example:
             >>> session.query("big").diff(3, 5)  # doctest: +SKIP
         """
-        doing = f"compare answers of {self.name}"
 
         def fetched(batch: int | None) -> tuple[pa.Table, QueryPlan]:
+            doing = f"compare answers of {self.name}"
             return self._read(doing, lambda answers: (fetch_results([answers])[0], answers.plan), batch=batch)
 
         (before, plan), (after, _) = fetched(first), fetched(last)
@@ -296,7 +304,6 @@ class Query:
         writer = WRITERS.get(path.suffix.lower())
         if writer is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
-
         doing = f"save the result of {self.name}"
         # A function that raised is known when the answers are let go of: the file is whole only then.
         with translate_errors(doing), whole_file(path) as part:
@@ -307,15 +314,11 @@ class Query:
             return self._read(doing, saved)
 
     def count(self, *, at: object | None = None, batch: int | None = None, where: str | None = None) -> int:
-        """Number of rows of the answer, without fetching them.
-
-        Args:
-            at, batch: of an answer of the past, as in ``result``.
-            where: only of those that satisfy a condition, as in ``head``.
-        """
+        """Number of rows of the answer, without fetching them; the arguments are those of ``head``."""
         refinement = self._refinement(where)
-        doing = f"count the rows of {self.name}"
-        return self._read(doing, lambda answers: fetch_count(answers, refinement), at, batch=batch)
+        return self._read(
+            f"count the rows of {self.name}", lambda answers: fetch_count(answers, refinement), at, batch=batch
+        )
 
     def batch_before(self, since: Since) -> int | None:
         """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
@@ -419,9 +422,9 @@ class Query:
         after: int | None = None,
         batch: int | None = None,
     ) -> R:
-        if at is not None and batch is not None:
-            both = f"{self.name} cannot be asked at an instant and after a batch"
-            raise QueryError(both, hint="leave one of them out")
+        if None not in (at, batch):
+            message = f"{self.name} cannot be asked at an instant and after a batch"
+            raise QueryError(message, hint="leave one of them out")
         return self._reader.read(self._registered, doing, read, at, after, batch)
 
 

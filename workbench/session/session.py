@@ -173,7 +173,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             parts.verifier,
             dialect,
         )
-        SessionSinks.__init__(self, store, parts.sinks)
+        SessionSinks.__init__(self, store, parts.sinks, parts.subscriptions)
         SessionBatches.__init__(self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity)
 
     def save(self, path: str | Path) -> Path:

@@ -208,3 +208,17 @@ def test_what_was_watched_is_watched_again_after_the_session_is_opened(tmp_path:
     assert all(f"batch {batch}:" in told["all_rows"] for batch in (2, 3, 4, 5))
     assert [f"batch {batch}:" in told["all_rows where n > 5"] for batch in (2, 3, 4, 5)] == [True, False, True, True]
     context.close()
+
+
+def test_answers_are_served_until_they_are_stopped(run: Any, session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSWERS_TOKEN", "0123456789abcdef")
+    run("%%argus big\nSELECT big")
+    assert "no query small" in str(run("%argus subscribe small").error)
+    first = "\n".join(run("%argus subscribe big").texts)
+    assert "http://127.0.0.1:1/queries" in first and "curl -N 'http://127.0.0.1:1/queries/big/changes'" in first
+    assert "\n".join(run("%argus subscribe").texts) == first.replace("/big/", "/QUERY/")
+    more = "\n".join(run("%argus subscribe big --flight 0 --token-from ANSWERS_TOKEN").texts)
+    assert "with the token" in more and "grpc://127.0.0.1:2" in more and "0123456789abcdef" not in more
+    assert "no variable" in str(run("%argus subscribe big --token-from NOTHING").error)
+    assert run("%argus subscribe --stop").error is None and session.served == ()
+    assert "nothing is served" in str(run("%argus subscribe --stop").error)

@@ -61,7 +61,15 @@ SQL = f"x` , reflect('java.lang.System', 'getenv', '{CANARY}') AS `y"
 
 
 ACTS = {
-    *("socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen", "os.system", "pickle.find_class"),
+    *(
+        "socket.connect",
+        "socket.bind",
+        "socket.getaddrinfo",
+        "socket.sendto",
+        "subprocess.Popen",
+        "os.system",
+        "pickle.find_class",
+    ),
     *("ctypes.dlopen", "os.exec", "os.posix_spawn", "os.fork"),
 }
 """Events of Python's audit that nothing in a folder may bring about."""
@@ -153,6 +161,8 @@ def hostile(watch: Watch) -> Mapping[str, object]:
         "a variable": f"{kafka}{sasl}&sasl.password=${CANARY}",
         "a variable, posted": f"http://a:${CANARY}@127.0.0.1:{port}/?token=${CANARY}",
         "a socket": f"socket://127.0.0.1:{port}",
+        "a port": "listen://127.0.0.1:0/rows",
+        "a document": f"poll+http://127.0.0.1:{port}/rows.json?every=1s",
         "a database": f"postgresql://127.0.0.1:{port}/db?passfile={outside}/secret.json",
         "a file": f"{outside}/secret.jsonl",
         "a way out": f"{os.path.relpath(outside, '/')}/secret.jsonl",

@@ -89,6 +89,7 @@ COMMANDS: dict[str, Command] = {
             show.catalog,
             watch.notify,
             sinks.sink,
+            watch.subscribe,
             watch.metrics,
             experiment.experiment,
         ),

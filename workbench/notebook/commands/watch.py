@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from sqlglot import exp
 
 from workbench.errors import WorkbenchError
-from workbench.monitoring.listening import LOOPBACK
 from workbench.monitoring.metrics import serve_metrics
 from workbench.notebook.command_line import MagicError, argument, command, sentence
 from workbench.notebook.context import NotebookContext
@@ -19,6 +20,7 @@ from workbench.session.state import EAGER
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import identifying_columns
+from workbench.web.listening import LOOPBACK
 
 if TYPE_CHECKING:
     from workbench.session.query import Query
@@ -28,11 +30,17 @@ _NOTIFY, _ALERT = "notify", "alert"
 """The names of sinks that say changes below a cell begin so; that of the query follows."""
 
 
-@command(
-    "metrics",
+_WITH_TOKEN = ", for requests with the token"
+_LISTENING = (
     argument("--port", type=int, default=0, metavar="N", help="where to listen (default: at a port that is free)"),
     argument("--host", default=LOOPBACK, metavar="ADDRESS", help="which interface (default: for this machine alone)"),
     argument("--token-from", metavar="NAME", help="the variable of the environment that has the token it then needs"),
+)
+
+
+@command(
+    "metrics",
+    *_LISTENING,
     examples=(
         "%argus metrics",
         "%argus metrics --port 9095",
@@ -49,14 +57,67 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
         MagicError: the environment has no such variable.
         SessionError: there is no token for an interface that others reach.
     """
-    name = arguments.token_from
+    token = _token_from(arguments.token_from)
+    endpoint = serve_metrics(context.session, arguments.port, arguments.host, token)
+    show(f"metrics at {endpoint.url}" + _WITH_TOKEN * (token is not None))
+
+
+@command(
+    "subscribe",
+    argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
+    *_LISTENING,
+    argument("--flight", type=int, metavar="N", help="a port for Arrow Flight, too; 0 takes one that is free"),
+    argument("--stop", action="store_true", help="serve no more"),
+    examples=(
+        "%argus subscribe big_transfers",
+        "%argus subscribe big_transfers --port 8090 --flight 8091",
+        "%argus subscribe --host 0.0.0.0 --token-from ANSWERS_TOKEN",
+        "%argus subscribe --stop",
+    ),
+)
+def subscribe(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let other programs follow an answer: the answer, then what each batch changes in it, as server-sent events or
+    over Arrow Flight. Only this machine can, unless --host names another interface, where a request needs a token.
+
+    Nothing can be changed there. It ends with the kernel, or with --stop; a second call says where it is.
+
+    Raises:
+        MagicError: the environment has no such variable, or nothing is served that could be stopped.
+        QueryError: there is no such query.
+        SessionError: there is no token for an interface that others reach, or the port is taken.
+    """
+    session = context.session
+    served = session.served
+    if arguments.stop:
+        if not served:
+            raise MagicError("nothing is served", hint="%argus subscribe QUERY serves answers")
+        for port in served:
+            port.close()
+        show("answers are served no more")
+        return
+    name = "QUERY" if arguments.query is None else session.query(arguments.query).name
+    token = _token_from(arguments.token_from)
+    if not served or arguments.port or arguments.flight is not None or token is not None:
+        served = (session.serve(arguments.port, arguments.host, token, arguments.flight),)
+    for port in served:
+        show(f"answers at {port.url}" + _WITH_TOKEN * (token is not None))
+        show(f"  as they change: curl -N '{port.url}/{quote(name)}/changes'")
+        if port.flight_url is not None:
+            ticket = json.dumps({"query": name, "follow": True})
+            show(f"  in Arrow: pyarrow.flight.connect('{port.flight_url}').do_get(pyarrow.flight.Ticket('{ticket}'))")
+
+
+def _token_from(name: str | None) -> str | None:
+    """The token that a variable of the environment has.
+
+    Raises:
+        MagicError: there is no such variable.
+    """
     if name is not None and name not in os.environ:
         raise MagicError(
             f"the environment has no variable {name}", hint="a token in the cell would stay in the notebook"
         )
-    token = None if name is None else os.environ[name]
-    endpoint = serve_metrics(context.session, arguments.port, arguments.host, token)
-    show(f"metrics at {endpoint.url}" + (", for requests with the token" if token else ""))
+    return None if name is None else os.environ[name]
 
 
 @command(

@@ -5,20 +5,22 @@ from __future__ import annotations
 import datetime as dt
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
 from workbench.session.directory.gate import Gate
 from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
-from workbench.streams.live.reader import OffsetMark, Reader, mark_of
+from workbench.streams.live.posted_rows import LISTEN_SCHEME
+from workbench.streams.live.reader import OffsetMark, Offsets, Reader, mark_of
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import log_fetched, of_source, take_in
 from workbench.streams.log import StreamLog
@@ -133,10 +135,14 @@ class LiveSources:
 
     Args:
         gate: what a stored source passes before it is read.
+
+    Attributes:
+        log_now: calls ``take_in_sent`` for a stream, when nothing else is done in the session.
     """
 
     def __init__(self, gate: Gate | None = None) -> None:
         self._gate = gate or Gate()
+        self.log_now: Callable[[str, int], tuple[Offsets, int]] = lambda name, waiting: ({}, 0)
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
         self._earlier: dict[str, str] = {}
@@ -149,6 +155,7 @@ class LiveSources:
         """Let a stream be read by a reader from now on."""
         self.detach(name)
         self._readers[name] = reader
+        reader.begin(partial(self.log_now, name))
 
     def refit(self, log: StreamLog) -> None:
         """Let the source of a stream whose columns have other types now give their values."""
@@ -200,18 +207,30 @@ class LiveSources:
             if most <= 0 or name in self._ended:
                 continue
             before, begun = stream.rows, time.monotonic()
-            try:
-                while self._read(name, stream.log, most) and look is None and (most := stream.lacking) > 0:
-                    pass  # a transaction has more rows than the batch
-            except StreamError as problem:
-                self._failed(name, str(problem))
-            except Exception as problem:  # a source may raise whatever it likes
-                self._failed(name, hide_secrets(f"{type(problem).__name__}: {problem}"))
+            while self._has_read(name, stream.log, most) and look is None and (most := stream.lacking) > 0:
+                pass  # a transaction has more rows than the batch
             if look is not None:
                 self._looks[name] = look.after(stream.rows - before, time.monotonic() - begun)
             self._arrivals_of(name, before).logged(stream.rows)
             logged += stream.rows - before
         return logged
+
+    def take_in_sent(self, stream: Stream, waiting: int) -> tuple[Offsets, int]:
+        """Log what was sent to a source that listens.
+
+        Args:
+            stream: its stream.
+            waiting: nothing is logged where more rows than these wait for a batch.
+
+        Returns:
+            The offsets of what is in the log, and how many rows wait.
+        """
+        tail, before = stream.log.tail, stream.rows
+        assert tail is not None
+        if stream.waiting < waiting:
+            self._has_read(stream.name, stream.log, waiting)
+            self._arrivals_of(stream.name, before).logged(stream.rows)
+        return of_source(tail.offsets), stream.waiting
 
     def status(self, streams: Mapping[str, Stream]) -> dict[str, SourceStatus]:
         """How the live sources are, by the names of their streams."""
@@ -260,13 +279,26 @@ class LiveSources:
                 self._failed(name, str(_not_followed(name, why)))
             elif why := self._gate.why_no_source(name, source, signed):
                 self._failed(name, str(_not_followed(name, why)))
-            elif own is not None and own != signed:
-                tail.replace_offsets({SIGNATURE: own})
+            else:
+                if own is not None and own != signed:
+                    tail.replace_offsets({SIGNATURE: own})
+                if source.startswith(LISTEN_SCHEME):
+                    self._has_read(name, stream.log, 0)
 
     def close(self) -> None:
         """Close all readers."""
         for name in [*self._readers]:
             self.detach(name)
+
+    def _has_read(self, name: str, log: StreamLog, most: int) -> bool:
+        """As ``_read``; what the source says when it cannot be read is remembered."""
+        try:
+            return self._read(name, log, most)
+        except WorkbenchError as problem:
+            self._failed(name, str(problem))
+        except Exception as problem:  # a source may raise whatever it likes
+            self._failed(name, hide_secrets(f"{type(problem).__name__}: {problem}"))
+        return False
 
     def _read(self, name: str, log: StreamLog, most: int) -> bool:
         """Log what a source has by now; whether it has given rows of which more may belong together."""
@@ -315,6 +347,7 @@ class LiveSources:
             if reader is not None:
                 fit_reader(reader, log)
                 self._readers[name] = reader
+                reader.begin(partial(self.log_now, name))
         return self._readers.get(name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -81,8 +81,10 @@ class SessionStreams:
                 DataFrame. Or a live source, of which each batch brings what is there by then: a topic of Kafka
                 (``"kafka://host:port/topic"``), a table that PostgreSQL publishes
                 (``"postgresql://host/database?table=orders&publication=shop"``), a socket of JSON lines
-                (``"socket://host:port"``), a pattern of paths (``"in/*.csv"``), the change data feed of a Delta table,
-                a ``PolledQuery``, an iterator or generator of dicts or tables, or a streaming DataFrame of Spark.
+                (``"socket://host:port"``), rows that programs send by HTTP (``"listen://127.0.0.1:8080/trades"``), a
+                document that is polled (``"poll+https://host/trades.json?every=60s"``), a pattern of paths
+                (``"in/*.csv"``), the change data feed of a Delta table, a ``PolledQuery``, an iterator or generator of
+                dicts or tables, or a streaming DataFrame of Spark.
             history: the first rows, already there as batch 0; none when ``None``, but of a table of PostgreSQL all that
                 it has.
             batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:
@@ -120,9 +122,12 @@ class SessionStreams:
         """
         source = named_source(source, changes, since, registry)
         options = CsvOptions(sep, decimal, header, encoding)
-        with self._adding_log(name) as (change, folder):
+        with ExitStack() as failing, self._adding_log(name) as (change, folder):
             of_rows = columns if changes != Changes.DEBEZIUM else None
             live = open_live(source, None, self._spooled(name, fresh=True), options, of_rows)
+            if live is not None:
+                self._live.attach(name, live)
+                failing.push(lambda kind, *_: None if kind is None else self._live.detach(name))
             corrections = _corrections(live, key, changes, weight)
             if live is not None:
                 asked = {} if corrections is None else corrections.asked
@@ -146,7 +151,6 @@ class SessionStreams:
                 except BaseException:
                     live.forget({})
                     raise
-                self._live.attach(name, live)
                 history = log.rows if live.begins_whole and history is None else history
             stream = replayed(log, history, batch, time, shed)
             change.state = transitions.add_stream(self._runtime, change.state, stream)

@@ -100,7 +100,14 @@ HTTP = AddressKind(
     free=True,
     user_is_secret=True,
 )
+POLL = AddressKind(
+    ("poll+http", "poll+https"),
+    harmless=HTTP.harmless | _words("every rows limit offset page since from to start end order sort symbol"),
+    free=True,
+    user_is_secret=True,
+)
+LISTEN = AddressKind(("listen",), harmless=_words("rate largest waiting"), secret=_words("token"), user=False)
 SOCKET = AddressKind(("socket",), user=False)
 
-KINDS = {scheme: kind for kind in (KAFKA, POSTGRES, HTTP, SOCKET) for scheme in kind.schemes}
+KINDS = {scheme: kind for kind in (KAFKA, POSTGRES, HTTP, POLL, LISTEN, SOCKET) for scheme in kind.schemes}
 """The kinds by their schemes."""

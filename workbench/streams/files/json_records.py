@@ -43,7 +43,7 @@ _NESTED = (Mapping, list, tuple, set, frozenset)
 def as_record(line: bytes) -> JsonRecord | str:
     """The object of a line, or why it has no object."""
     try:
-        record = _DECODER.decode(line.decode("utf-8-sig"))
+        return json_record(_DECODER.decode(line.decode("utf-8-sig")))
     except _Twice as error:
         return f"it has a member twice: {error}"
     except UnicodeDecodeError as error:
@@ -52,9 +52,23 @@ def as_record(line: bytes) -> JsonRecord | str:
         return f"it is no JSON: {error}"
     except RecursionError:
         return _TOO_DEEP
-    if not isinstance(record, dict):
-        return f"it is no JSON object, but {with_article(type(record).__name__)}"
-    return within_depth(record)
+
+
+def json_record(value: object) -> JsonRecord | str:
+    """A value that was read as a record, or why it is none."""
+    if not isinstance(value, dict):
+        return f"it is no JSON object, but {with_article(type(value).__name__)}"
+    return within_depth(value)
+
+
+def json_document(text: str) -> Any:
+    """The value of a whole document, in which numbers keep their digits.
+
+    Raises:
+        ValueError: it is no JSON, or an object has a member twice.
+        RecursionError: it is nested too deep.
+    """
+    return _DECODER.decode(text)
 
 
 class _Twice(ValueError):

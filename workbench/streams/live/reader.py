@@ -8,10 +8,10 @@ before that place, and is not read again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -30,6 +30,10 @@ from workbench.streams.transactions import Transactions
 Offsets = Mapping[str, str]
 """Where a source goes on, by the names of its partitions, files or topics; one without any is ``""``. Other entries
 begin with an ``OffsetMark``."""
+
+
+LogRows = Callable[[int], tuple[Offsets, int]]
+"""Logs what a reader has, unless more rows wait for a batch than are given; returns its offsets, and how many wait."""
 
 
 class OffsetMark(StrEnum):
@@ -166,6 +170,12 @@ class Reader(Protocol):
             Exception: nothing of it can be read now; it is tried again with the next batch.
         """
 
+    def begin(self, log: LogRows) -> None:
+        """Be able to log rows as they come, of a source that sends them by itself; ``log`` may be called in any thread.
+
+        It is called when the stream is there, or is being added.
+        """
+
     def close(self) -> None:
         """Let go of files and connections."""
 
@@ -196,25 +206,29 @@ class BaseReader(ABC):
     def forget(self, offsets: Offsets) -> None:  # noqa: B027 - a reader that remembers nothing needs none
         """Nothing is remembered."""
 
+    def begin(self, log: LogRows) -> None:  # noqa: B027 - most are asked for rows
+        """Nothing comes by itself."""
+
     @abstractmethod
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """See ``Reader``."""
 
 
 class TypedReader(BaseReader):
-    """The base of readers whose values have types of their own, so that none is guessed from texts.
+    """The base of readers whose columns are found out once, with the first rows.
 
     Args:
         schema: the columns.
         description: what it reads, to show.
+        inferred: the types that the values of columns of text suggest.
     """
 
-    inferred: ClassVar[Mapping[str, Guess]] = {}
     gives_records = True
     """Whether its rows are records, of which any value can be read as a text."""
 
-    def __init__(self, schema: pa.Schema, description: str) -> None:
+    def __init__(self, schema: pa.Schema, description: str, inferred: Mapping[str, Guess] | None = None) -> None:
         self._schema, self._description = schema, description
+        self.inferred: Mapping[str, Guess] = inferred or {}
         self.notes: tuple[str, ...] = ()
 
     @property

@@ -16,7 +16,9 @@ from workbench.streams.live.folder import FolderReader, files_of_columns
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.kafka.address import KAFKA_SCHEME, with_registry
 from workbench.streams.live.kafka.reader import TopicReader
+from workbench.streams.live.polled_document import POLL_SCHEMES, DocumentReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
+from workbench.streams.live.posted_rows import FIRST_REQUEST, LISTEN_SCHEME, PostedRows
 from workbench.streams.live.postgres.address import POSTGRES_SCHEMES
 from workbench.streams.live.postgres.reader import TableReader
 from workbench.streams.live.reader import NothingYet, Reader
@@ -28,8 +30,8 @@ _PATTERN = frozenset("*?[")
 
 
 def is_pattern(path: str | Path) -> bool:
-    """Whether a path stands for all files that match it."""
-    return not _PATTERN.isdisjoint(str(path))
+    """Whether a path stands for all files that match it; the options of an address are no pattern."""
+    return not is_url(path) and not _PATTERN.isdisjoint(str(path))
 
 
 def named_source(source: object, changes: str | None, since: int | None, registry: str | None) -> object:
@@ -57,9 +59,10 @@ def open_live(
     """The reader of a live source; ``None`` for one that is copied as a whole.
 
     Args:
-        source: the address of a topic (``kafka://…``), a table (``postgresql://…``), a socket (``socket://…``), the
-            change data feed of a Delta table (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or
-            generator, or a streaming DataFrame of Spark.
+        source: the address of a topic (``kafka://…``), a table (``postgresql://…``), a socket (``socket://…``), a port
+            that rows are sent to (``listen://…``), a document that is polled (``poll+https://…``), the change data
+            feed of a Delta table (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or generator, or a
+            streaming DataFrame of Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
         options: what is declared of how CSV files are written.
@@ -69,7 +72,7 @@ def open_live(
         StreamError: it cannot be read, or nothing says what columns it has.
     """
     try:
-        reader = _reader(source, schema, folder, options)
+        reader = _reader(source, schema, folder, options, patience=0.0 if columns else FIRST_REQUEST)
     except NothingYet:
         if not columns:
             raise
@@ -78,12 +81,18 @@ def open_live(
             return files_of_columns(str(source), types, options or CsvOptions())
         declared = pa.schema([(name, to_arrow(type_)) for name, type_ in types.items()])
         reader = _reader(source, declared, folder, options)
-    if reader is not None and not isinstance(reader, FolderReader):
+    if reader is not None and not isinstance(reader, FolderReader | DocumentReader):
         check_no_options(options, reader.description)
     return reader
 
 
-def _reader(source: object, schema: pa.Schema | None, folder: Path | None, options: CsvOptions | None) -> Reader | None:
+def _reader(
+    source: object,
+    schema: pa.Schema | None,
+    folder: Path | None,
+    options: CsvOptions | None,
+    patience: float = FIRST_REQUEST,
+) -> Reader | None:
     match source:
         case str() if source.startswith(KAFKA_SCHEME):
             return TopicReader(source, schema)
@@ -93,11 +102,15 @@ def _reader(source: object, schema: pa.Schema | None, folder: Path | None, optio
             return TableReader(source, schema)
         case str() if source.startswith(SOCKET_SCHEME):
             return SocketReader(source, schema)
+        case str() if source.startswith(LISTEN_SCHEME):
+            return PostedRows(source, schema, patience)
+        case str() if source.startswith(POLL_SCHEMES):
+            return DocumentReader(source, schema, options)
         case _ if is_streaming(source) and folder is not None:
             return SparkStreamReader(source, folder)
         case PolledQuery():
             return QueryReader(source, schema)
-        case str() | Path() if is_pattern(source) and not is_url(source) and not Path(source).exists():
+        case str() | Path() if is_pattern(source) and not Path(source).exists():
             return FolderReader(str(source), schema, options)
         case pa.RecordBatchReader():
             return None

@@ -63,21 +63,16 @@ class TopicReader(TypedReader):
         self._consumer = self._connected()
         # Questions have a connection of their own, on which no answer waits behind messages that are not there yet.
         self._questions = self._connected()
-        self._inferred: Mapping[str, Guess] = {}
+        inferred: Mapping[str, Guess] = {}  # columns of CSV are texts, and may look like numbers
         if schema is None:
-            schema, self._inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
-        super().__init__(schema, given)
+            schema, inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
+        super().__init__(schema, given, inferred)
         self.gives_records = self._address.options.get("format") != "csv"
 
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read values of JSON as texts, where their types are declared; what else is asked is told in every format."""
         super().declare(types)
         self._schema = as_texts(self._schema, {name: types[name] for name in (MEMBERS, ENVELOPES) if name in types})
-
-    @property
-    def inferred(self) -> Mapping[str, Guess]:  # type: ignore[override]
-        """Columns of CSV are texts, and may look like numbers."""
-        return self._inferred
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The messages that are there by now."""

@@ -1,0 +1,1 @@
+"""What listens for other programs."""
