@@ -31,7 +31,7 @@ from workbench.sql.algebra.analytic import ANALYTIC_FUNCTIONS, AnalyticCall
 from workbench.sql.algebra.expressions import AggregateCall, Column, Value
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
-from workbench.sql.functions.aggregates import STATISTICS
+from workbench.sql.functions.aggregate_rules import RULES
 from workbench.sql.logical import Block, SetQuery
 
 _MANY = 1 << 16
@@ -207,8 +207,8 @@ def _converter() -> Converter:
     converter.register_unstructure_hook(Value, _plain_value)
     converter.register_structure_hook(Value, _value)
     converter.register_structure_hook(Column, _column)
-    _register_call(converter, AggregateCall, STATISTICS)
-    _register_call(converter, AnalyticCall, ANALYTIC_FUNCTIONS | STATISTICS)
+    _register_call(converter, AggregateCall, RULES.keys())
+    _register_call(converter, AnalyticCall, ANALYTIC_FUNCTIONS | RULES.keys())
     converter.register_unstructure_hook_factory(_is_union_of_classes, _tagged)
     converter.register_structure_hook_factory(_is_union_of_classes, _untagged)
     return converter

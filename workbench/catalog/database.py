@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from workbench.catalog.aggregate_relations import aggregate_relations
 from workbench.catalog.codec import present_json
-from workbench.catalog.schema import AGGREGATE_RULES, DDL, DERIVED, MIGRATIONS, VERSION
+from workbench.catalog.schema import DDL, DERIVED, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError
 from workbench.files.writing import ensure_file
 
@@ -231,6 +232,7 @@ class Database:
         if not self.column("PRAGMA user_version")[0] and not self.tables:
             self._create()
         self._check(path)
+        self._connection.create_function("aggregate_relations", 1, aggregate_relations, deterministic=True)
         self._connection.executescript(DERIVED)
         self.run("PRAGMA journal_mode = WAL")
         self.run(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
@@ -270,7 +272,6 @@ class Database:
 
     def _create(self) -> None:
         self._connection.executescript(f"BEGIN IMMEDIATE; {DDL}")
-        self.insert("aggregate_rules", AGGREGATE_RULES)
         self.run(f"PRAGMA user_version = {VERSION}")
         self.run("COMMIT")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 21
+VERSION = 22
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -157,12 +157,6 @@ CREATE TABLE expression_columns (
 CREATE INDEX expression_columns_origin ON expression_columns (origin_root, origin_expression);
 """
 
-_RULES = """
-CREATE TABLE aggregate_rules (
-    function TEXT NOT NULL, category TEXT NOT NULL, statistic TEXT NOT NULL, incremental TEXT, vertical TEXT,
-    reason TEXT, PRIMARY KEY (function, statistic)) WITHOUT ROWID;
-"""
-
 _SESSION = """
 -- How the session was made, and the number of its last commit.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -246,6 +240,16 @@ CREATE TEMP VIEW sort_ids (node, kind, join_level, sequence_id) AS
             WHERE n.kind NOT IN ('join', 'set operator'))
     SELECT n.id, n.kind, max(r.join_level), max(s.sequence_id) FROM nodes n
         JOIN reached r ON r.node = n.id JOIN placed s ON s.node = n.id GROUP BY n.id, n.kind;
+-- AggreRules and AggreBasics (T4.2, Tables 4.1 and 4.2): how aggregates follow from history (H) and news (N), and from
+-- finer groups, the analyst's among them (aggregate_relations.py).
+CREATE TEMP VIEW aggregate_rules (function, "over", category, incremental, vertical, reason) AS
+    SELECT r.value ->> 0, r.value ->> 1, r.value ->> 2, r.value ->> 3, r.value ->> 4, r.value ->> 5
+        FROM json_each(aggregate_relations((
+            SELECT json_group_array(json_array(name, json(statistics), rule)) FROM user_aggregates)), '$.rules') r;
+CREATE TEMP VIEW aggregate_basics (function, "over", statistic, stat_id, kept) AS
+    SELECT b.value ->> 0, b.value ->> 1, b.value ->> 2, b.value ->> 3, b.value ->> 4
+        FROM json_each(aggregate_relations((
+            SELECT json_group_array(json_array(name, json(statistics), rule)) FROM user_aggregates)), '$.basics') b;
 -- The checkpoint that a session is opened from (T3.6), which is its last commit: its number and batch, and what it has.
 CREATE TEMP VIEW checkpoints ("commit", batch, nodes, queries, rows, bytes) AS
     SELECT CAST(s.value AS INTEGER), (SELECT coalesce(max(batch), 0) FROM batches), (SELECT count(*) FROM nodes),
@@ -257,7 +261,7 @@ CREATE TEMP VIEW checkpoints ("commit", batch, nodes, queries, rows, bytes) AS
 
 _PLANNED = _PREDICATES + _NODES + _QUERIES + _COLUMNS + _MANIFEST
 """The relations that follow from the streams, the queries and the batches: they can be planned and computed anew."""
-DDL = _PLANNED + _RULES + _SESSION
+DDL = _PLANNED + _SESSION
 
 PLAN_ANEW = "plan anew"
 """The setting that says that a catalog has lost what is planned, and is to get it when its session is opened."""
@@ -323,38 +327,12 @@ MIGRATIONS = {
     19: "ALTER TABLE operator_timings ADD COLUMN tests TEXT NOT NULL DEFAULT '{}';",
     # Columns can get other types later.
     20: "ALTER TABLE streams ADD COLUMN widened TEXT NOT NULL DEFAULT '[]';",
+    # The rules of aggregates follow from their declarations.
+    21: "DROP TABLE IF EXISTS aggregate_rules;",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 
 ``present_json`` is a function of Python (``codec``)."""
-
-_NO_EXTREME = "over rows that may be taken back it is computed from the values: a minimum that goes leaves no next one"
-_EXACT = "of DOUBLE from sums that are not rounded"
-_NO_PARTS = "of DOUBLE not from finer groups: it is made of exact sums of powers, which these do not have"
-_NEEDS_VALUES = "holistic: no statistic of bounded size gives it, so a group's values are needed"
-
-AGGREGATE_RULES: tuple[tuple[str, str, str, str | None, str | None, str | None], ...] = (
-    ("COUNT", "distributive", "count", "count(H) + count(N)", "SUM(count)", None),
-    ("SUM", "distributive", "sum", "sum(H) + sum(N)", "SUM(sum)", _EXACT),
-    ("MIN", "distributive", "min", "least(min(H), min(N))", "MIN(min)", _NO_EXTREME),
-    ("MAX", "distributive", "max", "greatest(max(H), max(N))", "MAX(max)", _NO_EXTREME),
-    *(
-        (name, "algebraic", statistic, f"{part}(H) + {part}(N)", f"SUM({part})", reason)
-        for name, statistics, reason in (
-            ("AVG", ("sum", "count"), _EXACT),
-            ("STDDEV", ("count", "sum", "sum of squares"), _NO_PARTS),
-            ("VARIANCE", ("count", "sum", "sum of squares"), _NO_PARTS),
-        )
-        for statistic in statistics
-        for part in (statistic.replace(" ", "_"),)
-    ),
-    *((name, "holistic", "values", None, None, _NEEDS_VALUES) for name in ("MEDIAN", "PERCENTILE", "MODE")),
-    ("COUNT DISTINCT", "holistic", "values", None, None, _NEEDS_VALUES),
-    ("SUM DISTINCT", "holistic", "values", None, None, _NEEDS_VALUES),
-    ("AVG DISTINCT", "holistic", "values", None, None, _NEEDS_VALUES),
-)
-"""Function, category, statistic it needs, and how that follows from history (H) and news (N), and from finer groups
-(Tables 4.1 and 4.2 of T4.2, T7.1.1); no rule, then why not."""
 
 PREDICATE_USES = (
     ("selection_topology", "direct_predicates"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
-from workbench.sql.functions.aggregates import DESCENDING
+from workbench.sql.functions.aggregate_rules import DESCENDING
 
 ORDERED_AGGREGATES = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc"})
 

@@ -7,17 +7,25 @@ so an old one is rerouted to a new one that is better.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from workbench.network.nodes import Aggregate, NodeId, Read
 from workbench.network.roll_up import are_derivable, computed_column, over_groups
 from workbench.network.sql_text import expression_sql
-from workbench.sharing.decisions import Rule
+from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
 from workbench.sharing.draft import Draft
 from workbench.sharing.windows import of_slices, slices_of, windowed
-from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, calls, is_function_of_user, text
-from workbench.sql.functions.aggregates import follows_from_parts, of_parts, part_of
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Column,
+    Expression,
+    calls,
+    is_function_of_user,
+    shown_function,
+    text,
+)
+from workbench.sql.functions.aggregate_rules import of_parts, part_of, why_not_from_parts
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.stream_time import is_session
 
@@ -114,13 +122,34 @@ def _functions_of_users(expressions: Iterable[Expression]) -> frozenset[str]:
 
 def _serves(draft: Draft, fine: Aggregate, coarse: Aggregate) -> bool:
     """Whether coarse groups are unions of fine ones, and their statistics follow from theirs."""
-    if not draft.options.vertical_expansion or fine.id == coarse.id or not fine.groups:
-        return False
-    if not all(map(follows_from_parts, coarse.statistics)):
-        return False
-    if any(map(is_session, (*fine.groups, *coarse.groups))):  # sessions are put together from rows
-        return False
-    if _functions_of_users(fine.groups) - _functions_of_users(coarse.groups):
-        # A call may fail, or take long: that must not concern groups of a query without that call.
-        return False
-    return are_derivable(coarse.groups, fine.groups) and not are_derivable(fine.groups, coarse.groups)
+    return fine.id != coarse.id and _hindrance(draft, fine, coarse) is None and _is_finer(fine, coarse)
+
+
+def _is_finer(fine: Aggregate, coarse: Aggregate) -> bool:
+    derivable = bool(fine.groups) and are_derivable(coarse.groups, fine.groups)
+    return derivable and not are_derivable(fine.groups, coarse.groups)
+
+
+def _hindrance(draft: Draft, fine: Aggregate, coarse: Aggregate) -> str | None:
+    """What keeps the statistics of coarse groups from being computed from those of finer ones."""
+    if not draft.options.vertical_expansion:
+        return "Options.vertical_expansion is off"
+    # Of several the same one is told every time.
+    for statistic in sorted(coarse.statistics, key=text):
+        if why := why_not_from_parts(statistic):
+            sql = expression_sql(statistic, draft.wording.columns(coarse.read.root))
+            return f"{sql} does not follow from it: {why}"
+    if any(map(is_session, (*fine.groups, *coarse.groups))):
+        return "sessions are put together from rows"
+    if strange := _functions_of_users(fine.groups) - _functions_of_users(coarse.groups):
+        return f"its groups call {shown_function(min(strange))}, which may fail or take long, and these do not"
+    return None
+
+
+def missed_roll_ups(draft: Draft, coarse: Aggregate) -> Iterator[Candidate]:
+    """The finer aggregate of the same rows that is nearest to one that is computed from the rows, and why it is."""
+    others = (draft.node(Aggregate, id_) for id_ in draft.catalog.aggregates_of(coarse.read) if id_ != coarse.id)
+    finer = (other for other in others if _is_finer(other, coarse))
+    nearest = min(finer, key=lambda each: (len(each.groups), each.id), default=None)
+    if nearest is not None and (why := _hindrance(draft, nearest, coarse)):
+        yield Candidate(nearest.id, NEAR_MISS, None, False, f"its groups are finer, but {why}")

@@ -9,6 +9,7 @@ from workbench.network.network import ancestors
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
 from workbench.network.sql_text import or_pred_sql
 from workbench.network.wording import Wording
+from workbench.sharing.aggregates import missed_roll_ups
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Choice, Decision, Explanation, Rule
 from workbench.sharing.draft import Draft
 from workbench.sql.algebra.expressions import Column
@@ -43,7 +44,11 @@ def _decision(draft: Draft, id_: NodeId, wording: Wording) -> Decision:
         rule, reason = Rule.BRANCHES, f"computed from {node.base}, which has some of the branches"
     shared_with = draft.before.served.get(id_, ())
     sql, reason = wording.sql(id_), wording.sentence(reason)
-    missed = near_selections(draft, node, wording) if created and isinstance(node, Selection) else ()
+    missed: Iterable[Candidate] = ()
+    if created and isinstance(node, Selection):
+        missed = near_selections(draft, node, wording)
+    elif created and isinstance(node, Aggregate) and node.finer is None:
+        missed = missed_roll_ups(draft, node)
     candidates = tuple(_named(draft, candidate, wording) for candidate in (*choice.candidates, *missed))
     return Decision(id_, sql, created, str(rule), shared_with, reason, candidates, wording.name(id_))
 

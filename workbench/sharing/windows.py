@@ -25,7 +25,7 @@ from workbench.optimizer.cardinality import is_key
 from workbench.sharing.draft import Draft
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.aggregates import follows_from_parts
+from workbench.sql.functions.aggregate_rules import why_not_from_parts
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, or_pred, pred_set, predicate_sources
 from workbench.sql.windows.bounds import time_and_end, window_times
@@ -78,7 +78,7 @@ def slices_of(
     ``None`` where they are better computed from the rows in the window.
     """
     groups = list(groups)
-    if not window or not draft.options.vertical_expansion or not all(map(follows_from_parts, statistics)):
+    if not window or not draft.options.vertical_expansion or any(map(why_not_from_parts, statistics)):
         return None
     if any(map(is_session, groups)):  # a session may go on in the next slice
         return None

@@ -2,26 +2,25 @@
 
 A statistic is *additive* when the statistic of a union is a merge of the parts', retractions being rows of negative
 weight: counts and exact sums always; MIN and MAX only over rows that are never retracted, since a deleted minimum
-leaves no trace of the next one. What is not additive is *holistic* here: it follows from the values of the group.
+leaves no trace of the next one. What is kept is in the table of rules (``sql.functions.aggregate_rules``); what is not
+additive follows from the values of the group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.engine.physical.moments import ONE, POWERS, Moments
+from workbench.engine.physical.moments import Moments
 from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, RowInput, TupleInput, content_id, row_input
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
+from workbench.sql.functions.aggregate_rules import ONE, Kept, Powers, rule_of
 
 _WEIGHT_DIGITS = 12
 """Digits of how often rows count, all of a group together."""
-
-_EXACT = ("exact_sum", "exact_total", "rounded_total")
-"""Sums of DOUBLE, of which one is rounded."""
 
 LOW_DIGITS = 20
 """The digits of a value that the low part of a wide sum adds up."""
@@ -104,39 +103,40 @@ class Additive:
 
 
 def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | None:
-    """The statistic, called ``name``, over additive parts; ``None`` when it is holistic over such rows."""
-    if statistic.distinct:
+    """The statistic, called ``name``, over what its rule keeps; ``None`` when it follows from values over such rows."""
+    kept = rule_of(statistic).kept
+    extreme = kept in (Kept.LEAST, Kept.GREATEST)
+    if kept is Kept.VALUES or (extreme and not monotone):
         return None
-    match statistic.function, statistic.arguments:
-        case "count", ():
+    match kept, statistic.arguments:
+        case Kept.COUNT, ():
             return Additive((rows_part(name),), Final(name, INTEGER, zero=True))
-        case "count", (argument,):
+        case Kept.COUNT, (argument,):
             return Additive((_count(name, argument),), Final(name, INTEGER, zero=True))
-        case "total", (argument,):
+        case Kept.TOTAL, (argument,):
             return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
-        case "sum", (argument,) if argument.type.kind is not Kind.DOUBLE:
+        case Kept.SUM, (argument,):
             count = _count(f"{name}_n", argument)
             if is_wide(argument.type):
                 low, high = _wide_sum(name, argument)
                 return Additive((low, high, count), Final(name, statistic.type, count.name, high=high.name))
             return Additive((_sum(name, argument), count), Final(name, statistic.type, count.name))
-        case ("min" | "max") as function, (argument,) if monotone:
-            part = StatePart(name, argument.type, Addend(Adds.VALUE, row_input(argument)), Combine(function))
+        case _, (argument,) if extreme:
+            part = StatePart(name, argument.type, Addend(Adds.VALUE, row_input(argument)), Combine(kept.value))
             return Additive((part,), Final(name, argument.type))
-        case ("min_by" | "max_by") as function, (value, key) if monotone:
+        case _, (value, key) if extreme:
             pair = TupleInput.of_expressions((key, value), known=[0])
-            part = StatePart(name, STRING, Addend(Adds.VALUE, pair), Combine(function.removesuffix("_by")))
+            part = StatePart(name, STRING, Addend(Adds.VALUE, pair), Combine(kept.value))
             return Additive((part,), Final(name, value.type, last_of=pair.types))
-        case function, (argument,) if function in _EXACT:
+        case Kept.DIGITS, (argument,):
             known, digits = parts = (
-                _of_digits(argument) if argument.type == STRING else _moments("sum", [argument]).parts
+                _of_digits(argument) if argument.type == STRING else _moments("sum", (ONE,), [argument]).parts
             )
+            exact = statistic.type == STRING
             rounded = Moments("sum", known.name, {ONE: digits.name})
-            return Additive(parts, rounded if function == "rounded_total" else Final(digits.name, STRING, known.name))
-        case function, arguments if function in POWERS:
-            return _moments(function, arguments)
-        case _:
-            return None
+            return Additive(parts, Final(digits.name, STRING, known.name) if exact else rounded)
+        case _, arguments:
+            return _moments(statistic.function, rule_of(statistic).products, arguments)
 
 
 def is_wide(type_: DataType) -> bool:
@@ -149,12 +149,12 @@ def rows_part(name: str, branch: int | None = None) -> StatePart:
     return StatePart(name, INTEGER, Addend(Adds.WEIGHT, branch=branch))
 
 
-def _moments(function: str, arguments: Sequence[Expression]) -> Additive:
+def _moments(function: str, products: Iterable[Powers], arguments: Sequence[Expression]) -> Additive:
     """A statistic of sums of products; all statistics of the same arguments share their parts."""
     inputs, name = tuple(map(row_input, arguments)), f"_moment {content_id(*arguments)}"
     known = Addend(Adds.WEIGHT_OF_KNOWN, ProductInput(inputs, (0,) * len(inputs)))
     parts, sums = [StatePart(name, INTEGER, known)], {}
-    for powers in POWERS[function]:
+    for powers in products:
         sums[powers] = f"{name} {''.join(map(str, powers))}"
         added = Addend(Adds.DIGITS, ProductInput(inputs, powers))
         parts.append(StatePart(sums[powers], STRING, added, Combine.DIGITS))

@@ -21,7 +21,7 @@ from workbench.engine.physical.row_inputs import Evaluated, row_input
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOperator
 from workbench.sql.algebra.expressions import identity
-from workbench.sql.functions.aggregates import EXACT_SUM
+from workbench.sql.functions.aggregate_rules import EXACT_SUM
 
 Form = tuple[str, ...]
 """The common form of fused roots."""

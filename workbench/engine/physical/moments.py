@@ -12,29 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Powers = tuple[int, ...]
-"""Of the arguments, in a product that is added up."""
-
-X, Y, XY, XX, YY = (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)
-"""The first of two arguments is called y, and the second one x."""
-ONE, TWO, THREE, FOUR = (1,), (2,), (3,), (4,)
-
-VARIANCES = ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
-
-POWERS: Mapping[str, tuple[Powers, ...]] = {
-    "sum": (ONE,),
-    **dict.fromkeys(VARIANCES, (ONE, TWO)),
-    **dict.fromkeys(("covar_samp", "covar_pop", "regr_sxy"), (X, Y, XY)),
-    **dict.fromkeys(("corr", "regr_r2"), (X, Y, XY, XX, YY)),
-    **dict.fromkeys(("regr_slope", "regr_intercept"), (X, Y, XY, XX)),
-    "regr_avgx": (X,),
-    "regr_avgy": (Y,),
-    "regr_sxx": (X, XX),
-    "regr_syy": (Y, YY),
-    "skewness": (ONE, TWO, THREE),
-    "kurtosis": (ONE, TWO, THREE, FOUR),
-}
-"""The sums of which each statistic is made."""
+from workbench.sql.functions.aggregate_rules import Powers
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.types import DataType
-from workbench.sql.functions.aggregates import of_parts, part_of
+from workbench.sql.functions.aggregate_rules import of_parts, part_of
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Aggregates, declared once: their calls, and their basic statistics and rules (T4.2, Tables 4.1 and 4.2).
+"""Aggregates, declared once: their calls, and the basic statistics that they are made of (T4.2, Table 4.2).
 
 Only basic statistics become ``AggregateCall``; an algebraic aggregate is a scalar function of them, so AVG(x) and
-SUM(x) share one SUM. Categories: *distributive* (count, sum, min, max), *algebraic* (avg, variances of exact numbers),
-*holistic* (median, percentile, mode; and what is made of sums of products of DOUBLE, such as variances, which are added
-up without rounding, since a difference of rounded ones cancels catastrophically).
+SUM(x) share one SUM. How statistics are kept and roll up is in ``aggregate_rules``. Variances of DOUBLE are statistics
+of their own, whose sums of products are added up without rounding: a difference of rounded ones cancels
+catastrophically.
 
 SUM of INTEGER is kept in 38 digits so that it cannot wrap, and cast back at the output. PERCENTILE and MEDIAN
 interpolate linearly between the two nearest values. Each depends on the bag of rows alone, never on their order: of
@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
 
 from sqlglot import exp
 
@@ -34,10 +33,9 @@ from workbench.sql.algebra.types import (
     array_of,
     decimal,
 )
+from workbench.sql.functions.aggregate_rules import ALGEBRAIC, DESCENDING
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import Arguments, TypeRule, function
-
-Category = Literal["distributive", "algebraic", "holistic"]
 
 Keep = Callable[[AggregateCall], None]
 """Takes a statistic that is needed."""
@@ -46,12 +44,6 @@ Expand = Callable[[Arguments, bool, Keep], Expression]
 
 GROUPED = -1
 """Source of columns that exist only after grouping, while a grouped block is being bound."""
-DESCENDING = "_desc"
-"""The end of the name of a statistic whose values are in descending order."""
-EXACT_SUM = "exact_sum"
-"""The sum of DOUBLE without rounding, as a text of its digits."""
-_OF_EXACT = {"sum": "rounded_total", EXACT_SUM: "exact_total"}
-"""Sums of DOUBLE, and what gives them from the exact sums of finer groups."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 SQUARED_SCALE = 12
@@ -96,54 +88,6 @@ def _aggregate(
     declared = function(signature, rule=None if "):" in signature else rule, names=names)
     takes = declared.least, declared.most
     return AggregateFunction(declared.name, nodes, declared.names, takes, declared.rule, expand, distinct, unordered)
-
-
-def category(statistic: AggregateCall) -> Category:
-    """How a basic statistic can be maintained: anything over DISTINCT values needs the values."""
-    holistic = statistic.distinct or statistic.function not in ("count", "sum", "min", "max", EXACT_SUM)
-    return "holistic" if holistic else "distributive"
-
-
-def follows_from_parts(statistic: AggregateCall) -> bool:
-    """Whether a statistic of groups follows, to the last digit, from ``part_of`` of finer groups (T7.1.1).
-
-    A sum that overflows is NULL, which a sum of sums would pass over: that of exact numbers must have room for ten
-    thousand million of the largest values.
-    """
-    if category(statistic) == "holistic":
-        return False
-    if statistic.function != "sum":
-        return True
-    (summed,) = (argument.type for argument in statistic.arguments)
-    return summed.kind in (Kind.INTEGER, Kind.DOUBLE) or (
-        summed.kind is Kind.DECIMAL and summed.precision + 10 <= MAX_PRECISION
-    )
-
-
-def part_of(statistic: AggregateCall) -> AggregateCall:
-    """The statistic of finer groups that a statistic follows from: itself, but a sum of DOUBLE must not be rounded.
-
-    Example:
-        >>> part_of(AggregateCall("sum", (Column("x", DOUBLE),), DOUBLE)).function
-        'exact_sum'
-    """
-    return replace(statistic, function=EXACT_SUM, type=STRING) if _is_rounded(statistic) else statistic
-
-
-def of_parts(statistic: AggregateCall, part: Column) -> AggregateCall:
-    """A statistic from a column with ``part_of`` of finer groups: a count is the total of counts (T7.1.1).
-
-    Example:
-        >>> of_parts(AggregateCall("count", (), INTEGER), Column("n", INTEGER)).function
-        'total'
-    """
-    function = "total" if statistic.function == "count" else statistic.function
-    function = _OF_EXACT[function] if part_of(statistic).function == EXACT_SUM else function
-    return replace(statistic, function=function, arguments=(part,))
-
-
-def _is_rounded(statistic: AggregateCall) -> bool:
-    return statistic.function == "sum" and statistic.type.kind is Kind.DOUBLE
 
 
 def expand(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
@@ -258,25 +202,27 @@ def _number_hint(type_: DataType) -> str:
     return f"CAST(… AS DOUBLE) makes a number of a text; {counts}" if type_ == STRING else counts
 
 
-def _algebraic(name: str, rule: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
-    """AVG and the variances: a function of the sum of the values, of their squares, and of their count."""
-    (argument,) = arguments
+def _algebraic(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """AVG and the variances: a function of basic statistics (``ALGEBRAIC``)."""
+    (argument,), rule = arguments, ALGEBRAIC[name]
     if is_null(argument):
         argument = coerce(argument, INTEGER)
     type_ = argument.type
     if not type_.numeric:
         raise TypeClash(f"{name.upper()} needs numbers, not {type_}", argument, _number_hint(type_))
-    count = AggregateCall("count", (argument,), INTEGER, distinct)
-    if name == "avg":
-        average = call(rule, _kept(_sum(argument, distinct), keep), _kept(count, keep))
-        is_decimal = type_.kind is Kind.DECIMAL
-        return replace(average, type=bounded(type_.precision + 4, type_.scale + 4)) if is_decimal else average
-    if distinct:
+    if distinct and name != "avg":
         raise TypeClash(f"{name.upper()} of DISTINCT values is not supported", argument)
-    if type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE:
+    if name != "avg" and (type_ == DOUBLE or type_.precision > SQUARES_FIT or type_.scale > SQUARED_SCALE):
         return _kept(AggregateCall(name, (coerce(argument, DOUBLE),), DOUBLE), keep)
-    statistics = (count, _sum(argument, False), _sum(_square(argument), False))
-    return call(rule, *(_kept(statistic, keep) for statistic in statistics))
+    result = call(rule.function, *(_kept(_basic(*basic, argument, distinct), keep) for basic in rule.basics))
+    if name == "avg" and type_.kind is Kind.DECIMAL:
+        return replace(result, type=bounded(type_.precision + 4, type_.scale + 4))
+    return result
+
+
+def _basic(function: str, power: int, argument: Expression, distinct: bool) -> AggregateCall:
+    value = _square(argument) if power == 2 else argument
+    return AggregateCall("count", (value,), INTEGER, distinct) if function == "count" else _sum(value, distinct)
 
 
 def _square(argument: Expression) -> Expression:
@@ -296,11 +242,7 @@ def _collected(arguments: Arguments) -> tuple[Arguments, DataType]:
     return arguments, array_of(arguments[1].type)
 
 
-_ALGEBRAIC = {"avg": "average"} | {
-    name: name.replace("var_", "variance_") for name in ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
-}
-"""Aggregate -> the function of its statistics."""
-_OF = {name: partial(_algebraic, name, rule) for name, rule in _ALGEBRAIC.items()}
+_OF = {name: partial(_algebraic, name) for name in ALGEBRAIC}
 _ANY = 9
 _PAIR = "(double, double): double"
 AGGREGATES = {aggregate.name: aggregate for aggregate in (
@@ -342,12 +284,3 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("array_agg(any)", exp.ArrayAgg, exp.ArrayUniqueAgg, rule=_collected, distinct=True, unordered=_ANY),
 )}  # fmt: skip
 """Built-in aggregates by name."""
-HOLISTIC = frozenset(
-    name + end
-    for name, aggregate in AGGREGATES.items()
-    if aggregate.expand is None and name not in ("min", "max")
-    for end in ("", *[DESCENDING] * (name in ("percentile_disc", "listagg", "array_agg")))
-)
-"""The statistics that need the values of a group, but for variances of DOUBLE."""
-STATISTICS = frozenset({"count", "sum", "min", "max", "total", EXACT_SUM, *_OF_EXACT.values(), *HOLISTIC, *_ALGEBRAIC})
-"""All basic statistics; ``total`` sums counts of finer groups."""

@@ -22,7 +22,7 @@ from workbench.sql.algebra.expressions import (
     reading_order,
 )
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.functions.aggregates import follows_from_parts, of_parts, part_of
+from workbench.sql.functions.aggregate_rules import of_parts, part_of, why_not_from_parts
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Grouping, Input, Output, SetQuery
 from workbench.sql.predicates.cnf import TRUE, conjunction, map_predicates
@@ -60,7 +60,7 @@ def without_overlap(block: Block) -> Block:
     if start is None:
         return block
     others = [g for g in groups if g != start]
-    if all(map(follows_from_parts, statistics)):
+    if not any(map(why_not_from_parts, statistics)):
         return _of_slices(block, start, others, statistics)
     return _of_rows(block, start, others, statistics)
 

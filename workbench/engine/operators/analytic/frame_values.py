@@ -11,7 +11,7 @@ Source: Bender, Farach-Colton, The LCA problem revisited (LATIN 2000), for spars
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,6 @@ from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.operators.grouped.value_counts import SortedValues
 from workbench.engine.physical.analytic.reach import running, summed_expression
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.moments import POWERS
 from workbench.engine.physical.row_inputs import ProductInput, SingleInput, row_input, single_inputs
 from workbench.engine.physical.value_statistics import ValueStatistic, statistic_of_values
 from workbench.engine.storage.exact_sums import ExactSums
@@ -35,7 +34,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
 from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall
 from workbench.sql.algebra.expressions import AggregateCall, Constant
-from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.aggregate_rules import RULES, Powers, rule_of
 
 MarkValue = Callable[[OrderedBatch], npt.NDArray[Any]]
 
@@ -76,8 +75,8 @@ class FrameValue:
         if self.of_values is not None:
             return _of_partition(batch, self.of_values).cast(to_arrow(self.function.type))
         frames = batch.part if name in NEIGHBOURS else batch.frames(self.function)
-        if name in POWERS and self.function.type.kind is Kind.DOUBLE:
-            return self._of_products(batch, frames)
+        if products := _sums_of(self.function):
+            return self._of_products(batch, frames, products)
         arguments = [argument.values(batch.rows) for argument in self.arguments]
         if name in NEIGHBOURS:
             return self._neighbour(batch, arguments)
@@ -94,12 +93,12 @@ class FrameValue:
             return self._sum(batch, frames, arguments[0]).cast(to_arrow(self.function.type))
         return _extreme(batch, frames, self.function, arguments[0])
 
-    def _of_products(self, batch: OrderedBatch, frames: FrameRange) -> pa.Array:
+    def _of_products(self, batch: OrderedBatch, frames: FrameRange, products: Iterable[Powers]) -> pa.Array:
         """A statistic of exact sums, once for each of the different frames."""
         both, which = np.unique(np.stack([frames.low, frames.high]), axis=1, return_inverse=True)
         different, ones = FrameRange(*both), np.ones(batch.rows.num_rows, dtype=np.int64)
         sums, counts = {}, np.zeros(len(different.low), dtype=np.int64)
-        for powers in POWERS[self.function.function]:
+        for powers in products:
             product = ProductInput(self.arguments, powers)
             counts = _differences(np.asarray(product.values(batch.rows).is_valid()).astype(np.int64), different)
             digits = product.products(batch.rows, ones).columns
@@ -167,11 +166,17 @@ def frame_value(function: AnalyticCall, summed: tuple[str, ...]) -> FrameValue:
     """
     name, given = function.function, function.arguments
     own = () if name == "ntile" else (*given[:1], *given[2:]) if name in (*NEIGHBOURS, "nth_value") else given
-    if name not in (*NUMBERS, *_SHARES, "ntile", *NEIGHBOURS, *POSITIONS, "count", "min", "max", *POWERS):
+    if name in RULES and not RULES[name].framed and not RULES[name].products:
         return FrameValue(function, (), of_values=statistic_of_values(AggregateCall(name, given, function.type)))
     argument = summed_expression(function) if running(function) else None
     column = None if argument is None else key_column(argument)
     return FrameValue(function, tuple(map(row_input, own)), summed.index(column) if column in summed else None)
+
+
+def _sums_of(function: AnalyticCall) -> tuple[Powers, ...]:
+    """The sums of products that a statistic of DOUBLE is made of."""
+    known = function.function in RULES
+    return rule_of(AggregateCall(function.function, function.arguments, function.type)).products if known else ()
 
 
 @dataclass(frozen=True)

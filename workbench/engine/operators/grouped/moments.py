@@ -15,15 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.physical.moments import FOUR, ONE, THREE, TWO, VARIANCES, XX, XY, YY, Powers, X, Y
 from workbench.engine.storage.exact_sums import ExactSums, rounded_quotient
+from workbench.sql.functions.aggregate_rules import FOUR, ONE, THREE, TWO, XX, XY, YY, Powers, X, Y
 
 
 def moment_values(function: str, n: npt.NDArray[np.int64], sums: Mapping[Powers, ExactSums]) -> pa.Array:
     """The statistic of each group.
 
     Args:
-        function: which one; a key of ``POWERS``.
+        function: which one; one that is made of ``products``.
         n: how many rows of each group have all values.
         sums: over these rows.
     """
@@ -109,7 +109,7 @@ class _Groups:
                 return self._or_nan(self.quotients(self.central(XX, X, X), self.n_to(1)), X)
             case "regr_syy":
                 return self._or_nan(self.quotients(self.central(YY, Y, Y), self.n_to(1)), Y)
-            case _ if function in VARIANCES:
+            case "var_samp" | "var_pop" | "stddev_samp" | "stddev_pop":
                 divisor = self._pairs if function.endswith("samp") else self.n_to(2)
                 found = self._or_nan(self.quotients(self.central(TWO, ONE, ONE), divisor), ONE)
                 root = function.startswith("stddev")

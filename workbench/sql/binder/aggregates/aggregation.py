@@ -30,7 +30,8 @@ from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
-from workbench.sql.functions.aggregates import AGGREGATES, DESCENDING, GROUPED
+from workbench.sql.functions.aggregate_rules import DESCENDING
+from workbench.sql.functions.aggregates import AGGREGATES, GROUPED
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.reading import ExpressionBinder

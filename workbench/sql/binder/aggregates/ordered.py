@@ -14,7 +14,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 from workbench.sql.functions.aggregate_calls import AggregateSyntax
-from workbench.sql.functions.aggregates import DESCENDING
+from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.collation import note_key
 from workbench.sql.functions.reading import ExpressionBinder

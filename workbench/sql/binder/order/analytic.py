@@ -33,7 +33,8 @@ from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
-from workbench.sql.functions.aggregates import GROUPED, HOLISTIC
+from workbench.sql.functions.aggregate_rules import rule_of
+from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
@@ -307,7 +308,7 @@ class Analytics:
         for statistic in own.statistics:
             if statistic.distinct:
                 b.source.refuse("DISTINCT with OVER", node, "take DISTINCT in a subquery")
-            if statistic.function in HOLISTIC and frame is not None:
+            if frame is not None and not rule_of(statistic).framed:
                 b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
             call = AnalyticCall(statistic.function, statistic.arguments, statistic.type, over, frame)
             calls[column_name(statistic)] = self._keep(call)
