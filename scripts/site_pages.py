@@ -10,7 +10,6 @@ import ast
 import dataclasses
 import inspect
 import re
-import sqlite3
 import sys
 import tomllib
 from collections.abc import Callable
@@ -23,6 +22,7 @@ WORKBENCH = ROOT / "workbench"
 sys.path.insert(0, str(ROOT))
 
 from workbench.catalog import schema  # noqa: E402  # the checkout that is documented, installed or not
+from workbench.catalog.database import Database  # noqa: E402
 from workbench.notebook.commands.registry import COMMANDS, find_command  # noqa: E402
 from workbench.notebook.drawing import render_svg  # noqa: E402
 from workbench.options import Options  # noqa: E402
@@ -249,10 +249,9 @@ def catalog() -> str:
         f"The version of this layout is {schema.VERSION}. A folder of an older version is brought to it when it is"
         " opened for writing.",
     ]
-    database = sqlite3.connect(":memory:")
-    database.executescript(schema.DDL + schema.DERIVED)
+    database = Database()
     for comment, name in RELATION.findall(schema.DDL + schema.DERIVED):
-        columns = [f"`{row[1]}`" for row in database.execute(f"PRAGMA table_xinfo({name})")]
+        columns = [f"`{row[1]}`" for row in database.rows(f"PRAGMA table_xinfo({name})")]
         says = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
         lines += [f"## {name}", *([_text(says)] if says else []), "Columns: " + ", ".join(columns) + "."]
     database.close()

@@ -7,7 +7,6 @@ import doctest
 import importlib
 import inspect
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ import yaml
 from doc_pages import DOCS, ROOT, anchors, pages, samples, site_pages, without_code
 
 from workbench import Options
-from workbench.catalog import schema
+from workbench.catalog.database import Database
 from workbench.notebook.commands.registry import COMMANDS, find_command
 
 MOST_LINES = 200
@@ -122,11 +121,8 @@ def test_the_reference_has_every_option_with_its_default_and_meaning() -> None:
 
 
 def test_the_reference_has_every_relation_and_the_design_names_only_such() -> None:
-    database = sqlite3.connect(":memory:")
-    database.executescript(schema.DDL + schema.DERIVED)
-    tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    views = database.execute("SELECT name FROM sqlite_temp_schema WHERE type = 'view'").fetchall()
-    relations = {name for (name,) in [*tables, *views]}
+    database = Database()
+    relations = {*database.relations}
     database.close()
     assert set(re.findall(r"^## (\w+)$", pages()["reference/catalog.md"], re.MULTILINE)) == relations
     table = re.search(r"\| relations \|.*?\n\n", pages()["design/commit.md"], re.DOTALL)

@@ -50,7 +50,10 @@ def session() -> Iterator[SessionWithCatalog]:
     session.known.close()
 
 
-HOLISTIC = "SELECT function, incremental FROM aggregate_rules WHERE function LIKE '%DISTINCT' OR function = 'MEDIAN' ORDER BY function"
+HOLISTIC = (
+    "SELECT function, incremental FROM aggregate_rules"
+    " WHERE function LIKE '%DISTINCT' OR function = 'MEDIAN' ORDER BY function"
+)
 
 
 def test_rows_of_a_query_with_quotes_in_quotes(run):
