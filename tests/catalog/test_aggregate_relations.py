@@ -15,7 +15,7 @@ from workbench.sharing.planner import Planner
 from workbench.sql.algebra.expressions import AggregateCall, Column
 from workbench.sql.algebra.types import DOUBLE, INTEGER, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.functions.aggregate_rules import OF_DOUBLE, RULES, Kept
+from workbench.sql.functions.aggregate_rules import OF_DOUBLE, RULES, KeptAs
 from workbench.sql.schema import Schema, UserAggregate
 
 X, MONEY = Column("x", DOUBLE), Column("m", decimal(15, 2))
@@ -69,7 +69,7 @@ STATISTICS = {
 def test_the_engine_goes_by_the_rule(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     statistic = STATISTICS[function]
     assert additive("s", statistic, monotone=True) is not None
-    monkeypatch.setitem(RULES, function, replace(RULES[function], kept=Kept.VALUES))  # type: ignore[arg-type]
+    monkeypatch.setitem(RULES, function, replace(RULES[function], kept=KeptAs.VALUES))  # type: ignore[arg-type]
     assert additive("s", statistic, monotone=True) is None
 
 

@@ -17,7 +17,7 @@ from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, RowI
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
-from workbench.sql.functions.aggregate_rules import ONE, Kept, Powers, rule_of
+from workbench.sql.functions.aggregate_rules import ONE, KeptAs, Powers, rule_of
 
 _WEIGHT_DIGITS = 12
 """Digits of how often rows count, all of a group together."""
@@ -105,17 +105,17 @@ class Additive:
 def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | None:
     """The statistic, called ``name``, over what its rule keeps; ``None`` when it follows from values over such rows."""
     kept = rule_of(statistic).kept
-    extreme = kept in (Kept.LEAST, Kept.GREATEST)
-    if kept is Kept.VALUES or (extreme and not monotone):
+    extreme = kept in (KeptAs.LEAST, KeptAs.GREATEST)
+    if kept is KeptAs.VALUES or (extreme and not monotone):
         return None
     match kept, statistic.arguments:
-        case Kept.COUNT, ():
+        case KeptAs.COUNT, ():
             return Additive((rows_part(name),), Final(name, INTEGER, zero=True))
-        case Kept.COUNT, (argument,):
+        case KeptAs.COUNT, (argument,):
             return Additive((_count(name, argument),), Final(name, INTEGER, zero=True))
-        case Kept.TOTAL, (argument,):
+        case KeptAs.TOTAL, (argument,):
             return Additive((_sum(name, argument),), Final(name, INTEGER, zero=True))
-        case Kept.SUM, (argument,):
+        case KeptAs.SUM, (argument,):
             count = _count(f"{name}_n", argument)
             if is_wide(argument.type):
                 low, high = _wide_sum(name, argument)
@@ -128,7 +128,7 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
             pair = TupleInput.of_expressions((key, value), known=[0])
             part = StatePart(name, STRING, Addend(Adds.VALUE, pair), Combine(kept.value))
             return Additive((part,), Final(name, value.type, last_of=pair.types))
-        case Kept.DIGITS, (argument,):
+        case KeptAs.DIGITS, (argument,):
             known, digits = parts = (
                 _of_digits(argument) if argument.type == STRING else _moments("sum", (ONE,), [argument]).parts
             )

@@ -37,7 +37,7 @@ _NO_TRACE = "over rows that may be taken back it follows from the values, since 
 _NO_ROOM = "a sum that has more than 38 digits is NULL, which a sum of sums would pass over"
 
 
-class Kept(StrEnum):
+class KeptAs(StrEnum):
     """What a state keeps of the rows of a group, and so how news are merged into history."""
 
     COUNT = "count"
@@ -64,7 +64,7 @@ class StatisticRule:
         note: when it is kept in another way.
     """
 
-    kept: Kept
+    kept: KeptAs
     part: str | None = None
     roll_up: str = ""
     products: tuple[Powers, ...] = ()
@@ -80,11 +80,11 @@ class StatisticRule:
             'least(min(H), min(N))'
         """
         match self.kept:
-            case Kept.VALUES:
+            case KeptAs.VALUES:
                 return None
-            case Kept.LEAST | Kept.GREATEST as end:
-                return f"{'least' if end is Kept.LEAST else 'greatest'}({name}(H), {name}(N))"
-            case Kept.PRODUCTS:
+            case KeptAs.LEAST | KeptAs.GREATEST as end:
+                return f"{'least' if end is KeptAs.LEAST else 'greatest'}({name}(H), {name}(N))"
+            case KeptAs.PRODUCTS:
                 sums = (" * ".join(_factors(powers)) for powers in self.products)
                 return f"{name} of {', '.join(f'sum({product})(H) + sum({product})(N)' for product in sums)}"
             case _:
@@ -96,23 +96,23 @@ def _factors(powers: Powers) -> list[str]:
 
 
 def _products(*products: Powers, framed: bool = False) -> StatisticRule:
-    return StatisticRule(Kept.PRODUCTS, products=products, framed=framed, reason=_NO_PRODUCTS)
+    return StatisticRule(KeptAs.PRODUCTS, products=products, framed=framed, reason=_NO_PRODUCTS)
 
 
-_VALUES = StatisticRule(Kept.VALUES, reason=_NEEDS_VALUES)
+_VALUES = StatisticRule(KeptAs.VALUES, reason=_NEEDS_VALUES)
 
 RULES: Mapping[str, StatisticRule] = {
-    "count": StatisticRule(Kept.COUNT, "count", "total", framed=True),
-    "sum": StatisticRule(Kept.SUM, "sum", "sum", framed=True, reason=_NO_ROOM),
-    "min": StatisticRule(Kept.LEAST, "min", "min", framed=True, note=_NO_TRACE),
-    "max": StatisticRule(Kept.GREATEST, "max", "max", framed=True, note=_NO_TRACE),
-    EXACT_SUM: StatisticRule(Kept.DIGITS, EXACT_SUM, "exact_total", (ONE,)),
+    "count": StatisticRule(KeptAs.COUNT, "count", "total", framed=True),
+    "sum": StatisticRule(KeptAs.SUM, "sum", "sum", framed=True, reason=_NO_ROOM),
+    "min": StatisticRule(KeptAs.LEAST, "min", "min", framed=True, note=_NO_TRACE),
+    "max": StatisticRule(KeptAs.GREATEST, "max", "max", framed=True, note=_NO_TRACE),
+    EXACT_SUM: StatisticRule(KeptAs.DIGITS, EXACT_SUM, "exact_total", (ONE,)),
     # Of what finer groups have: the sum of their counts, and that of their exact sums, which may be rounded.
-    "total": StatisticRule(Kept.TOTAL),
-    "exact_total": StatisticRule(Kept.DIGITS),
-    "rounded_total": StatisticRule(Kept.DIGITS),
-    "min_by": StatisticRule(Kept.LEAST, reason=_NO_KEY),
-    "max_by": StatisticRule(Kept.GREATEST, reason=_NO_KEY),
+    "total": StatisticRule(KeptAs.TOTAL),
+    "exact_total": StatisticRule(KeptAs.DIGITS),
+    "rounded_total": StatisticRule(KeptAs.DIGITS),
+    "min_by": StatisticRule(KeptAs.LEAST, reason=_NO_KEY),
+    "max_by": StatisticRule(KeptAs.GREATEST, reason=_NO_KEY),
     **dict.fromkeys(("var_samp", "var_pop", "stddev_samp", "stddev_pop"), _products(ONE, TWO, framed=True)),
     **dict.fromkeys(("covar_samp", "covar_pop", "regr_sxy"), _products(X, Y, XY)),
     **dict.fromkeys(("corr", "regr_r2"), _products(X, Y, XY, XX, YY)),
@@ -129,7 +129,7 @@ RULES: Mapping[str, StatisticRule] = {
 """The basic statistics by name; ``rule_of`` says which rule a statistic has."""
 
 OF_DOUBLE: Mapping[str, StatisticRule] = {
-    "sum": StatisticRule(Kept.DIGITS, EXACT_SUM, "rounded_total", (ONE,), framed=True),
+    "sum": StatisticRule(KeptAs.DIGITS, EXACT_SUM, "rounded_total", (ONE,), framed=True),
 }
 """Those that have another rule over DOUBLE: a sum of rounded sums is not the sum."""
 
@@ -176,7 +176,7 @@ def rule_of(statistic: AggregateCall) -> StatisticRule:
 def category(statistic: AggregateCall) -> Category:
     """What the thesis calls the statistic."""
     kept = rule_of(statistic).kept
-    return "holistic" if kept is Kept.VALUES else "algebraic" if kept is Kept.PRODUCTS else "distributive"
+    return "holistic" if kept is KeptAs.VALUES else "algebraic" if kept is KeptAs.PRODUCTS else "distributive"
 
 
 def why_not_from_parts(statistic: AggregateCall) -> str | None:
@@ -185,7 +185,7 @@ def why_not_from_parts(statistic: AggregateCall) -> str | None:
     A sum of exact numbers must have room for ten thousand million of the largest values.
     """
     rule = rule_of(statistic)
-    if rule.kept is Kept.SUM:
+    if rule.kept is KeptAs.SUM:
         (summed,) = (argument.type for argument in statistic.arguments)
         return rule.reason if summed.kind is Kind.DECIMAL and summed.precision + 10 > MAX_PRECISION else None
     return None if rule.part is not None else rule.reason

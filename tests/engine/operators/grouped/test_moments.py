@@ -15,11 +15,13 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
-from workbench.sql.functions.aggregate_rules import OF_DOUBLE, RULES, Kept
+from workbench.sql.functions.aggregate_rules import OF_DOUBLE, RULES, KeptAs
 
 INF, NAN = math.inf, math.nan
 POWERS = {
-    name: rule.products for name, rule in {**RULES, **OF_DOUBLE}.items() if rule.kept is Kept.PRODUCTS or name == "sum"
+    name: rule.products
+    for name, rule in {**RULES, **OF_DOUBLE}.items()
+    if rule.kept is KeptAs.PRODUCTS or name == "sum"
 }
 Point = tuple[float | None, float | None]
 GROUPS: Sequence[Sequence[Point]] = [
