@@ -13,6 +13,7 @@ from typing import Any
 
 import example_network
 import pandas as pd
+import pyarrow as pa
 
 from workbench.engine.schedule import Progress
 from workbench.errors import EngineError, QueryError, SqlError, nearest
@@ -22,12 +23,13 @@ from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
 from workbench.options import Options
+from workbench.session.held_answer import HeldAnswer
 from workbench.session.new_column import NewColumn
 from workbench.session.player import Player
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.widened_column import WiderColumn
 from workbench.sharing.decisions import Decision, Rule
-from workbench.sql.algebra.types import DATE, INTEGER, DataType, decimal
+from workbench.sql.algebra.types import DATE, INTEGER, STRING, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
 from workbench.streams.drift import Drift
 from workbench.streams.guessing import Guess
@@ -79,7 +81,7 @@ class FakeQuery:
     dialect: str
     frame: pd.DataFrame
     status: str = "active"
-    columns: tuple[tuple[str, DataType], ...] = COLUMNS[:2]
+    columns: tuple[tuple[str, DataType], ...] = (("tranid", INTEGER), ("city", STRING))
     registered: int = 0
     results: str = "lazy"
     explanation: ExplanationView | None = None
@@ -113,6 +115,18 @@ class FakeQuery:
                 raise QueryError(f"the answer has no column {sort}", hint=nearest(sort, names))
             frame = frame.sort_values(names[sort.lower()], ascending=not descending)
         return frame.iloc[skip : skip + limit]
+
+    def hold(self, batch: int | None = None, where: str | None = None, since: int | None = None) -> HeldAnswer:
+        """In place of ``workbench.session.held_answer.hold_answer``."""
+        rows = pa.Table.from_pandas(self.head(len(self.frame), where=where), preserve_index=False)
+        held = HeldAnswer(rows, (since or 0) + 1 if batch is None else batch)
+        if since is not None:
+            held.mark(pa.Table.from_pandas(self.changes(since).drop(columns="batch"), preserve_index=False))
+        return held
+
+    def follow(self, held: HeldAnswer, since: int | None = None) -> HeldAnswer:
+        """In place of ``workbench.session.held_answer.follow_answer``: always read anew."""
+        return self.hold(since=since)
 
     def save(self, path: str) -> int:
         self.frame.to_csv(path)

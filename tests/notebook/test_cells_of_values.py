@@ -7,7 +7,7 @@ import pytest
 
 from workbench.arrow.frames import frame_of
 from workbench.notebook.display import frame_table
-from workbench.notebook.panel.results_view import answer_table
+from workbench.notebook.panel.answer_page import answer_table
 
 NAN, INFINITE = float("nan"), float("inf")
 TEXTS = ["NULL", None, "", " ", "NaN", "nan", "a", "a ", "None", "null", "  "]

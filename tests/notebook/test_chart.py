@@ -9,67 +9,97 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from workbench.notebook.chart import answer_chart, changes_chart
+from workbench.notebook.chart import ChartColumns, answer_chart, changes_chart, points_of
 from workbench.notebook.command_line import MagicError
+from workbench.notebook.display import Shown
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+
+
+def chart(rows: pd.DataFrame, total: int | None = None, **asked: str) -> Shown:
+    """The chart of rows, of whose columns the types are those of their values."""
+    kinds = {"i": INTEGER, "f": DOUBLE, "b": BOOLEAN, "M": TIMESTAMP}
+    types = [(name, kinds.get(rows[name].dtype.kind) or of_objects(rows[name])) for name in rows.columns]
+    columns = ChartColumns.of(types, asked)
+    return answer_chart(rows, columns, len(rows) if total is None else total, "q")
+
+
+def of_objects(column: pd.Series) -> DataType:
+    first = column.dropna().iloc[0]
+    return decimal(9, 2) if isinstance(first, Decimal) else DATE if isinstance(first, dt.date) else STRING
+
+
+def marks(shown: Shown, kind: str) -> int:
+    """How many marks of a kind an SVG has: ``rect``, ``symbol``, ``line``, ``area``."""
+    found = re.search(rf'<g class="mark-{kind} role-mark.*?</g>', shown.html or "", re.S)
+    return 0 if found is None else found[0].count("<path")
 
 
 def test_text_names_the_bars_and_the_last_numbers_are_their_lengths():
     rows = pd.DataFrame({"id": [7, 8], "bank": ["x", "<b>"], "total": [Decimal("1.50"), Decimal("-3.00")]})
-    chart = answer_chart(rows, 9, "q")
-    assert chart.text.splitlines()[0] == "q, total by bank: 2 of 9 rows"
-    assert chart.html is not None and chart.html.count("<rect") == 2
-    assert "&lt;b&gt;" in chart.html and "<b>" not in chart.html and 'role="img" aria-label="q, total by' in chart.html
-    assert answer_chart(rows, 9, "q", "ID").text.startswith("q, id by bank")
+    drawn = chart(rows, 9)
+    assert drawn.text.splitlines()[0] == "q, total by bank: 2 of 9 rows"
+    assert marks(drawn, "rect") == 2
+    assert "&lt;b&gt;" in drawn.html and "<b>" not in drawn.html and 'role="img" aria-label="q, total by' in drawn.html
+    assert chart(rows, 9, y="ID").text.startswith("q, id by bank")
 
 
 def test_each_row_with_a_time_of_its_own_is_a_point_of_a_line():
     days = [dt.date(2024, 1, day) for day in (3, 1, 2)]
-    line = answer_chart(pd.DataFrame({"day": days, "n": [30, 10, 20]}), 3, "q")
-    assert line.html is not None
-    (points,) = re.findall(r'points="([^"]+)"', line.html)
-    heights = [float(point.split(",")[1]) for point in points.split()]
-    assert heights == sorted(heights, reverse=True), "by time, not by the order of the rows"
-    large = answer_chart(pd.DataFrame({"day": days, "n": [286862816.6, -1e14, 1e20]}), 3, "q")
-    assert large.html is not None and ">-100,000,000,000,000<" in large.html and ">1e+20<" in large.html
-    twice = answer_chart(pd.DataFrame({"day": [days[0]] * 2, "n": [30, 10]}), 2, "q")
-    missing = answer_chart(pd.DataFrame({"at": pd.to_datetime(["2024-01-01", None]), "n": [1, 2]}), 2, "q")
-    assert missing.html is not None and "polyline" not in missing.html
-    assert twice.html is not None and "polyline" not in twice.html and twice.html.count("<rect") == 2
+    rows = pd.DataFrame({"day": days, "n": [30, 10, 20]})
+    assert marks(chart(rows), "line") == 1 and marks(chart(rows), "symbol") == 3
+    assert [point["x"] for point in points_of(rows, ChartColumns("day", "n", None, "line", DATE.kind))] == [
+        1704240000000, 1704067200000, 1704153600000
+    ]  # fmt: skip
+    twice = pd.DataFrame({"day": [days[0]] * 2, "n": [30, 10]})
+    assert marks(chart(twice), "line") == 0 and marks(chart(twice), "symbol") == 2
+    missing = pd.DataFrame({"at": pd.to_datetime(["2024-01-01", None, "2024-01-02"]), "n": [1, 2, 3]})
+    assert marks(chart(missing), "symbol") == 2
+
+
+def test_a_text_beside_a_time_is_a_series():
+    days = [dt.date(2024, 1, 1), dt.date(2024, 1, 2)] * 2
+    rows = pd.DataFrame({"day": days, "bank": ["x", "x", "y", None], "n": [1, 2, 3, 4]})
+    drawn = chart(rows)
+    assert drawn.text.splitlines()[0] == "q, n by day by bank: 4 rows" and "2024-01-02, NULL" in drawn.text
+    assert marks(chart(rows, kind="area"), "area") > 0 or "mark-area" in (chart(rows, kind="area").html or "")
+    assert chart(rows, x="bank").text.splitlines()[0] == "q, n by bank: 4 rows"
+    assert chart(rows, x="bank", by="day", kind="bars").text.splitlines()[0] == "q, n by bank by day: 4 rows"
+
+
+def test_many_rows_are_drawn_as_bars_only_up_to_a_number():
+    columns = [("at", TIMESTAMP), ("n", INTEGER)]
+    assert ChartColumns.of(columns, {}).most == 1_000 and ChartColumns.of(columns, {"kind": "bars"}).most == 30
+    assert ChartColumns.of([("bank", STRING), ("n", INTEGER)], {}).most == 30
+    assert ChartColumns.of([("m", INTEGER), ("n", INTEGER)], {}).most == 1_000
 
 
 def test_midnight_has_its_hour_beside_other_times():
     hours = pd.date_range("2024-01-01 22:00", periods=4, freq="h")
-    text = answer_chart(pd.DataFrame({"at": hours, "n": [1, 2, 3, 4]}), 4, "q").text
+    text = chart(pd.DataFrame({"at": hours, "n": [1, 2, 3, 4]})).text
     assert "2024-01-02 00:00:00" in text and "2024-01-01 23:00:00" in text
-    days = answer_chart(pd.DataFrame({"at": hours.normalize().unique(), "n": [1, 2]}), 2, "q")
-    assert "00:00" not in days.text and days.html is not None and "2024-01-02<" in days.html
-
-
-def test_a_line_has_all_points_and_bars_are_few():
-    times = pd.date_range("2024-01-01", periods=100, freq="h")
-    line = answer_chart(pd.DataFrame({"at": times, "n": range(100)}), 200, "q", most_bars=30)
-    assert line.html is not None and line.html.count(",") > 100 and "100 of 200 rows" in line.text
-    assert len(line.text.splitlines()) == 32
-    bars = answer_chart(pd.DataFrame({"bank": [str(n) for n in range(100)], "n": range(100)}), 200, "q", most_bars=30)
-    assert bars.html is not None and bars.html.count("<rect") == 30 and "30 of 200 rows" in bars.text
+    days = chart(pd.DataFrame({"at": hours.normalize().unique(), "n": [1, 2]}))
+    assert "00:00" not in days.text and "2024-01-02 " in days.text
 
 
 def test_rows_without_a_value_are_left_out_and_counted():
     rows = pd.DataFrame({"bank": ["x", None, "z", "w"], "n": [1.0, 2.0, float("nan"), float("inf")]})
-    chart = answer_chart(rows, 4, "q")
-    assert chart.text.splitlines()[0] == "q, n by bank: 4 rows, 2 without a value left out"
-    assert "NULL" in chart.text and len(chart.text.splitlines()) == 4
+    drawn = chart(rows)
+    assert drawn.text.splitlines()[0] == "q, n by bank: 4 rows, 2 without a value left out"
+    assert "NULL" in drawn.text and len(drawn.text.splitlines()) == 4
 
 
 def test_what_cannot_be_drawn_says_so():
     rows = pd.DataFrame({"bank": ["x"], "open": [True], "n": [1]})
     with pytest.raises(MagicError, match="the answer has no column m"):
-        answer_chart(rows, 1, "q", "m")
+        chart(rows, y="m")
     with pytest.raises(MagicError, match="bank has no numbers to draw"):
-        answer_chart(rows, 1, "q", "bank")
+        chart(rows, y="bank")
+    with pytest.raises(MagicError, match="no kind of chart pie"):
+        chart(rows, kind="pie")
     with pytest.raises(MagicError, match="no column of numbers"):
-        answer_chart(rows[["bank", "open"]], 1, "q")
-    assert answer_chart(rows.head(0), 0, "q").text == "q, n by bank: 0 rows"
+        chart(rows[["bank", "open"]])
+    columns = ChartColumns.of([("bank", STRING), ("n", INTEGER)], {})
+    assert answer_chart(rows.head(0), columns, 0, "q").text == "q, n by bank: 0 rows"
 
 
 def test_changes_are_drawn_by_batch_also_where_nothing_changed():
@@ -77,7 +107,7 @@ def test_changes_are_drawn_by_batch_also_where_nothing_changed():
     chart = changes_chart(changes, "changes of q")
     assert chart.text.splitlines()[0] == "changes of q: 6 changed rows by batch"
     assert [line.split() for line in chart.text.splitlines()[2:]] == [["2", "3", "1"], ["3", "0", "0"], ["4", "0", "2"]]
-    assert chart.html is not None and "batch 4: 2 removed" in chart.html and "batch 3:" not in chart.html
+    assert marks(chart, "rect") == 3
     assert changes_chart(changes.head(0), "changes of q").text == "changes of q: 0 changed rows by batch"
 
 
@@ -92,3 +122,6 @@ def test_a_cell_draws_an_answer_and_its_changes(run):
     assert "25 changed rows by batch" in run("%argus results q1 --changes --chart").text
     assert "without a column" in str(run("%argus results q1 --changes --chart tranid").error)
     assert "did you mean tranid?" in str(run("%argus results q1 --chart trandi").error)
+    assert "tranid by city" in run("%argus results q1 --chart x=city y=tranid kind=bars").text
+    assert "a chart has one y=" in str(run("%argus results q1 --chart tranid y=tranid").error)
+    assert "z= is no part" in str(run("%argus results q1 --chart z=tranid").error)

@@ -1,65 +1,242 @@
-"""Charts of an answer and of its changes: SVG made in Python, which a saved notebook keeps, with the numbers as text.
+"""Charts of an answer and of its changes: a Vega-Lite specification, and the same as SVG, which a saved notebook keeps.
 
-An answer has few rows when it is drawn, so bars, a line and a scale are all that is needed: a library that draws in the
-browser would be loaded from the network or sent with every notebook, and matplotlib makes pictures without a theme.
+One specification serves both ways: ``vl_convert`` renders it here, without a browser and without the network, and the
+panel's chart draws it in the page, where rows come and go without a new drawing (``panel/live_chart.py``). Its colours
+are those of the text around it, so it follows the theme.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from html import escape
 from numbers import Real
 from typing import Any
 
 import pandas as pd
+import vl_convert
 
 from workbench.errors import nearest
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import Shown, marked_cell, table
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.algebra.types import DataType, Kind
 
-WIDTH, LINE_HEIGHT, BAR_HEIGHT = 720, 180, 20
-LABELS, VALUES = 200, 120
-"""Pixels for the labels at the left of bars, and for the values at the right."""
+WIDTH, HEIGHT, BAR_HEIGHT = 640, 220, 20
+BARS, POINTS = 30, 1_000
+"""Rows that are drawn where no number is given: as bars, and as points."""
+LINE, AREA, DOTS, BARS_KIND = "line", "area", "points", "bars"
+CHART_KINDS = (BARS_KIND, LINE, AREA, DOTS)
+_MARKS = {BARS_KIND: "bar", LINE: "line", AREA: "area", DOTS: "point"}
+_FEW = 60
+"""Points of a line that are marked."""
 _LONGEST = 28
-"""Characters of a label."""
+"""Characters of a label in text."""
 ADDED, REMOVED = "#4e79a7", "#d98b46"
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
+_TIMES = (Kind.DATE, Kind.TIMESTAMP)
+_EPOCH, _MILLISECOND = pd.Timestamp(0), pd.Timedelta(milliseconds=1)
+_INK = "currentColor"
+_LOOK: dict[str, Any] = {
+    "background": None,
+    "font": "Helvetica, Arial, sans-serif",
+    "padding": {"left": 8, "top": 8, "bottom": 8, "right": 24},  # text may be wider in a page than here
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK,
+        "gridColor": _INK, "gridOpacity": 0.15, "titleFontWeight": "normal",
+    },
+    "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal"},
+    "bar": {"color": ADDED}, "line": {"color": ADDED}, "point": {"color": ADDED},
+    "area": {"color": ADDED, "opacity": 0.6},
+}  # fmt: skip
 
 
-def answer_chart(rows: pd.DataFrame, total: int, title: str, column: str = "", most_bars: int | None = None) -> Shown:
-    """Rows of an answer as bars, or as a line where each row has a time of its own.
+@dataclass(frozen=True)
+class ChartColumns:
+    """Which columns of an answer a chart draws, and how.
+
+    Attributes:
+        x: names the rows, at the left of bars or below points; ``None``: their numbers from 1.
+        y: the numbers.
+        by: the column whose values are series of colours of their own; ``None``: one series.
+        kind: one of ``CHART_KINDS``; empty: bars, or over time a line, or points where a series has a time twice.
+        x_kind: the type of ``x``.
+    """
+
+    x: str | None
+    y: str
+    by: str | None = None
+    kind: str = ""
+    x_kind: Kind | None = None
+
+    @staticmethod
+    def of(columns: Sequence[tuple[str, DataType]], asked: Mapping[str, str]) -> ChartColumns:
+        """The columns that are asked for, and else those that an answer suggests.
+
+        Args:
+            columns: names and types of the answer's columns.
+            asked: of ``x``, ``y``, ``by`` and ``kind`` those that are given.
+
+        Raises:
+            MagicError: there is no such column or kind, or no numbers to draw.
+
+        Example:
+            >>> from workbench.sql.algebra.types import DATE, INTEGER, STRING
+            >>> ChartColumns.of([("day", DATE), ("bank", STRING), ("n", INTEGER)], {})
+            ChartColumns(x='day', y='n', by='bank', kind='', x_kind=<Kind.DATE: 'date'>)
+        """
+        kinds = dict(
+            zip(unique_names([name for name, _ in columns]), [type_.kind for _, type_ in columns], strict=True)
+        )
+        given = {part: _column(name, kinds) for part, name in asked.items() if part != "kind" and name}
+        kind = asked.get("kind", "").lower()
+        if kind and kind not in CHART_KINDS:
+            raise MagicError(f"there is no kind of chart {kind}", hint=f"kinds are {', '.join(CHART_KINDS)}")
+        numbers = [name for name, kind_ in kinds.items() if kind_ in _NUMBERS]
+        y = given.get("y") or next((name for name in reversed(numbers) if name not in given.values()), None)
+        if y is None:
+            raise MagicError(
+                "the answer has no column of numbers",
+                hint="a chart draws a column of numbers, such as COUNT(*) by group",
+            )
+        if y not in numbers:
+            raise MagicError(f"{y} has no numbers to draw", hint=f"columns of numbers: {', '.join(numbers) or 'none'}")
+        free = [name for name in kinds if name not in (y, given.get("by"))]
+        named = [name for name in free if name not in numbers]
+        x = given.get("x") or next(iter([*named, *free]), None)
+        x_kind = None if x is None else kinds[x]
+        texts = [name for name in named if name != x and kinds[name] is Kind.STRING]
+        by = given.get("by") or (texts[0] if x_kind in _TIMES and len(texts) == 1 and "x" not in given else None)
+        return ChartColumns(x, y, by, kind, x_kind)
+
+    @property
+    def over_time(self) -> bool:
+        """Whether the rows are drawn by their times, so that of many the newest ones are wanted."""
+        return self.x_kind in _TIMES and self.kind != BARS_KIND
+
+    @property
+    def most(self) -> int:
+        """How many rows are drawn where no number is given."""
+        return POINTS if self.over_time or self.kind not in ("", BARS_KIND) or self.x_kind in _NUMBERS else BARS
+
+    def drawn_as(self, rows: pd.DataFrame) -> ChartColumns:
+        """With the kind in which these rows are drawn, where none was asked for."""
+        if self.kind:
+            return self
+        if self.x_kind in _NUMBERS:
+            return replace(self, kind=DOTS)
+        if not self.over_time or len(rows) < 2:
+            return replace(self, kind=BARS_KIND)
+        twice = rows.duplicated([name for name in (self.x, self.by) if name is not None]).any()
+        return replace(self, kind=DOTS if twice else LINE)
+
+    def __str__(self) -> str:
+        by = "".join(f" by {name}" for name in (self.x, self.by) if name is not None)
+        return f"{self.y}{by}"
+
+
+def _column(name: str, kinds: Mapping[str, Kind]) -> str:
+    by_name = {known.lower(): known for known in kinds}
+    if (found := by_name.get(name.lower())) is None:
+        hint = nearest(name, list(kinds)) or f"its columns are {', '.join(kinds)}"
+        raise MagicError(f"the answer has no column {name}", hint=hint)
+    return found
+
+
+def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> Shown:
+    """Rows of an answer as a chart, and as text.
 
     Args:
-        rows: what is drawn, in the order of the bars; rows without a value are left out, and the title says so.
+        rows: what is drawn, bars in this order; rows without a number are left out, and the title says so.
+        columns: which columns are drawn, and how.
         total: how many rows the answer has.
         title: what it is of.
-        column: the numbers to draw; the last column of numbers unless given.
-        most_bars: the most rows that become bars, and lines of text; a line has all of them as points.
-
-    Raises:
-        MagicError: there is no such column, or it has no numbers.
 
     Example:
-        >>> print(answer_chart(pd.DataFrame({"bank": ["x", "y"], "n": [1, 4]}), 2, "big").text)
+        >>> rows = pd.DataFrame({"bank": ["x", "y"], "n": [1, 4]})
+        >>> print(answer_chart(rows, ChartColumns("bank", "n"), 2, "big").text)
         big, n by bank: 2 rows
         bank  n
         x     1  ███
         y     4  ████████████
     """
-    values = _values_of(rows, column)
-    labels = _labels_of(rows, values)
-    is_line = _is_line(rows, values, labels)
-    if not is_line:
-        rows = rows.head(most_bars)
-    drawn = _with_values(rows, values)
-    numbers = [float(value) for value in drawn[values]]
-    names = _days(drawn[labels]) if labels else list(range(1, len(drawn) + 1))
-    heading = f"{title}, {values}{f' by {labels}' if labels else ''}: {_count(len(rows), total, len(drawn))}"
-    svg = (_line if is_line else _bars)(names, numbers, heading)
-    return _shown(heading, [labels or "row", values, ""], _text_bars(names, numbers)[:most_bars], svg)
+    columns = columns.drawn_as(rows)
+    values, heading = points_of(rows, columns), chart_heading(rows, columns, total, title)
+    spec = answer_spec(rows, columns, heading)
+    spec["data"]["values"] = values
+    names = [point["label"] + (f", {point['by']}" if "by" in point else "") for point in values]
+    text = _text_bars(names, [point["y"] for point in values])
+    return _shown(heading, [columns.x or "row", columns.y, ""], text[:BARS], spec)
+
+
+def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> str:
+    """What a chart is of, and how many rows it draws."""
+    drawn = int(rows[columns.y].map(_is_finite).sum()) if len(rows) else 0
+    first = counted(total, "row") if len(rows) == total else f"{len(rows):,} of {counted(total, 'row')}"
+    count = first if drawn == len(rows) else f"{first}, {len(rows) - drawn:,} without a value left out"
+    return f"{title}, {columns}: {count}"
+
+
+def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]:
+    """The points of a chart: ``x`` as it is drawn, ``label`` as it is read, ``y``, and ``by`` where there are series.
+
+    A time is milliseconds since 1970, read as UTC, so that no browser moves it to its own zone.
+    """
+    rows = rows[rows[columns.y].map(_is_finite).astype(bool)] if len(rows) else rows
+    names = list(rows[columns.x]) if columns.x is not None else list(range(1, len(rows) + 1))
+    labels = _labels(names)
+    series = [] if columns.by is None else [{"by": str(marked_cell(value))} for value in rows[columns.by]]
+    points = [
+        {"x": _place(name, label, columns), "label": label, "y": float(number)}
+        for name, label, number in zip(names, labels, rows[columns.y], strict=True)
+    ]
+    points = [{**point, **by} for point, by in zip(points, series, strict=True)] if series else points
+    return [point for point in points if point["x"] is not None]
+
+
+def _place(name: object, label: str, columns: ChartColumns) -> float | str | None:
+    """Where a point stands: at its time or number, or at its name."""
+    if columns.over_time:
+        return (pd.Timestamp(name).tz_localize(None) - _EPOCH) / _MILLISECOND if _is_time(name) else None
+    if columns.kind == BARS_KIND or columns.x_kind not in _NUMBERS:
+        return label
+    return float(name) if _is_finite(name) else None  # type: ignore[arg-type]  # a number
+
+
+def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict[str, Any]:
+    """The specification of an answer's chart without its points, which are the data set ``rows``.
+
+    Args:
+        rows: what is drawn at first; from them follow marks of points and the names of axes.
+        columns: as ``drawn_as`` gives them.
+        heading: what it is of, for who does not see it.
+    """
+    along: dict[str, Any] = {"field": "x", "title": columns.x or "row"}
+    if columns.over_time:
+        along |= {"type": "temporal", "scale": {"type": "utc"}}
+    elif columns.kind == BARS_KIND or columns.x_kind not in _NUMBERS:
+        along |= {"type": "nominal", "sort": None, "axis": {"labelLimit": 200, "title": None}}
+    else:
+        along |= {"type": "quantitative", "scale": {"zero": False}}
+    values: dict[str, Any] = {"field": "y", "type": "quantitative", "title": columns.y}
+    if columns.kind not in (BARS_KIND, AREA):
+        values["scale"] = {"zero": False}
+    tooltip = [{"field": "label", "title": columns.x or "row"}, {"field": "y", "title": columns.y, "format": ",.12~g"}]
+    across = columns.kind == BARS_KIND
+    encoding: dict[str, Any] = {"y" if across else "x": along, "x" if across else "y": values}
+    if columns.by is not None:
+        encoding["color"] = {"field": "by", "type": "nominal", "title": columns.by, "sort": None}
+        tooltip.append({"field": "by", "title": columns.by})
+    mark: dict[str, Any] = {"type": _MARKS[columns.kind]}
+    if columns.kind == LINE:
+        mark["point"] = len(rows) <= _FEW
+    height: Any = {"step": BAR_HEIGHT} if across else HEIGHT
+    return _spec(heading, mark, {**encoding, "tooltip": tooltip}, height)
 
 
 def changes_chart(changes: pd.DataFrame, title: str) -> Shown:
@@ -84,53 +261,55 @@ def changes_chart(changes: pd.DataFrame, title: str) -> Shown:
     removed = (-weights.clip(upper=0)).groupby(batches).sum().reindex(shown, fill_value=0).tolist()
     heading = f"{title}: {counted(sum(added) + sum(removed), 'changed row')} by batch"
     rows = [[str(batch), f"{a:,}", f"{r:,}"] for batch, a, r in zip(shown, added, removed, strict=True)]
-    return _shown(heading, ["batch", "added", "removed"], rows, _columns(list(shown), added, removed, heading))
+    encoding = {
+        "x": {"field": "batch", "type": "ordinal", "axis": {"labelAngle": 0, "labelOverlap": True},
+              "scale": {"domain": list(shown)}},
+        "y": {"field": "rows", "type": "quantitative"},
+        "color": {"field": "were", "type": "nominal", "title": None,
+                  "scale": {"domain": ["added", "removed"], "range": [ADDED, REMOVED]}},
+        "tooltip": [{"field": "batch"}, {"field": "were"}, {"field": "rows"}],
+    }  # fmt: skip
+    spec = _spec(heading, {"type": "bar"}, encoding, HEIGHT)
+    spec["data"]["values"] = [
+        {"batch": batch, "rows": number, "were": were}
+        for batch, a, r in zip(shown, added, removed, strict=True)
+        for number, were in ((a, "added"), (-r, "removed"))
+        if number
+    ]
+    return _shown(heading, ["batch", "added", "removed"], rows, spec)
 
 
-def _shown(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], svg: str) -> Shown:
+def _spec(heading: str, mark: Mapping[str, Any], encoding: Mapping[str, Any], height: Any) -> dict[str, Any]:
+    return {
+        "description": heading, "width": WIDTH, "height": height, "config": _LOOK,
+        "data": {"name": "rows", "values": []}, "mark": mark, "encoding": encoding,
+    }  # fmt: skip
+
+
+def _shown(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], spec: Mapping[str, Any]) -> Shown:
     text = table(columns, rows, heading).text if rows else heading
-    return Shown(text, monospace(heading) + svg)
+    return Shown(text, monospace(heading) + (drawn(spec) if spec["data"]["values"] else ""))
 
 
-def _values_of(rows: pd.DataFrame, wanted: str) -> str:
-    numeric = [name for name in map(str, rows.columns) if has_numbers(rows[name])]
-    if not wanted:
-        if not numeric and len(rows):
-            hint = "a chart draws a column of numbers, such as COUNT(*) by group"
-            raise MagicError("the answer has no column of numbers", hint=hint)
-        return numeric[-1] if numeric else str(rows.columns[-1])
-    by_name = {name.lower(): name for name in map(str, rows.columns)}
-    found = by_name.get(wanted.lower())
-    if found is None:
-        hint = nearest(wanted, list(by_name.values())) or f"its columns are {', '.join(by_name.values())}"
-        raise MagicError(f"the answer has no column {wanted}", hint=hint)
-    if len(rows) and found not in numeric:
-        raise MagicError(f"{found} has no numbers to draw", hint=f"columns of numbers: {', '.join(numeric) or 'none'}")
-    return found
+def drawn(spec: Mapping[str, Any]) -> str:
+    """The SVG of a specification, as wide as there is room."""
+    svg: str = vl_convert.vegalite_to_svg(dict(spec))
+    described = escape(str(spec["description"]), quote=True)
+    svg = svg.replace("<svg ", '<svg style="max-width:100%; height:auto" ', 1)
+    return f'<div role="img" aria-label="{described}">{svg}</div>'
 
 
-def _labels_of(rows: pd.DataFrame, values: str) -> str | None:
-    """The column that names the rows: the first that has no numbers, or else the first."""
-    others = [name for name in map(str, rows.columns) if name != values]
-    return next((name for name in others if not has_numbers(rows[name])), others[0] if others else None)
+def _labels(names: Sequence[Any]) -> list[str]:
+    """Names as they are read; times that are all midnights as days, beside other times a midnight has its hour."""
+    times = [name for name in names if isinstance(name, dt.datetime) and _is_time(name)]
+    days = all(time.time() == dt.time() for time in times)
+    return [_label(name, days) for name in names]
 
 
-def _with_values(rows: pd.DataFrame, values: str) -> pd.DataFrame:
-    """The rows that have a number to draw."""
-    return rows[rows[values].map(_is_finite).astype(bool)]
-
-
-def _is_line(rows: pd.DataFrame, values: str, labels: str | None) -> bool:
-    """Whether each row that is drawn has a time of its own."""
-    names = list(_with_values(rows, values)[labels]) if labels else []
-    return len(set(names)) == len(names) > 1 and all(map(_is_time, names))
-
-
-def _days(names: pd.Series) -> list[Any]:
-    """Times that are all midnights as days; beside other times a midnight has its hour."""
-    times = list(names)
-    midnights = all(isinstance(time, dt.datetime) and _is_time(time) and time.time() == dt.time() for time in times)
-    return [time.date() for time in times] if midnights else times
+def _label(value: Any, days: bool) -> str:
+    if isinstance(value, dt.datetime) and _is_time(value):
+        return value.date().isoformat() if days else value.isoformat(" ", "seconds")
+    return short(str(marked_cell(value)), _LONGEST)
 
 
 def _is_time(value: object) -> bool:
@@ -151,11 +330,6 @@ def has_numbers(column: pd.Series) -> bool:
     return len(present) > 0 and all(map(_is_number, present))
 
 
-def _count(rows: int, total: int, drawn: int) -> str:
-    first = counted(total, "row") if rows == total else f"{rows:,} of {counted(total, 'row')}"
-    return first if drawn == rows else f"{first}, {rows - drawn:,} without a value left out"
-
-
 def _number(value: float) -> str:
     """A value to read beside its place: decimals only where they tell values apart."""
     if abs(value) >= 1e15:
@@ -165,91 +339,9 @@ def _number(value: float) -> str:
     return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.2f}"
 
 
-def _label(value: Any) -> str:
-    if isinstance(value, dt.datetime):
-        return value.isoformat(" ", "seconds")
-    return short(str(marked_cell(value)), _LONGEST)
-
-
-def _text_bars(names: Sequence[Any], numbers: Sequence[float]) -> list[list[str]]:
+def _text_bars(names: Sequence[str], numbers: Sequence[float]) -> list[list[str]]:
     most = max(map(abs, numbers), default=0) or 1
     return [
-        [_label(name), _number(number), "█" * round(12 * abs(number) / most)]
+        [name, _number(number), "█" * round(12 * abs(number) / most)]
         for name, number in zip(names, numbers, strict=True)
     ]
-
-
-def _svg(height: int, label: str, body: str) -> str:
-    described = escape(label, quote=True)
-    style = f"width:100%; max-width:{WIDTH}px; height:auto; font:12px system-ui,sans-serif"
-    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{described}" style="{style}">{body}</svg>'
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor">{escape(text)}</text>'
-
-
-def _bar(x: float, y: float, width: float, height: float, colour: str, title: str) -> str:
-    size = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    return f'<rect {size} fill="{colour}"><title>{escape(title)}</title></rect>'
-
-
-def _bars(names: Sequence[Any], numbers: Sequence[float], heading: str) -> str:
-    """One bar below the other, from the line of zero."""
-    low, high = min([0.0, *numbers]), max([0.0, *numbers])
-    scale = (WIDTH - LABELS - VALUES) / ((high - low) or 1)
-    zero = LABELS - low * scale
-    parts = []
-    for i, (name, number) in enumerate(zip(names, numbers, strict=True)):
-        top, label = i * BAR_HEIGHT, _label(name)
-        start = zero + min(0.0, number * scale)
-        parts.append(_text(LABELS - 8, top + 14, label, "end"))
-        title = f"{label}: {_number(number)}"
-        parts.append(_bar(start, top + 3, max(1.0, abs(number) * scale), BAR_HEIGHT - 6, ADDED, title))
-        parts.append(_text(zero + max(0.0, number * scale) + 6, top + 14, _number(number)))
-    return _svg(max(1, len(numbers)) * BAR_HEIGHT, heading, "".join(parts))
-
-
-def _line(times: Sequence[Any], numbers: Sequence[float], heading: str) -> str:
-    """A line over time, with the least and the largest value and the ends of the time written beside it."""
-    points = sorted(zip(map(pd.Timestamp, times), numbers, times, strict=True))
-    first, last = points[0][0], points[-1][0]
-    low, high = min(numbers), max(numbers)
-    left, right, top, bottom = VALUES, WIDTH - 10, 14, LINE_HEIGHT - 26
-
-    def place(time: pd.Timestamp, number: float) -> str:
-        x = left + (right - left) * ((time - first) / (last - first))
-        return f"{x:.1f},{bottom - (bottom - top) * ((number - low) / ((high - low) or 1)):.1f}"
-
-    path = " ".join(place(time, number) for time, number, _ in points)
-    parts = [
-        f'<path d="M{left} {bottom}H{right}" stroke="currentColor" opacity=".35"/>',
-        f'<polyline points="{path}" fill="none" stroke="{ADDED}" stroke-width="2"/>',
-        _text(left - 8, top + 4, _number(high), "end"),
-        _text(left - 8, bottom + 4, _number(low), "end") if high > low else "",
-        _text(left, LINE_HEIGHT - 8, _label(points[0][2])),
-        _text(right, LINE_HEIGHT - 8, _label(points[-1][2]), "end"),
-    ]
-    return _svg(LINE_HEIGHT, heading, "".join(parts))
-
-
-def _columns(batches: Sequence[int], added: Sequence[int], removed: Sequence[int], heading: str) -> str:
-    """A column for each batch, what was added above the line and what was removed below it."""
-    if not batches:
-        return ""
-    up, down = max(added), max(removed)
-    left, top, room = 90, 14, LINE_HEIGHT - 40
-    scale, each = room / ((up + down) or 1), (WIDTH - left - 10) / len(batches)
-    zero = top + up * scale
-    parts = [f'<path d="M{left} {zero:.1f}H{WIDTH - 10}" stroke="currentColor" opacity=".35"/>']
-    for i, (batch, a, r) in enumerate(zip(batches, added, removed, strict=True)):
-        x, width = left + i * each + each * 0.1, min(each * 0.8, 40.0)
-        if a:
-            parts.append(_bar(x, zero - a * scale, width, a * scale, ADDED, f"batch {batch}: {a:,} added"))
-        if r:
-            parts.append(_bar(x, zero, width, r * scale, REMOVED, f"batch {batch}: {r:,} removed"))
-    parts += [_text(left - 8, top + 4, f"{up:,} added", "end")] if up else []
-    parts += [_text(left - 8, top + room + 4, f"{down:,} removed", "end")] if down else []
-    parts += [_text(left, LINE_HEIGHT - 8, f"batch {batches[0]}")]
-    parts += [_text(WIDTH - 10, LINE_HEIGHT - 8, f"batch {batches[-1]}", "end")] if len(batches) > 1 else []
-    return _svg(LINE_HEIGHT, heading, "".join(parts))

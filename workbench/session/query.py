@@ -268,7 +268,7 @@ class Query:
         """
         if min(limit, skip) < 0:
             raise QueryError(f"cannot show {min(limit, skip)} rows", hint="give a number of rows, 0 or more")
-        refinement = self._refinement(where, sort, descending)
+        refinement = self.refinement(where, sort, descending)
 
         def read(answers: Answers) -> pd.DataFrame:
             return to_pandas(fetch_first(answers, skip, limit, refinement), answers.plan, self.timezone)
@@ -315,7 +315,7 @@ class Query:
 
     def count(self, *, at: object | None = None, batch: int | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them; the arguments are those of ``head``."""
-        refinement = self._refinement(where)
+        refinement = self.refinement(where)
         return self._read(
             f"count the rows of {self.name}", lambda answers: fetch_count(answers, refinement), at, batch=batch
         )
@@ -390,12 +390,14 @@ class Query:
         """
         check_active(self._registered, self.status)
 
-    def answers(self, at: object | None = None, after: int | None = None) -> AbstractContextManager[Answers]:
+    def answers(
+        self, at: object | None = None, after: int | None = None, batch: int | None = None
+    ) -> AbstractContextManager[Answers]:
         """The answers within a context, for a reader that uses Spark; see ``AnswerReader.answers``."""
-        return self._reader.answers(self._registered, at, after)
+        return self._reader.answers(self._registered, at, after, batch)
 
-    def _refinement(self, where: str | None, sort: str | None = None, descending: bool = False) -> Refinement:
-        """What is asked for, by the positions of the answer's columns."""
+    def refinement(self, where: str | None, sort: str | None = None, descending: bool = False) -> Refinement:
+        """What is asked for, by the positions of the answer's columns; arguments and errors as in ``head``."""
         names = unique_names([name for name, _ in self.columns])
         places = {name.lower(): place for place, name in enumerate(names)}
         if sort is not None and sort.lower() not in places:

@@ -278,7 +278,7 @@ def test_lists_of_queries_and_streams(run, session, shell):
     run("%%argus q2\nSELECT huge")
     shell.user_ns["frame"] = pd.DataFrame()
     run("%argus stream Fed frame --batch 500")
-    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "1", "tranid,", "tran_date"]
+    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "1", "tranid,", "city"]
     assert run("%argus streams").text.splitlines()[1].split() == [
         "Fed",
         "0",

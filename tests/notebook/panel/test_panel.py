@@ -13,17 +13,18 @@ import ipywidgets
 import nbformat
 import pandas as pd
 import pytest
-from fake_session import FakeSession
+from fake_session import FakeQuery, FakeSession
 
 from workbench.engine.schedule import Progress
 from workbench.notebook import long_work
 from workbench.notebook.demo import page
-from workbench.notebook.panel import add_stream
+from workbench.notebook.panel import add_stream, results_view
+from workbench.notebook.panel.answer_page import answer_table
 from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel
 from workbench.notebook.panel.queries_view import QueriesView
 from workbench.notebook.panel.replay_view import ReplayView
-from workbench.notebook.panel.results_view import CHANGES, CHART, ResultsView, answer_table
+from workbench.notebook.panel.results_view import CHANGES, CHART, COLUMNS, GROUPS, ResultsView
 from workbench.notebook.panel.sharing_view import SharingView
 from workbench.notebook.panel.streams_view import StreamsView
 from workbench.notebook.panel.timings_view import TimingsView
@@ -210,29 +211,65 @@ def test_a_decision_shows_both_texts_with_what_the_node_computes_of_them(session
     assert "Measured in batch 2" in shown and "once for 2 queries" in shown
 
 
-def test_results_come_page_by_page_and_can_be_copied(session, tmp_path):
+@pytest.fixture(autouse=True)
+def held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of the session without Spark are held without it."""
+    monkeypatch.setattr(results_view, "hold_answer", FakeQuery.hold)
+    monkeypatch.setattr(results_view, "follow_answer", FakeQuery.follow)
+    monkeypatch.setattr(results_view, "rows_as_shown", lambda query, rows: rows)
+
+
+def test_results_are_scrolled_drawn_grouped_and_copied(session, tmp_path):
     view = ResultsView(session, session.player)
     view.refresh()
     assert view.chooser.widget.value == "q2"
     view.chooser.widget.value = "q1"
     waited(view)
-    assert "1 to 10 of 25 rows after batch 2" in text_of(view)
-    button(view, "Next").click()
+    assert "25 rows after batch 2" in text_of(view)
+    view.rows.window = [10, 5]
     waited(view)
-    assert "11 to 20 of 25" in text_of(view) and view.choice.seen["q1"] == 2
-    assert view.static_view().text.startswith("q1, whole answer after batch 2: 10 of 25 rows")
+    assert (view.rows.page["start"], view.rows.page["total"]) == (10, 25) and view.choice.seen["q1"] == 2
+    assert [row["cells"][0] for row in view.rows.page["rows"]] == ["10", "11", "12", "13", "14"]
+    view.rows.selected = {"at": 12, "column": 0}
+    assert "SELECT * FROM q1 WHERE tranid = 12" in text_of(view)
+    assert view.static_view().text.startswith("q1, whole answer after batch 2: 5 of 25 rows")
     view.what_field.value = CHANGES
     waited(view)
     assert [column["name"] for column in view.rows.page["columns"]] == ["batch", "weight", "tranid", "city"]
     assert view.where_field.disabled
+    view.what_field.value = GROUPS
+    view.group_fields["by"].value, view.group_fields["function"].value = "city", "SUM"
+    view.group_fields["of"].value = "tranid"
+    waited(view)
+    assert "SELECT city, SUM(tranid) AS sum_tranid FROM q1 GROUP BY city" in text_of(view)
+    assert "SUM(tranid)" in view.static_view().text
+    view.what_field.value = COLUMNS
+    waited(view)
+    assert "most often" in text_of(view) and "Rome" in view.static_view().text
     view.what_field.value = CHART
     waited(view)
-    assert "1 to 25 of 25 rows after batch 2" in text_of(view) and "<polyline" not in text_of(view)
-    assert "q1, tranid by city: 25 rows" in text_of(view) and "changed rows in the last 2 batches" in text_of(view)
+    assert "25 rows after batch 2" in text_of(view) and len(view.chart.chart.points) == 25
+    assert "changed rows in the last 2 batches" in text_of(view)
     assert view.static_view().text.startswith("q1, tranid by city: 25 rows")
     view.copy_kind.value, view.copy_target.value = "CSV file", str(tmp_path / "rows.csv")
     button(view, "Copy").click()
     assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
+
+
+def test_a_chart_stays_while_its_points_change(session):
+    view = ResultsView(session, session.player)
+    view.refresh()
+    view.chooser.widget.value, view.what_field.value = "q1", CHART
+    waited(view)
+    spec, points = view.chart.chart.spec, view.chart.chart.points
+    session.queries["q1"].frame = session.queries["q1"].frame.head(3)
+    session.run(1)
+    view.refresh()
+    waited(view)
+    assert view.chart.chart.spec is spec and len(view.chart.chart.points) == 3 != len(points)
+    view.chart.fields["kind"].value = "points"
+    waited(view)
+    assert view.chart.chart.spec["mark"]["type"] == "point"
 
 
 def test_rows_of_an_answer_are_sorted_and_chosen(session):
@@ -242,13 +279,15 @@ def test_rows_of_an_answer_are_sorted_and_chosen(session):
     view.rows.asked = {"column": "tranid", "descending": True}
     view.where_field.value = "tranid < 20"
     waited(view)
-    assert "1 to 10 of 20 rows after batch 2" in text_of(view)
-    assert view.rows.page["rows"][0] == {"cells": ("19", "Rome"), "fresh": False}
-    assert view.rows.page["columns"] == [{"name": "tranid", "number": True}, {"name": "city", "number": False}]
+    assert "20 rows after batch 2" in text_of(view)
+    assert view.rows.page["rows"][0] == {"cells": ("19", "Rome"), "fresh": False, "was": None}
+    assert view.rows.page["columns"] == [
+        {"name": "tranid", "number": True, "sortable": True}, {"name": "city", "number": False, "sortable": True}
+    ]  # fmt: skip
     assert view.static_view().text.startswith("q1, whole answer after batch 2, where tranid < 20: 10 of 20 rows")
     view.chooser.widget.value = "q2"
     waited(view)
-    assert "of 25 rows" in text_of(view) and view.where_field.value == "" and view.rows.asked == {}
+    assert "25 rows" in text_of(view) and view.where_field.value == "" and view.rows.asked == {}
 
 
 def test_a_slider_goes_over_the_answers_after_past_batches(session):
@@ -258,7 +297,7 @@ def test_a_slider_goes_over_the_answers_after_past_batches(session):
     assert (view.moment.min, view.moment.value, view.moment.max) == (0, 2, 2)
     view.moment.value = 1
     waited(view)
-    assert "of 25 rows as it was after batch 1" in text_of(view)
+    assert "25 rows as it was after batch 1" in text_of(view)
     session.run(1)
     view.refresh()
     waited(view)
@@ -267,7 +306,7 @@ def test_a_slider_goes_over_the_answers_after_past_batches(session):
     session.run(1)
     view.refresh()
     waited(view)
-    assert (view.moment.value, view.moment.max) == (4, 4) and "of 25 rows after batch 4" in text_of(view)
+    assert (view.moment.value, view.moment.max) == (4, 4) and "25 rows after batch 4" in text_of(view)
     view.moment.value = 3
     session.seek(2, print)
     view.refresh()
@@ -283,7 +322,7 @@ def test_rows_that_came_since_the_query_was_looked_at_are_marked(session):
     session.run(3)
     view.rows.asked = {"column": "tranid", "descending": False}
     waited(view)
-    assert [row["cells"][0] for row in view.rows.page["rows"] if row["fresh"]] == ["3", "4", "5", "6", "7", "8", "9"]
+    assert [row["cells"][0] for row in view.rows.page["rows"] if row["fresh"]] == list(map(str, range(3, 25)))
     assert "22 rows new since batch 2" in text_of(view)
     button(view, "Looked at").click()
     waited(view)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from workbench.engine.answers import whole_file
 from workbench.engine.spark.failures import translate_errors
 from workbench.explain.explanation import is_shared
 from workbench.explain.text import counted, listed, short
-from workbench.notebook.chart import answer_chart, changes_chart
+from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
@@ -45,8 +45,8 @@ DRAWN: Mapping[str, Callable[[NetworkView, str | None, bool], str]] = {
     ".txt": lambda network, query, full: network.to_text(query),
 }
 """What is written of a network, by the end of the file's name."""
-ROWS, BARS, POINTS = 10, 30, 1_000
-"""Rows that are shown where no number is given: of a table, and of a chart as bars or as points of a line."""
+ROWS = 10
+"""Rows of a table that are shown where no number is given."""
 
 
 @command(
@@ -62,12 +62,17 @@ ROWS, BARS, POINTS = 10, 30, 1_000
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
     argument("--where", metavar="CONDITION", help="only rows that satisfy it, in quotes: 'amount > 500'"),
-    argument("--chart", nargs="?", const="", metavar="COLUMN", help="draw them: the last column of numbers, or this"),
+    argument(
+        "--chart",
+        nargs="*",
+        metavar="PART=COLUMN",
+        help="draw them: y= the numbers, x= what they stand at, by= series, kind= bars, line, area or points",
+    ),
     argument(
         "--limit",
         type=int,
         metavar="N",
-        help=f"rows to show (default: {ROWS}; with --chart {BARS} bars, or {POINTS:,} points of a line)",
+        help=f"rows to show (default: {ROWS}; with --chart {BARS} bars, or the newest {POINTS:,} points)",
     ),
     OUTPUT,
     examples=(
@@ -75,6 +80,7 @@ ROWS, BARS, POINTS = 10, 30, 1_000
         "%argus results big_transfers --sort amount --desc",
         "%argus results big_transfers --where 'amount > 2000000'",
         "%argus results big_transfers --limit 20 --chart amount",
+        "%argus results fees_by_day --chart x=day y=fees by=state kind=line",
         "%argus results big_transfers --changes --since 3",
         "%argus results big_transfers --since yesterday",
         "%argus results big_transfers --batch 3",
@@ -97,6 +103,7 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         raise MagicError("--diff takes one batch or two, and shows rows", hint="--diff 3 5")
     if arguments.changes and arguments.chart:
         raise MagicError("changes are drawn as rows by batch, without a column", hint="--changes --chart")
+    drawn: ChartColumns | None = None
     if arguments.changes:
         batch = None if arguments.since is None else query.batch_before(arguments.since)
         if batch is not None and batch > last:
@@ -111,14 +118,16 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         shown, total = rows.head(limit), len(rows)
         title = f"what {query.name} has more (1) and less (-1) after batch {then} than after batch {first}"
     elif refined or (arguments.chart is not None and query.status == "active"):
+        drawn = None if arguments.chart is None else ChartColumns.of(query.columns, chart_parts(arguments.chart))
         moments = {"at": arguments.at, "batch": arguments.batch}
         past = {name: given for name, given in moments.items() if given is not None}
         total = query.count(**past, where=arguments.where)
-        bars = BARS if arguments.limit is None else limit
-        most = limit if arguments.chart is None else max(bars, POINTS if arguments.limit is None else 0)
+        most = limit if drawn is None or arguments.limit is not None else drawn.most
         # All rows are fetched only for a variable.
         first = total if arguments.output is not None else most
         by = {"sort": arguments.sort, "descending": arguments.desc, "where": arguments.where}
+        if drawn is not None and drawn.over_time and total > most and arguments.sort is None:
+            by |= {"sort": drawn.x, "descending": True}  # of many points the newest
         rows = query.head(first, **past, **by)
         shown, title = rows.head(most), _title(context, query, arguments)
     else:
@@ -126,12 +135,34 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         return
     if arguments.output is not None:
         context.variables[arguments.output] = rows
-    if arguments.chart is None:
-        show(rows_table(shown, total, title))
-    elif arguments.changes:
+    if drawn is not None:
+        show(answer_chart(shown, drawn, total, title))
+    elif arguments.chart is not None:
         show(changes_chart(rows, title.removeprefix("latest ")))
     else:
-        show(answer_chart(shown, total, title, arguments.chart, bars))
+        show(rows_table(shown, total, title))
+
+
+def chart_parts(words: Sequence[str]) -> dict[str, str]:
+    """What ``--chart`` says: parts with their columns; a column alone has the numbers.
+
+    Raises:
+        MagicError: a part is given twice, or is none.
+
+    Example:
+        >>> chart_parts(["x=day", "fees"])
+        {'x': 'day', 'y': 'fees'}
+    """
+    parts: dict[str, str] = {}
+    for word in words:
+        name, is_part, column = word.partition("=")
+        part = name.lower() if is_part else "y"
+        if part not in ("x", "y", "by", "kind"):
+            raise MagicError(f"{name}= is no part of a chart", hint="--chart x=day y=price by=symbol kind=line")
+        if part in parts:
+            raise MagicError(f"a chart has one {part}=, not two", hint="--chart x=day y=price by=symbol kind=line")
+        parts[part] = column if is_part else name
+    return parts
 
 
 def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:

@@ -1,72 +1,93 @@
-"""Results: a query's answer page by page, drawn, or what the last batch changed, fetched when asked for."""
+"""Results: a query's answer to scroll through, drawn, in groups, its columns, or what the last batch changed."""
 
 from __future__ import annotations
 
-import datetime as dt
-from collections import Counter
-from collections.abc import Callable, MutableMapping, Set
+from collections.abc import Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import ipywidgets
-import pandas as pd
+from sqlglot import exp
 
+from workbench.arrow.frames import frame_of
 from workbench.errors import WorkbenchError
-from workbench.explain.text import counted, monospace, short
-from workbench.notebook.chart import answer_chart, has_numbers
-from workbench.notebook.display import WIDEST, Shown, as_of, marked_cell, rows_table
-from workbench.notebook.panel.markup import grid, sparkline
+from workbench.explain.text import counted, monospace
+from workbench.notebook.chart import ChartColumns, answer_chart
+from workbench.notebook.display import Shown, as_of
+from workbench.notebook.panel.answer_page import answer_table, page_of
+from workbench.notebook.panel.column_profile import profile
+from workbench.notebook.panel.grouped_answer import GROUP_FUNCTIONS, AnswerGroups, grouped, sql_column
+from workbench.notebook.panel.live_chart import LiveChart
+from workbench.notebook.panel.markup import sparkline
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, SliderWidget, button, html_box
+from workbench.session.held_answer import AnswerOrder, HeldAnswer, follow_answer, hold_answer, rows_as_shown
 from workbench.session.query import Query
-from workbench.session.state import OFF
-from workbench.sql.algebra.interval_values import interval_text
 
-PAGE, DRAWN = 10, 30
-"""Rows shown at a time, and drawn."""
+SAVED = 10
+"""Rows of the static view."""
+HELD = 5_000_000
+"""Rows of an answer that are held in memory; of a larger one each page is read, and it has no groups."""
 _BATCHES = 60
 """Batches whose changed rows are drawn."""
-ANSWER, CHART, CHANGES = "whole answer", "chart", "new in the last batch"
+ANSWER, CHART, GROUPS, COLUMNS, CHANGES = "whole answer", "chart", "groups", "columns", "new in the last batch"
 
 
 @dataclass(frozen=True)
 class ResultsRequest:
-    """The page of results that the analyst asks for.
+    """What the analyst asks to see.
 
     Attributes:
         query: of which query; another one of its name is not equal.
-        what: one of ``ANSWER``, ``CHART`` and ``CHANGES``.
-        page: from 0.
+        what: one of ``ANSWER``, ``CHART``, ``GROUPS``, ``COLUMNS`` and ``CHANGES``.
+        start, rows: how many rows come before those that are wanted, and how many these are.
         batch: the last one that was run.
         sort, descending: the column to sort by; empty: the query's own order.
         where: a condition on the rows; empty: all.
         since: the batch up to which the query was looked at before; rows that came later are marked.
         past: the batch after which the answer is to be seen; ``None``: the last one.
+        drawn: what a chart draws, as ``ChartColumns.of`` takes it.
+        groups: how the answer is grouped.
     """
 
     query: Query
     what: str
-    page: int
+    start: int
+    rows: int
     batch: int
     sort: str
     descending: bool
     where: str
     since: int
-    past: int | None = None
+    past: int | None
+    drawn: tuple[tuple[str, str], ...]
+    groups: AnswerGroups | None
 
     @property
     def when(self) -> str:
         """After which batch the answer is."""
         return as_of(self.query, self.batch) if self.past is None else f"as it was after batch {self.past}"
 
+    @property
+    def title(self) -> str:
+        """What is shown."""
+        return f"{self.query.name}, {self.what} {self.when}" + (f", where {self.where}" if self.where else "")
+
+    @property
+    def order(self) -> AnswerOrder | None:
+        """The order that is asked for; ``None`` where the answer has no such column."""
+        names = [name for name, _ in self.query.columns]
+        return (names.index(self.sort), self.descending) if self.sort in names else None
+
 
 class ResultsView(View):
     """One query's answer.
 
-    Rows are fetched in a thread, one request after the other, so neither a cell nor the player waits for them; while a
-    request is on its way the rows before stay where they are.
+    Rows are read in a thread, one request after the other, so neither a cell nor the player waits for them; while a
+    request is on its way the rows before stay where they are. The answer that is looked at is held in memory and
+    follows the batches.
     """
 
     title = "Results"
@@ -76,39 +97,63 @@ class ResultsView(View):
         self.fetching = ThreadPoolExecutor(1, thread_name_prefix="argus-results")
         self._asked: ResultsRequest | None = None
         self._requests = 0
-        self._page = 0
         self._since: tuple[Query | None, int] = (None, 0)
-        self._last: Shown | None = None
+        self._last: Callable[[], Shown] = _nothing
+        self._held: tuple[tuple[Any, ...], HeldAnswer] | None = None
         self.chooser = QueryChooser(self.session, self.choice, self._other_query)
-        self.what_field = ipywidgets.ToggleButtons(options=[ANSWER, CHART, CHANGES], style={"button_width": "auto"})
+        self.what_field = ipywidgets.ToggleButtons(
+            options=[ANSWER, CHART, GROUPS, COLUMNS, CHANGES], style={"button_width": "auto"}
+        )
         self.where_field = ipywidgets.Text(
             description="Only where", placeholder="a condition, such as n > 500", continuous_update=False,
             layout={"width": "420px"},
         )  # fmt: skip
         self.moment = SliderWidget(label="After batch", max=self.session.batch, value=self.session.batch)
-        before = button("Previous", "chevron-left", lambda: self._turn(-1))
-        after = button("Next", "chevron-right", lambda: self._turn(1))
         self.looked = button("Looked at", "check", self._look, "Mark no row as new any more")
         self.rows = AnswerWidget()
-        self._count, self._chart, self._message = html_box(), html_box(), html_box()
+        self.chart = LiveChart(self._fetch)
+        self.group_fields = {
+            "by": ipywidgets.Dropdown(description="Group by"), "across": ipywidgets.Dropdown(description="Across"),
+            "function": ipywidgets.Dropdown(options=list(GROUP_FUNCTIONS), description="Show"),
+            "of": ipywidgets.Dropdown(description="Of"),
+        }  # fmt: skip
+        for field in self.group_fields.values():
+            field.layout.width, field.style.description_width = "220px", "60px"
+            field.observe(lambda change: self._fetch(), "value")
+        self.groups = ipywidgets.HBox(list(self.group_fields.values()), layout={"flex_flow": "row wrap"})
+        self._count, self._table, self._batches, self.cell, self._message = (html_box() for _ in range(5))
         self.copy_kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy all as", layout={"width": "280px"})
         self.copy_target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
         copy = button("Copy", "copy", self._copy)
         self.what_field.observe(lambda change: self._other_rows(), "value")
-        self.where_field.observe(lambda change: self._turn(0), "value")
-        self.rows.observe(lambda change: self._turn(0), "asked")
-        self.moment.observe(lambda change: self._fetch() if self._past is None else self._turn(0), "value")
+        self.where_field.observe(lambda change: self._from_the_top(), "value")
+        self.rows.observe(lambda change: self._from_the_top(), "asked")
+        self.rows.observe(lambda change: self._fetch(), "window")
+        self.rows.observe(lambda change: self._choose(), "selected")
+        self.moment.observe(lambda change: self._fetch(), "value")
         self.copy_kind.observe(
             lambda change: self.copy_target.set_trait("placeholder", COPIES[change["new"]][0]), "value"
         )
         lines = (
-            [self.chooser.widget, self.what_field, before, after, self._count],
+            [self.chooser.widget, self.what_field, self._count],
             [self.where_field, self.moment, self.looked],
             [self.copy_kind, self.copy_target, copy, self._message],
         )
         layout = {"flex_flow": "row wrap", "align_items": "center"}
         which, condition, copies = (ipywidgets.HBox(line, layout=layout) for line in lines)
-        return ipywidgets.VBox([which, condition, self._chart, self.rows, copies])
+        self._show_parts()
+        parts = [
+            which,
+            condition,
+            self.chart.widget,
+            self.groups,
+            self._table,
+            self.rows,
+            self._batches,
+            self.cell,
+            copies,
+        ]
+        return ipywidgets.VBox(parts)
 
     def refresh(self) -> None:
         """The queries to choose from, and new rows when a batch was run."""
@@ -128,12 +173,8 @@ class ResultsView(View):
         return self.moment.value if self.moment.value < self.moment.max else None
 
     def static_view(self) -> Shown:
-        """The page that was fetched last."""
-        return self._last or Shown("no rows were looked at", "<p>no rows were looked at</p>")
-
-    def _turn(self, by: int) -> None:
-        self._page = max(0, self._page + by) if by else 0
-        self._fetch()
+        """The first rows that were fetched last, or what was made of them."""
+        return self._last()
 
     def _other_query(self) -> None:
         self.where_field.value = ""
@@ -143,7 +184,22 @@ class ResultsView(View):
         """They have other columns, so the order does not apply; a condition is on an answer, not on its changes."""
         self.rows.asked = {}
         self.where_field.disabled = self.what_field.value == CHANGES
-        self._turn(0)
+        self._show_parts()
+        self._from_the_top()
+
+    def _show_parts(self) -> None:
+        what = self.what_field.value
+        visible = {
+            self.chart.widget: what == CHART, self.groups: what == GROUPS, self._table: what in (GROUPS, COLUMNS),
+            self.rows: what in (ANSWER, CHANGES), self._batches: what == CHART, self.cell: what in (ANSWER, GROUPS),
+        }  # fmt: skip
+        for part, is_visible in visible.items():
+            part.layout.display = "" if is_visible else "none"
+
+    def _from_the_top(self) -> None:
+        self.rows.selected = {}
+        self.rows.window = [0, self.rows.window[1]]
+        self._fetch()
 
     def _look(self) -> None:
         self._since = (self.chooser.query, self.session.batch)
@@ -155,13 +211,15 @@ class ResultsView(View):
         if query is None:
             return
         batch = self.session.batch
+        self._offer(query)
         if self._since[0] is not query or self._since[1] > batch:  # it was chosen, or the session went back
             self._since = (query, min(batch, self.choice.seen.get(query.name, batch)))
+        start, rows = self.rows.window
         order, where = self.rows.asked, "" if self.where_field.disabled else self.where_field.value.strip()
         asked = ResultsRequest(
-            query, self.what_field.value, self._page, batch,
+            query, self.what_field.value, start, rows, batch,
             order.get("column", ""), order.get("descending", False), where, self._since[1],
-            self._past,
+            self._past, tuple(self.chart.asked.items()), self._groups(),
         )  # fmt: skip
         if asked == self._asked:
             return
@@ -169,38 +227,138 @@ class ResultsView(View):
         self._requests += 1
         self.fetching.submit(self._show, self._requests, asked)
 
+    def _offer(self, query: Query) -> None:
+        """Let the analyst choose among the query's columns."""
+        self.chart.offer(query.columns)
+        names = [name for name, _ in query.columns]
+        for part, first in (("by", []), ("across", [""]), ("of", [""])):
+            field = self.group_fields[part]
+            if list(field.options) != [*first, *names]:
+                field.options = [*first, *names]
+
+    def _groups(self) -> AnswerGroups | None:
+        by, across, function, of = (field.value for field in self.group_fields.values())
+        return AnswerGroups(by, across or "", function, of or "") if by else None
+
     def _show(self, request: int, asked: ResultsRequest) -> None:
         if request != self._requests:
             return  # there is a later one in the queue
-        query = asked.query
         try:
-            size = DRAWN if asked.what == CHART else PAGE
-            page = slice(asked.page * size, (asked.page + 1) * size)
-            rows, total = _rows_of(asked, page)
-            after = asked.when
-            fresh = fresh_rows(asked) if asked.what == ANSWER and asked.past is None else frozenset()
-            title = f"{query.name}, {asked.what} {after}" + (f", where {asked.where}" if asked.where else "")
-            shown = self._drawn(query, rows, total) if asked.what == CHART else answer_table(rows, total, title)
+            self._last = _KINDS[asked.what](self, asked)
         except Exception as error:  # an error in a thread is not shown
-            self._chart.value = monospace(str(error))
+            self._count.value = monospace(str(error))
             return
-        places = (
-            f"{page.start + 1:,} to {page.start + len(rows):,} of {counted(total, 'row')}" if len(rows) else "no rows"
-        )
-        marks = f", {counted(len(fresh), 'row')} new since batch {asked.since}" if fresh else ""
-        self._count.value = f'<span role="status">{escape(places)} {escape(after + marks)}</span>'
-        self._chart.value = f'<div class="fixed">{shown.html}</div>' if asked.what == CHART else ""
-        self.rows.page = {} if asked.what == CHART else page_of(rows, fresh, asked)
-        self._last = shown
         if asked.past is None:
-            self.choice.seen[query.name] = asked.batch
+            self.choice.seen[asked.query.name] = asked.batch
 
-    def _drawn(self, query: Query, rows: pd.DataFrame, total: int) -> Shown:
-        """Rows of the answer as a chart, and how many rows of it each batch changed."""
-        chart = answer_chart(rows, total, query.name)
+    def _say(self, asked: ResultsRequest, what: str) -> None:
+        self._count.value = f'<span role="status">{escape(what)} {escape(asked.when)}</span>'
+
+    def _hold(self, asked: ResultsRequest) -> HeldAnswer | None:
+        """The answer in memory, up to date; ``None`` where it is too large."""
+        key = (asked.query, asked.where, asked.past)
+        is_followed = not asked.where and asked.past is None
+        since = asked.since if asked.since < asked.batch and asked.past is None else None
+        if self._held is not None and self._held[0] == key and (is_followed or self._held[1].batch == asked.batch):
+            held = follow_answer(asked.query, self._held[1], since) if is_followed else self._held[1]
+        elif asked.query.count(batch=asked.past, where=asked.where or None) > HELD:
+            return None
+        else:
+            held = hold_answer(asked.query, asked.past, asked.where or None, since)
+        self._held = (key, held)
+        return held
+
+    def _show_answer(self, asked: ResultsRequest) -> Callable[[], Shown]:
+        held, start, stop = self._hold(asked), asked.start, asked.start + asked.rows
+        order = {"column": asked.sort, "descending": asked.descending}
+        if held is None:
+            rows = asked.query.head(
+                asked.rows, start,
+                batch=asked.past, sort=asked.sort or None, descending=asked.descending, where=asked.where or None,
+            )  # fmt: skip
+            total = asked.query.count(batch=asked.past, where=asked.where or None)
+            page, marks = page_of(rows, start, total, order=order, batch=asked.batch), ""
+        else:
+            total = held.rows
+            rows = frame_of(rows_as_shown(asked.query, held.page(start, stop, asked.order)))
+            fresh = held.came_after(asked.since, start, stop, asked.order)
+            was = [None if row is None else list(row.values()) for row in held.replaced(start, stop, asked.order)]
+            page = page_of(rows, start, total, fresh, was, order=order, batch=held.batch)
+            new = held.came_since(asked.since)
+            marks = f", {counted(new, 'row')} new since batch {asked.since}" if new else ""
+        self.rows.page = page
+        self._say(asked, counted(total, "row"))
+        self._count.value = self._count.value.replace("</span>", f"{escape(marks)}</span>")
+
+        return lambda: answer_table(rows.head(SAVED), total, asked.title)
+
+    def _show_changes(self, asked: ResultsRequest) -> Callable[[], Shown]:
+        batch = asked.batch if asked.past is None else asked.past
+        changes = asked.query.changes(since=batch - 1)
+        changes = changes[changes["batch"] == batch]
+        if asked.sort in changes.columns:
+            changes = changes.sort_values(asked.sort, ascending=not asked.descending, kind="stable")
+        rows = changes.iloc[asked.start : asked.start + asked.rows]
+        order = {"column": asked.sort, "descending": asked.descending}
+        self.rows.page = page_of(rows, asked.start, len(changes), order=order, batch=asked.batch)
+        self._say(asked, counted(len(changes), "changed row"))
+        return lambda: answer_table(rows.head(SAVED), len(changes), asked.title)
+
+    def _show_chart(self, asked: ResultsRequest) -> Callable[[], Shown]:
+        query, columns = asked.query, ChartColumns.of(asked.query.columns, dict(asked.drawn))
+        where = asked.where or None
+        total = query.count(batch=asked.past, where=where)
+        newest = columns.over_time and total > columns.most
+        by = (columns.x, True) if newest and not asked.sort else (asked.sort or None, asked.descending)
+        rows = query.head(columns.most, batch=asked.past, sort=by[0], descending=by[1], where=where)
+        self.chart.draw(rows, columns, total, query.name)
+        self._say(asked, f"{len(rows):,} of {counted(total, 'row')}" if len(rows) < total else counted(total, "row"))
         changed = [report.changes.get(query.name, 0) for report in self.session.reports[-_BATCHES:]]
         heading = f"changed rows in the last {counted(len(changed), 'batch', 'batches')}"
-        return Shown(chart.text, f"{chart.html}<h4>{heading}</h4>{sparkline(changed, heading, 720, 60)}")
+        self._batches.value = f"<h4>{heading}</h4>{sparkline(changed, heading, 720, 60)}"
+        return lambda: answer_chart(rows, columns, total, query.name)
+
+    def _show_groups(self, asked: ResultsRequest) -> Callable[[], Shown]:
+        held = self._held_whole(asked)
+        groups = asked.groups
+        if groups is None:
+            return _nothing
+        made = grouped(rows_as_shown(asked.query, held.table), groups)
+        table = answer_table(made, len(made), f"{asked.title}, in groups")
+        self._table.value = table.html or ""
+        self._say(asked, counted(len(made), "group"))
+        self.cell.value = _cell(groups.sql(asked.query.name, asked.query.dialect), asked.query)
+        return lambda: table
+
+    def _show_columns(self, asked: ResultsRequest) -> Callable[[], Shown]:
+        held = self._held_whole(asked)
+        made = profile(held.table, asked.query.columns, rows_as_shown(asked.query, held.table), asked.title)
+        self._table.value = made.html or ""
+        self._say(asked, counted(held.rows, "row"))
+        return lambda: made
+
+    def _held_whole(self, asked: ResultsRequest) -> HeldAnswer:
+        held = self._hold(asked)
+        if held is None:
+            raise WorkbenchError(f"the answer has more than {HELD:,} rows", hint="choose some with Only where")
+        return held
+
+    def _choose(self) -> None:
+        """Offer a query for the rows that have the value of the cell that was chosen."""
+        query, page, chosen = self.chooser.query, self.rows.page, self.rows.selected
+        place = chosen.get("at", -1) - page.get("start", 0)
+        held = self._held
+        if (
+            query is None
+            or not 0 <= place < len(page.get("rows", ()))
+            or held is None
+            or self.what_field.value != ANSWER
+        ):
+            self.cell.value = ""
+            return
+        order = self._asked.order if self._asked is not None else None
+        row = rows_as_shown(query, held[1].page(chosen["at"], chosen["at"] + 1, order))
+        self.cell.value = _cell(rows_like(row.column(chosen["column"])[0].as_py(), chosen["column"], query), query)
 
     def _copy(self) -> None:
         query = self.chooser.query
@@ -214,70 +372,30 @@ class ResultsView(View):
             self._message.value = monospace(str(error))
 
 
-def _rows_of(asked: ResultsRequest, page: slice) -> tuple[pd.DataFrame, int]:
-    """The rows of a page, and how many there are on all pages."""
-    query, order, where = asked.query, asked.sort or None, asked.where or None
-    if asked.what != CHANGES:
-        rows = query.head(
-            page.stop - page.start, page.start,
-            batch=asked.past, sort=order, descending=asked.descending, where=where,
-        )  # fmt: skip
-        return rows, query.count(batch=asked.past, where=where)
-    changes = query.changes(since=(asked.batch if asked.past is None else asked.past) - 1)
-    if asked.past is not None:
-        changes = changes[changes["batch"] == asked.past]
-    if order is not None and order in changes.columns:
-        changes = changes.sort_values(order, ascending=not asked.descending, kind="stable")
-    return changes.iloc[page], len(changes)
+def _nothing() -> Shown:
+    return Shown("no rows were looked at", "<p>no rows were looked at</p>")
 
 
-def fresh_rows(asked: ResultsRequest) -> frozenset[tuple[str, ...]]:
-    """The rows, as they are shown, that came to an answer after it was looked at; none where no changes are kept."""
-    if asked.since >= asked.batch or asked.query.results == OFF:
-        return frozenset()
-    changes = asked.query.changes(since=asked.since)
-    weights: Counter[tuple[str, ...]] = Counter()
-    for row, weight in zip(_cells(changes.iloc[:, 2:])[0], changes.iloc[:, 1], strict=True):
-        weights[row] += int(weight)
-    return frozenset(row for row, weight in weights.items() if weight > 0)
+_KINDS: dict[str, Callable[[ResultsView, ResultsRequest], Callable[[], Shown]]] = {
+    ANSWER: ResultsView._show_answer,
+    CHART: ResultsView._show_chart,
+    GROUPS: ResultsView._show_groups,
+    COLUMNS: ResultsView._show_columns,
+    CHANGES: ResultsView._show_changes,
+}
 
 
-def page_of(rows: pd.DataFrame, fresh: Set[tuple[str, ...]], asked: ResultsRequest) -> dict[str, Any]:
-    """A page as ``AnswerWidget`` takes it."""
-    cells, numbers = _cells(rows)
-    return {
-        "columns": [{"name": str(name), "number": i in numbers} for i, name in enumerate(rows.columns)],
-        "rows": [{"cells": row, "fresh": row in fresh} for row in cells],
-        "order": {"column": asked.sort, "descending": asked.descending},
-    }
+def rows_like(value: object, place: int, query: Query) -> str:
+    """The query for the rows of another that have a value in a column."""
+    column = sql_column(query.columns[place][0])
+    condition = column.is_(exp.null()) if value is None else column.eq(exp.convert(value))
+    return exp.select("*").from_(exp.to_identifier(query.name)).where(condition).sql(dialect=query.dialect)
 
 
-def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
-    """Some rows of an answer; numbers stand at the right, with separators.
-
-    Example:
-        >>> answer_table(pd.DataFrame({"n": [12345]}), 1, "big").html.partition("<tbody>")[2]
-        '<tr><td class="number">12,345</td></tr></tbody></table></div>'
-    """
-    cells, numbers = _cells(rows)
-    html = grid([str(name) for name in rows.columns], [list(map(escape, row)) for row in cells], numbers)
-    return Shown(rows_table(rows, total, title).text, f'<div style="overflow-x:auto">{html}</div>')
-
-
-def _cells(rows: pd.DataFrame) -> tuple[list[tuple[str, ...]], list[int]]:
-    """The texts of rows, and which columns are numbers."""
-    numbers = [i for i in range(rows.shape[1]) if has_numbers(rows.iloc[:, i])]
-    columns = [[_text(value, i in numbers) for value in rows.iloc[:, i]] for i in range(rows.shape[1])]
-    return list(zip(*columns, strict=True)), numbers
-
-
-def _text(value: Any, number: bool) -> str:
-    marked = marked_cell(value)
-    if isinstance(marked, str) and marked != value and len(marked) <= WIDEST:
-        return marked
-    if isinstance(value, dt.timedelta):
-        return interval_text(value)
-    return f"{value:,}" if number and not isinstance(value, str) else short(str(value), WIDEST)
+def _cell(sql: str, query: Query) -> str:
+    """A cell to copy that registers a query."""
+    text = f"%%argus {query.name}_2\n{sql}"
+    return f"<h4>as a query of its own: copy this into a cell</h4><pre>{escape(text)}</pre>"
 
 
 def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:

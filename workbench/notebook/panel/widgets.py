@@ -76,18 +76,22 @@ class ListWidget(anywidget.AnyWidget):
 
 
 class AnswerWidget(anywidget.AnyWidget):
-    """A page of an answer, sorted by pressing a heading.
+    """An answer to scroll through, sorted by pressing a heading.
 
     Attributes:
-        page: ``columns``, each a ``name`` and whether it is a ``number``; ``rows``, each ``cells`` and whether it is
-            ``fresh``; and the ``order`` they are in, as ``asked``.
+        page: the rows around those that are seen (``answer_page.page_of``), the ``order`` they are in, as ``asked``,
+            and after which ``batch``: cells that are others in a later one are marked for a moment.
         asked: the ``column`` to sort by, and whether ``descending``; empty: the query's own order.
+        window: how many rows come before those that are wanted, and how many these are.
+        selected: the row that was chosen, by how many come before it, and its column, by its place; may be empty.
     """
 
     _esm = STATIC / "answer.js"
     _css = STYLE
     page: Any = traitlets.Dict().tag(sync=True)
     asked: Any = traitlets.Dict().tag(sync=True)
+    window: Any = traitlets.List([0, 140]).tag(sync=True)
+    selected: Any = traitlets.Dict().tag(sync=True)
 
 
 class SliderWidget(anywidget.AnyWidget):

@@ -1,0 +1,153 @@
+"""Answers in a real browser: many rows are scrolled and sorted, cells tick, a chart moves without a new drawing."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+pytest.importorskip("playwright", reason="Playwright is not installed")
+
+from browser.axe import grave
+from browser.widget_page import CHROMIUM, WidgetPage, shown
+
+from workbench.arrow.frames import frame_of
+from workbench.notebook.chart import ChartColumns
+from workbench.notebook.panel.answer_page import page_of
+from workbench.notebook.panel.live_chart import LiveChart
+from workbench.notebook.panel.widgets import AnswerWidget
+from workbench.session.held_answer import HeldAnswer
+from workbench.sql.algebra.types import DATE, INTEGER, STRING
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium"),
+]
+ROWS = 1_000_000
+
+
+class Scrolled:
+    """A widget over a held answer, as ``ResultsView`` has them, without threads."""
+
+    def __init__(self, held: HeldAnswer) -> None:
+        self.held, self.widget = held, AnswerWidget()
+        self.widget.observe(lambda change: self.send(), ["asked", "window"])
+        self.send()
+
+    def send(self) -> None:
+        (start, rows), asked = self.widget.window, self.widget.asked
+        names = self.held.table.column_names
+        order = (names.index(asked["column"]), asked["descending"]) if asked else None
+        page = self.held.page(start, start + rows, order)
+        was = [None if row is None else list(row.values()) for row in self.held.replaced(start, start + rows, order)]
+        self.widget.page = page_of(
+            frame_of(page), start, self.held.rows, replaced=was, order=asked, batch=self.held.batch
+        )
+
+
+@pytest.fixture
+def scrolled() -> Scrolled:
+    draw = np.random.default_rng(1)
+    names = pa.array([f"account {place:07}" for place in range(ROWS)])
+    rows = pa.table({"name": names, "n": pa.array(draw.integers(0, 10**9, ROWS)), "x": pa.array(draw.random(ROWS))})
+    return Scrolled(HeldAnswer(rows, batch=1, keys=(0,)))
+
+
+def seen(page: WidgetPage) -> list[list[str]]:
+    """The cells of the rows that are seen."""
+    return page.page.evaluate("""() => {
+        const pane = document.querySelector(".argus-answer"), box = pane.getBoundingClientRect();
+        return [...pane.querySelectorAll("tbody tr")].filter((row) => {
+            const { top, bottom } = row.getBoundingClientRect();
+            return top >= box.top + 26 && bottom <= box.bottom;
+        }).map((row) => [...row.cells].map((cell) => cell.textContent));
+    }""")
+
+
+def scroll(page: WidgetPage, share: float) -> None:
+    page.page.evaluate(
+        "(share) => { const p = document.querySelector('.argus-answer'); p.scrollTop = share * p.scrollHeight; }", share
+    )
+    page.page.wait_for_timeout(60)
+    page.settle()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_million_rows_are_scrolled_and_sorted(scrolled: Scrolled, theme: str) -> None:
+    with shown(scrolled.widget, theme) as page:
+        assert seen(page)[0][0] == "account 0000000"
+        for share in (0.5, 0.123, 1.0, 0.0):
+            begun = time.monotonic()
+            scroll(page, share)
+            took = time.monotonic() - begun
+            rows = seen(page)
+            assert len(rows) > 8 and took < 2
+            places = [int(row[0].split()[1]) for row in rows]
+            assert places == list(range(places[0], places[0] + len(rows)))
+            assert abs(places[0] / ROWS - share) < 0.01
+        scroll(page, 1.0)
+        assert seen(page)[-1][0] == "account 0999999"
+        page.page.get_by_role("button", name="n", exact=True).click()
+        page.settle()
+        scroll(page, 0.0)
+        largest = [int(row[1].replace(",", "")) for row in seen(page)]
+        assert largest == sorted(largest, reverse=True) and largest[0] == max(scrolled.held.table["n"].to_pylist())
+        assert page.page.locator("th[aria-sort=descending]").count() == 1
+        assert grave(page.page) == [] and page.complaints == []
+
+
+def test_cells_that_a_batch_changed_tick_in_place(scrolled: Scrolled) -> None:
+    with shown(scrolled.widget) as page:
+        before = scrolled.held.page(2, 3).to_pylist()[0]
+        after = {**before, "n": 5}
+        changes = pa.table({
+            "weight": [-1, 1], **{name: pa.array([before[name], after[name]]) for name in before}
+        })  # fmt: skip
+        page.page.get_by_role("button", name="name", exact=True).click()
+        page.settle()
+        page.page.get_by_role("button", name="name ▼", exact=True).click()
+        page.settle()
+        scrolled.held.follow(2, changes)
+        scrolled.send()
+        page.push()
+        ticked = page.page.locator("td.ticked")
+        assert (
+            ticked.count() == 1
+            and ticked.inner_text() == "5"
+            and ticked.get_attribute("title") == f"was {before['n']:,}"
+        )
+        assert seen(page)[2] == [before["name"], "5", seen(page)[2][2]], "the row stays where it is"
+        ticked.click()
+        page.settle()
+        assert scrolled.widget.selected == {"at": 2, "column": 1}
+        page.page.locator(".argus-answer").press("ArrowDown")
+        page.settle()
+        assert scrolled.widget.selected == {"at": 3, "column": 1}
+        assert page.page.locator("tr[aria-selected=true]").count() == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_chart_moves_without_a_new_drawing(theme: str) -> None:
+    days = pd.date_range("2024-01-01", periods=20).date
+    rows = pd.DataFrame({"day": [*days, *days], "bank": ["x"] * 20 + ["<y>"] * 20, "n": range(40)})
+    columns = ChartColumns.of([("day", DATE), ("bank", STRING), ("n", INTEGER)], {})
+    live = LiveChart(lambda: None)
+    live.draw(rows, columns, 40, "q")
+    with shown(live.chart, theme) as page:
+        page.page.wait_for_selector(".argus-chart svg .mark-line path")
+        page.page.evaluate("() => { document.querySelector('.argus-chart svg').dataset.mark = 'first'; }")
+        line = page.page.locator(".argus-chart svg .mark-line path").first
+        path = line.get_attribute("d")
+        live.draw(rows.assign(n=rows["n"] * -1), columns, 40, "q")
+        page.push()
+        page.page.wait_for_function(
+            "(was) => document.querySelector('.argus-chart .mark-line path').getAttribute('d') !== was", arg=path
+        )
+        assert page.page.locator("svg[data-mark=first]").count() == 1
+        assert "&lt;y&gt;" in page.page.content() and page.complaints == [] and grave(page.page) == []
+        page.page.locator(".argus-chart .mark-symbol path").first.hover()
+        page.page.wait_for_selector("#vg-tooltip-element.visible")
+        assert "2024-01-01" in page.page.locator("#vg-tooltip-element").inner_text()

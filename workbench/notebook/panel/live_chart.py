@@ -1,0 +1,99 @@
+"""A chart in the panel: drawn once by Vega in the page, after which batches replace its points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import anywidget
+import ipywidgets
+import pandas as pd
+import traitlets
+import vl_convert
+
+from workbench.notebook.chart import CHART_KINDS, ChartColumns, answer_spec, chart_heading, points_of
+from workbench.notebook.panel.widgets import STATIC, STYLE
+from workbench.sql.algebra.types import DataType
+
+_OWN = "as it suits"
+
+
+@cache
+def _module() -> str:
+    """Vega, Vega-Lite and our part as one ES module, which needs nothing from the network."""
+    return str(vl_convert.javascript_bundle((STATIC / "chart.js").read_text(encoding="utf-8")))
+
+
+class ChartWidget(anywidget.AnyWidget):
+    """A chart whose points come and go.
+
+    Attributes:
+        spec: a Vega-Lite specification, whose data set ``rows`` is empty; empty: there is no chart.
+        points: the rows of that data set.
+    """
+
+    _css = STYLE
+    _esm = traitlets.Unicode().tag(sync=True)
+    spec: Any = traitlets.Dict().tag(sync=True)
+    points: Any = traitlets.List().tag(sync=True)
+
+    @traitlets.default("_esm")
+    def _chart_module(self) -> str:
+        return _module()
+
+
+class LiveChart:
+    """A chart of an answer, and the choice of what it draws.
+
+    Args:
+        on_change: called when something else is to be drawn.
+    """
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change, self._offering = on_change, False
+        self._columns: tuple[tuple[str, DataType], ...] = ()
+        self.fields = {
+            part: ipywidgets.Dropdown(description=label, layout={"width": "220px"}, style={"description_width": "50px"})
+            for part, label in (("x", "Along"), ("y", "Values"), ("by", "Series"), ("kind", "Drawn as"))
+        }
+        self.fields["kind"].options = [(_OWN, ""), *((kind, kind) for kind in CHART_KINDS)]
+        for field in self.fields.values():
+            field.observe(lambda change: self._changed(), "value")
+        self.chart = ChartWidget()
+        choice = ipywidgets.HBox(list(self.fields.values()), layout={"flex_flow": "row wrap"})
+        self.widget = ipywidgets.VBox([choice, self.chart])
+
+    def offer(self, columns: Sequence[tuple[str, DataType]]) -> None:
+        """Let the analyst choose among the columns of an answer; those that are chosen stay where there are such."""
+        if tuple(columns) == self._columns:
+            return
+        self._columns = tuple(columns)
+        names = [name for name, _ in columns]
+        self._offering = True
+        for part in ("x", "y", "by"):
+            field, chosen = self.fields[part], self.fields[part].value
+            field.options = [(_OWN, ""), *((name, name) for name in names)]
+            field.value = chosen if chosen in names else ""
+        self._offering = False
+
+    def _changed(self) -> None:
+        if not self._offering:
+            self._on_change()
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What was chosen, as ``ChartColumns.of`` takes it."""
+        return {part: field.value or "" for part, field in self.fields.items()}
+
+    def draw(self, rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> None:
+        """Draw rows; where only the points are others, the drawing stays."""
+        columns = columns.drawn_as(rows)
+        spec = answer_spec(rows, columns, chart_heading(rows, columns, total, title))
+        self.chart.points = points_of(rows, columns)
+        if {**spec, "description": ""} != {**self.chart.spec, "description": ""}:
+            self.chart.spec = spec
+
+    def clear(self) -> None:
+        """Show no chart."""
+        self.chart.spec = {}

@@ -1,0 +1,45 @@
+// A chart that stays: the specification is drawn once, and then its points are replaced.
+// `vegaEmbed` is in the module's text before this one (panel/live_chart.py).
+
+class View {
+  constructor(model, el) {
+    this.model = model;
+    this.pane = document.createElement("div");
+    this.pane.className = "argus argus-chart";
+    el.append(this.pane);
+    this.draw = this.draw.bind(this);
+    this.move = this.move.bind(this);
+    model.on("change:spec", this.draw);
+    model.on("change:points", this.move);
+    this.draw();
+  }
+
+  async draw() {
+    const spec = this.model.get("spec");
+    this.drawing?.finalize();
+    this.drawing = undefined;
+    if (!spec.mark) return this.pane.replaceChildren();
+    const whole = { ...spec, data: { ...spec.data, values: this.model.get("points") } };
+    this.drawing = await vegaEmbed(this.pane, whole, { actions: false, renderer: "svg" });
+    this.pane.querySelector("svg")?.setAttribute("aria-label", spec.description);
+    this.move();
+  }
+
+  async move() {
+    const points = this.model.get("points");
+    await this.drawing?.view.data("rows", structuredClone(points)).runAsync();
+  }
+
+  end() {
+    this.model.off("change:spec", this.draw);
+    this.model.off("change:points", this.move);
+    this.drawing?.finalize();
+  }
+}
+
+export default {
+  render({ model, el }) {
+    const view = new View(model, el);
+    return () => view.end();
+  },
+};
