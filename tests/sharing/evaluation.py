@@ -35,9 +35,9 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.sql import logical
-from workbench.sql.algebra.analytic import ANALYTIC, Over
+from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Value, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Origin, Value, column_name
 from workbench.sql.algebra.types import DataType
 from workbench.sql.logical import Block, LogicalQuery, StreamInput
 from workbench.sql.predicates.canonical import without_overflow
@@ -152,7 +152,7 @@ def _analyzed(block: Block, rows: Sequence[Sides]) -> list[Sides]:
         calls = {a.name: replace(a.call, over=replace(a.call.over, ties=tied)) for a in step}
         values = {name: analytic_values(call, made) for name, call in calls.items()}
         made = [(*row[:-2], {**row[-2], **{n: v[at] for n, v in values.items()}}, {}) for at, row in enumerate(made)]
-        known += [Column(name, call.type, ANALYTIC) for name, call in calls.items()]
+        known += [Column(name, call.type, Origin.ANALYTIC) for name, call in calls.items()]
     return made
 
 

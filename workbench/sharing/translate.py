@@ -22,7 +22,7 @@ from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import JoinInput, restricted
 from workbench.sharing.windows import windowed, windows_around_joins
 from workbench.sql import logical
-from workbench.sql.algebra.analytic import ANALYTIC, Over
+from workbench.sql.algebra.analytic import Over
 from workbench.sql.algebra.coercion import is_integer_of
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
@@ -31,6 +31,7 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
+    Origin,
     columns,
     map_columns,
     reading_order,
@@ -171,7 +172,7 @@ class _Translator:
             read = Read(find_analytic(self.draft, read, over, own).id)
 
         def with_functions(column: Column) -> Expression:
-            if column.source != ANALYTIC:
+            if column.source != Origin.ANALYTIC:
                 return values(column)
             return Column(calls[column.name].name, column.type)
 

@@ -15,12 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench.sql.algebra.analytic import ANALYTIC, AnalyticCall
+from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
     Column,
     Expression,
+    Origin,
     calls,
     column_name,
     columns,
@@ -84,7 +85,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Analyzed:
-    """A column with the values of an analytic function: it is called so, and of source ``ANALYTIC``."""
+    """A column with the values of an analytic function: it is called so, and of source ``Origin.ANALYTIC``."""
 
     name: str
     call: AnalyticCall
@@ -346,7 +347,7 @@ def analyzed_columns(block: Block) -> tuple[Column, ...]:
     expressions += sorted(predicate_columns(block.qualify), key=reading_order)
     expressions += [argument for analyzed in block.analytics for argument in analyzed.call.arguments]
     read = (column for e in expressions for column in sorted(columns(e), key=reading_order))
-    return tuple(dict.fromkeys(column for column in read if column.source != ANALYTIC))
+    return tuple(dict.fromkeys(column for column in read if column.source != Origin.ANALYTIC))
 
 
 def unordered(query: LogicalQuery) -> LogicalQuery:

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.sql.algebra.analytic import ANALYTIC, AnalyticCall
+from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Expression, column_name, columns
+from workbench.sql.algebra.expressions import Column, Expression, Origin, column_name, columns
 from workbench.sql.logical import (
     Block,
     Input,
@@ -75,7 +75,7 @@ def _read_of(block: Block, names: Iterable[str]) -> Block:
     outputs = tuple(o for o in block.outputs if block.distinct or stored_name(o.name) in wanted)
     conditions = (block.having, block.having_window, block.qualify)
     late = _columns(o.expression for o in outputs).union(*map(predicate_columns, conditions))
-    called = {column.name for column in late if column.source == ANALYTIC}
+    called = {column.name for column in late if column.source == Origin.ANALYTIC}
     analytics = tuple(analyzed for analyzed in block.analytics if analyzed.name in called)
     late |= _columns(e for analyzed in analytics for e in _of_call(analyzed.call))
     block = replace(block, outputs=outputs, analytics=analytics)

@@ -38,9 +38,6 @@ ANALYTIC_FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS}
 _ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
 """Functions that give peers the same values in any order, unless a frame counts rows."""
 
-ANALYTIC = -2
-"""Source of columns that have the values of analytic functions, in a block that calls these."""
-
 
 @dataclass(frozen=True, slots=True)
 class FrameEnd:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
@@ -26,9 +27,31 @@ from workbench.sql.interning import Interned
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
 
 
+_AFTER_GROUPS = 500_000
+"""Inputs that are joined with groups, and not with rows, have sources from here on."""
+_LEVEL = 1_000_000
+"""Sources of columns of the outer query begin here, those of the next outer query twice as far (``Column.level``)."""
+
+
+class Origin(IntEnum):
+    """Sources of columns that no input has, in a query block; inputs are numbered from 0.
+
+    Attributes:
+        ALIAS: what several columns of a subquery in FROM have in common, by the name of one of them.
+        ANALYTIC: the values of analytic functions that the block calls.
+        GROUPED: statistics and groups, until the block is bound.
+        COMPARED: statistics that subqueries are compared with. Its columns have a level, so it is above 0.
+    """
+
+    ALIAS = -3
+    ANALYTIC = -2
+    GROUPED = -1
+    COMPARED = _AFTER_GROUPS - 1
+
+
 @dataclass(frozen=True, eq=False)
 class Column(Interned):
-    """A column of an input."""
+    """A column of an input, or of an ``Origin``."""
 
     name: str
     type: DataType
@@ -45,6 +68,11 @@ class Column(Interned):
             (0, 1, True)
         """
         return max(self.source, 0) // _LEVEL
+
+    @property
+    def group_input(self) -> int | None:
+        """The number of its input among those that are joined with groups; ``None`` for other inputs."""
+        return None if self.level or self.source < _AFTER_GROUPS else self.source - _AFTER_GROUPS
 
     def outward(self) -> Column:
         """The column as a subquery sees it."""
@@ -130,10 +158,6 @@ class Call(Interned):
 
 Expression = Column | Constant | Call
 
-AFTER_GROUPS = 500_000
-"""Inputs that are joined with groups, and not with rows, have sources from here on."""
-_LEVEL = 1_000_000
-"""Sources of columns of the outer query begin here, those of the next outer query twice as far (``Column.level``)."""
 VARIABLE = "->"
 """Names of variables of lambdas begin so, and names of columns never do."""
 
@@ -156,6 +180,17 @@ class AggregateCall:
     def _text(self) -> str:
         inner = ", ".join(map(text, self.arguments)) or "*"
         return f"{self.function}({'distinct ' if self.distinct else ''}{inner})"
+
+
+def joined_with_groups(number: int) -> int:
+    """The source of an input that is joined with groups, by its number among those.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> Column("a", INTEGER, joined_with_groups(2)).group_input
+        2
+    """
+    return _AFTER_GROUPS + number
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

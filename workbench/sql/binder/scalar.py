@@ -13,9 +13,16 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError, nearest, with_article
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
-from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression, columns, map_columns
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Constant,
+    Expression,
+    Origin,
+    columns,
+    map_columns,
+)
 from workbench.sql.algebra.types import BOOLEAN, DATE, INSTANT, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
@@ -23,7 +30,6 @@ from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_su
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
 from workbench.sql.function_help import signature_hint
-from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
@@ -164,10 +170,10 @@ class ScalarBinder:
             meaning = self.scope.resolve(node)
         else:
             of = {column.source for column in columns(meaning)}
-            if ANALYTIC in of and (in_aggregate or in_over or self._analytics is None):
+            if Origin.ANALYTIC in of and (in_aggregate or in_over or self._analytics is None):
                 what = f"{node.name} is a value of OVER, which cannot stand here"
                 raise self.source.error(what, node, "compute it in a subquery in FROM; QUALIFY takes conditions on it")
-            if GROUPED in of and in_aggregate:
+            if Origin.GROUPED in of and in_aggregate:
                 what = f"{node.name} is an aggregate, which cannot stand inside another"
                 raise self.source.error(what, node, "aggregate a subquery in FROM")
         if in_aggregate:

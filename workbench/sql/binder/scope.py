@@ -10,15 +10,12 @@ from typing import Protocol
 from sqlglot import exp
 
 from workbench.errors import nearest
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.expressions import Column, Expression, Origin
 from workbench.sql.algebra.types import STRING
 from workbench.sql.dialects import Preferred
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
-
-_NAMED = -3
-"""Source of columns that are known by their names alone."""
 
 
 @dataclass
@@ -87,7 +84,7 @@ class Scope:
         def known(place: str, name: str, expression: Expression) -> Expression:
             if isinstance(expression, Column) and times[expression] < 2:
                 return expression
-            column = Column(f"{place}.{name}", expression.type, _NAMED)
+            column = Column(f"{place}.{name}", expression.type, Origin.ALIAS)
             computed[column] = expression
             return called.setdefault((name, expression), column) if place else called.get((name, expression), column)
 

@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.arithmetic import bounded
 from workbench.sql.algebra.coercion import TypeClash, as_string, coerce, is_null
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, Origin, column_name
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DOUBLE,
@@ -42,8 +42,6 @@ Keep = Callable[[AggregateCall], None]
 Expand = Callable[[Arguments, bool, Keep], Expression]
 """Makes an aggregate of statistics: from its arguments, whether they are DISTINCT, and what takes the statistics."""
 
-GROUPED = -1
-"""Source of columns that exist only after grouping, while a grouped block is being bound."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 SQUARED_SCALE = 12
@@ -100,7 +98,7 @@ def expand(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expre
         keep: takes every basic statistic needed.
 
     Returns:
-        An expression over columns named by ``column_name`` of the statistics, of source ``GROUPED``.
+        An expression over columns named by ``column_name`` of the statistics, of source ``Origin.GROUPED``.
 
     Raises:
         TypeClash: the argument has no such aggregate.
@@ -122,7 +120,7 @@ def expand(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expre
 
 def _kept(statistic: AggregateCall, keep: Keep) -> Column:
     keep(statistic)
-    return Column(column_name(statistic), statistic.type, GROUPED)
+    return Column(column_name(statistic), statistic.type, Origin.GROUPED)
 
 
 def _count(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:

@@ -9,15 +9,14 @@ from decimal import Decimal
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.analytic import ANALYTIC
 from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
 from workbench.sql.algebra.expressions import (
-    AFTER_GROUPS,
     AggregateCall,
     Call,
     Column,
     Constant,
     Expression,
+    Origin,
     column_name,
     columns,
 )
@@ -31,7 +30,7 @@ from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.functions.aggregate_rules import DESCENDING
-from workbench.sql.functions.aggregates import AGGREGATES, GROUPED
+from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.reading import ExpressionBinder
@@ -71,7 +70,7 @@ class Aggregation:
         self.statistics[statistic] = None
 
     def bind(self, node: exp.Expr, b: AggregateBinder) -> Expression | None:
-        """An aggregate as an expression over statistics, of source ``GROUPED``; ``None`` for any other node."""
+        """An aggregate as an expression over statistics, of source ``Origin.GROUPED``; ``None`` for any other node."""
         condition = None
         if isinstance(node, exp.Filter):
             node, condition = node.this, node.expression.this
@@ -262,7 +261,7 @@ def over_grouping(
     """An expression of the select list over the columns of the grouped relation.
 
     Args:
-        expression: bound with an ``Aggregation``: statistics have source ``GROUPED``, inputs theirs.
+        expression: bound with an ``Aggregation``: statistics have source ``Origin.GROUPED``, inputs theirs.
         groups: the expressions of the grouping, as they are bound and as they are computed.
         listed: those of all groupings of the GROUP BY, in order; one that this grouping lacks is NULL.
         missing: makes the error for a column that is neither grouped nor aggregated.
@@ -281,12 +280,11 @@ def over_grouping(
         # The microseconds of an interval that is grouped by.
         return micros_of(over_grouping(interval, groups, listed, missing))
     match expression:
-        case Column(source=source):
-            if source == GROUPED:
-                return replace(expression, source=0)
-            if source == ANALYTIC:
-                return expression  # its call is over groups
-            if source >= AFTER_GROUPS:  # of a subquery, or of the outer query
+        case Column(source=Origin.GROUPED):
+            return replace(expression, source=0)
+        case Column(source=source, level=level):
+            # The call of an analytic function is over groups; others are of a subquery, or of the outer query.
+            if source == Origin.ANALYTIC or level or expression.group_input is not None:
                 return expression
             raise missing(expression)
         case Call(function="grouping", arguments=arguments):

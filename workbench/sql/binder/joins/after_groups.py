@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.sql.algebra.expressions import (
-    AFTER_GROUPS,
     Column,
     Constant,
     Expression,
+    Origin,
     column_name,
     columns,
+    joined_with_groups,
     map_columns,
 )
 from workbench.sql.algebra.types import BOOLEAN
@@ -24,12 +25,8 @@ from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.joins.trees import FromTree, Leaf, OuterJoin, Rows, resolved, with_results_over
 from workbench.sql.binder.joins.unnesting import Correlated, Domain
 from workbench.sql.binder.scope import Scope
-from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import TRUE
-
-STATISTIC = AFTER_GROUPS - 1
-"""Source of columns of statistics, as subqueries compare them: sources below 0 have no level."""
 
 
 @dataclass(frozen=True)
@@ -68,24 +65,24 @@ class AfterGroups:
         return self._domain
 
     def _domain(self, read: Sequence[Column], names: Sequence[str]) -> Input:
-        if any(column.source == STATISTIC for column in read):
+        if any(column.source == Origin.COMPARED for column in read):
             raise ComparesStatistic
         return domain_of(self.clause)(read, names)
 
     def comparable(self, value: Expression) -> Expression | None:
         """A value over rows and statistics."""
-        if any(column.source < GROUPED for column in columns(value)):
+        if any(column.source in (Origin.ALIAS, Origin.ANALYTIC) for column in columns(value)):
             return None
-        return map_columns(value, lambda c: replace(c, source=STATISTIC) if c.source == GROUPED else c)
+        return map_columns(value, lambda c: replace(c, source=Origin.COMPARED) if c.source == Origin.GROUPED else c)
 
     def add_input(self, relation: Input) -> int:
         """Join a relation of one row."""
         self.joined.append(_Joined(Correlated(relation, (), (), False), None))
-        return AFTER_GROUPS + len(self.joined) - 1
+        return joined_with_groups(len(self.joined) - 1)
 
     def add_value(self, correlated: Correlated, found: Callable[[int], Column]) -> int:
         """Join a relation with the groups that it belongs to."""
-        position = AFTER_GROUPS + len(self.joined)
+        position = joined_with_groups(len(self.joined))
         self.joined.append(_Joined(correlated, found(position)))
         return position
 
@@ -93,7 +90,7 @@ class AfterGroups:
     def compared(self) -> list[Expression]:
         """The expressions that subqueries are compared with, over rows and statistics."""
         return [
-            map_columns(e, lambda c: replace(c, source=GROUPED) if c.source == STATISTIC else c)
+            map_columns(e, lambda c: replace(c, source=Origin.GROUPED) if c.source == Origin.COMPARED else c)
             for joined in self.joined
             for e in joined.correlated.outer
         ]
@@ -116,8 +113,8 @@ class AfterGroups:
         groups = replace(groups, analytics=(), qualify=TRUE)
 
         def over(column: Column) -> Expression:
-            if column.source >= AFTER_GROUPS and not column.level:
-                return replace(column, source=column.source - AFTER_GROUPS + 1)
+            if (number := column.group_input) is not None:
+                return replace(column, source=number + 1)
             return meaning.get(column, column)
 
         trees: list[FromTree] = [Leaf(0, groups)]

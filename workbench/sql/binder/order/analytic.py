@@ -1,7 +1,7 @@
 """Analytic functions of SQL text: ``rank() OVER (PARTITION BY … ORDER BY …)``, neighbours, and aggregates over frames.
 
-A call becomes a column of source ``ANALYTIC``, and the block says which call has its values. An aggregate becomes the
-calls of its basic statistics: AVG over a frame is a SUM and a COUNT over it.
+A call becomes a column of source ``Origin.ANALYTIC``, and the block says which call has its values. An aggregate
+becomes the calls of its basic statistics: AVG over a frame is a SUM and a COUNT over it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from decimal import Decimal
 from sqlglot import exp
 
 from workbench.sql.algebra.analytic import (
-    ANALYTIC,
     DISTRIBUTIONS,
     NEIGHBOURS,
     POSITIONS,
@@ -25,7 +24,7 @@ from workbench.sql.algebra.analytic import (
     Over,
 )
 from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
-from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, map_columns
+from workbench.sql.algebra.expressions import Column, Constant, Expression, Origin, column_name, map_columns
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, DataType, Kind, of_any_bits
@@ -34,7 +33,6 @@ from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregat
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregate_rules import rule_of
-from workbench.sql.functions.aggregates import GROUPED
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
@@ -100,7 +98,7 @@ class Analytics:
         return Analytics({window.this.name.lower(): window for window in windows}, source, {})
 
     def bind(self, node: exp.Window, b: AggregateBinder) -> Expression:
-        """A call as an expression over columns of source ``ANALYTIC``.
+        """A call as an expression over columns of source ``Origin.ANALYTIC``.
 
         Raises:
             SqlError: it stands inside another, has wrong arguments, or a frame that its order does not allow.
@@ -143,7 +141,7 @@ class Analytics:
 
     def _keep(self, call: AnalyticCall) -> Column:
         self.calls[call.name] = call
-        return Column(call.name, call.type, ANALYTIC)
+        return Column(call.name, call.type, Origin.ANALYTIC)
 
     # ---- OVER --------------------------------------------------------------------------------------------------------
 
@@ -312,7 +310,7 @@ class Analytics:
                 b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
             call = AnalyticCall(statistic.function, statistic.arguments, statistic.type, over, frame)
             calls[column_name(statistic)] = self._keep(call)
-        return map_columns(result, lambda column: calls[column.name] if column.source == GROUPED else column)
+        return map_columns(result, lambda column: calls[column.name] if column.source == Origin.GROUPED else column)
 
     def _whole(self, node: exp.Expr, function: str, least: int, b: ExpressionBinder) -> Constant:
         bound = b.bind(node)
