@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from functools import partial
 from queue import SimpleQueue
 
 import pytest
@@ -39,31 +38,26 @@ def started(start, on_ready=lambda spark: None):
 
 def test_spark_starts_without_anybody_waiting():
     go = threading.Event()
-    spark, line = started(lambda: go.wait(10) and "a session")
+    _spark, line = started(lambda: go.wait(10) and "a session")
     assert line.texts == ["starting Spark …"]
     go.set()
-    assert spark.wait() == "a session"
     assert line.updated.wait(10)
     assert line.texts[1].startswith("Spark ready (") and len(line.texts) == 2
 
 
-def test_a_spark_that_does_not_start_is_told_at_once_and_again_when_needed():
+def test_a_spark_that_does_not_start_is_told_at_once():
     def fail():
         raise EnvironmentProblem("no Java", hint="install it")
 
-    spark, line = started(fail)
+    _spark, line = started(fail)
     assert line.updated.wait(10)
     assert line.texts[1] == "Spark did not start: no Java\nhint: install it"
-    for _ in range(2):
-        with pytest.raises(EnvironmentProblem, match="no Java"):
-            spark.wait()
 
 
 def test_a_spark_that_is_ready_is_settled_in_the_background_and_nobody_waits_for_that():
     go, settled = threading.Event(), []
     spark, line = started(lambda: "a session", lambda spark: go.wait(10) and settled.append(spark))
-    assert spark.wait() == "a session" and settled == []
-    assert line.updated.wait(10) and line.texts[1].startswith("Spark ready (")
+    assert line.updated.wait(10) and line.texts[1].startswith("Spark ready (") and settled == []
     go.set()
     spark.join(10)
     assert settled == ["a session"]
@@ -78,7 +72,7 @@ def test_settling_that_fails_is_no_problem_of_the_analyst(monkeypatch):
 
     spark, line = started(lambda: "a session", fail)
     spark.join(10)
-    assert spark.wait() == "a session" and len(line.texts) == 2 and shown == []
+    assert len(line.texts) == 2 and shown == []
 
 
 def test_a_spark_that_does_not_start_is_not_settled():
@@ -98,7 +92,7 @@ def settling() -> SimpleQueue[IdleGate]:
 def loaded(shell, settling, monkeypatch):
     made: list[FakeSession] = []
 
-    def make(spark: object, notebook: str) -> FakeSession:
+    def make(notebook: str) -> FakeSession:
         made.append(FakeSession())
         return made[-1]
 
@@ -151,8 +145,7 @@ def test_a_session_made_by_hand_is_used(loaded, run):
 def test_a_folder_is_opened_with_or_without_the_functions_of_others(monkeypatch):
     trusted: list[bool | None] = []
     monkeypatch.setattr("workbench.notebook.session.Session.open", lambda path, trust=None: trusted.append(trust))
-    spark = started(lambda: None)[0]
-    context = NotebookContext({}, FakeSession, partial(extension.open_session, spark))
+    context = NotebookContext({}, FakeSession, extension.open_session)
     context.open("folder")
     context.open("folder", trust=True)
     assert trusted == [None, True]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SparkStart:
-    """Spark, started in the background so that the first cells need not wait for it.
+    """Spark, started in the background so that the first cells that need it need not wait for it.
 
     Args:
         start: makes the Spark session; takes seconds.
@@ -35,14 +34,9 @@ class SparkStart:
     ) -> None:
         self._start = start
         self._on_ready = on_ready
-        self._ready: Future[SparkSession] = Future()
         self._line = line("starting Spark …")
         self._thread = threading.Thread(target=self._run, name="start Spark", daemon=True)
         self._thread.start()
-
-    def wait(self) -> SparkSession:
-        """The session, when it is there; raises what starting it raised."""
-        return self._ready.result()
 
     def join(self, seconds: float) -> None:
         """Give what runs in the background so long to end."""
@@ -53,10 +47,8 @@ class SparkStart:
         try:
             spark = self._start()
         except BaseException as error:
-            self._ready.set_exception(error)
             self._line.update(f"Spark did not start: {error}")
         else:
-            self._ready.set_result(spark)
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
             with suppress(Exception):  # a query that meets the same problem tells it
                 self._on_ready(spark)

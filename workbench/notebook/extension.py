@@ -90,8 +90,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         shell.events.register("post_run_cell", lambda result: idle.end())
         spark = SparkStart(start_spark, on_ready=partial(warm_up_when_idle, idle))
         notebook = notebook_of(shell.user_ns)
-        make = partial(make_session, spark, notebook)
-        current_context = NotebookContext(shell.user_ns, make, partial(open_session, spark))
+        current_context = NotebookContext(shell.user_ns, partial(make_session, notebook), open_session)
         atexit.register(leave, current_context, notebook)
         for said in (other_project(), what_is_left(notebook)):
             if said:
@@ -135,7 +134,7 @@ def with_a_line_below(lines: list[str]) -> list[str]:
 
 
 def get_session() -> PlainSession:
-    """The session the magics work with; made, once Spark is ready, if there is none yet.
+    """The session the magics work with; made if there is none yet.
 
     Raises:
         EnvironmentProblem: the extension is not loaded.
@@ -183,11 +182,10 @@ def stop_warm_up(idle: IdleGate, spark: SparkStart) -> None:
     spark.join(_STEP)
 
 
-def make_session(spark: SparkStart, notebook: str = "") -> Session:
-    """A new session, once Spark is ready; its folder names the notebook, if that is known."""
+def make_session(notebook: str = "") -> Session:
+    """A new session; its folder names the notebook, if that is known."""
     from workbench.notebook.session import Session
 
-    spark.wait()
     session = Session()
     if notebook:
         mark(session.path, notebook)
@@ -204,11 +202,10 @@ def leave(context: NotebookContext, notebook: str) -> None:
     context.close()
 
 
-def open_session(spark: SparkStart, path: str, trust: bool | None = None) -> Session:
-    """The session of a folder, once Spark is ready; ``trust``: see ``Session.open``."""
+def open_session(path: str, trust: bool | None = None) -> Session:
+    """The session of a folder; ``trust``: see ``Session.open``."""
     from workbench.notebook.session import Session
 
-    spark.wait()
     return Session.open(path, trust=trust)
 
 

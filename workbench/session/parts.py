@@ -73,7 +73,7 @@ class Parts:
             options.incremental_aggregates,
             self.functions.called,
         )
-        self.jobs.on_start = (self.functions.register, self.engine.start_anew)
+        self.jobs.on_start = (self.engine.start_anew,)
         self.planner = Planner(options, catalog)
         self.runtime = Runtime(self.planner, self.engine)
         self.store = StateStore(directory, self.runtime, self.jobs)

@@ -41,7 +41,8 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
     Whatever changes it is committed to its folder, as a whole or not at all; ``Session.open`` goes on from there.
 
     Args:
-        spark: the Spark to use; ``None`` starts a quiet local one. The workers of a cluster are sent this package.
+        spark: the Spark to use; ``None`` starts a quiet local one when one is needed. The workers of a cluster are sent
+            this package.
             ``InProcess()`` does without Spark, and refuses what needs it.
         path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
         dialect: SQL dialect of queries that name none.
@@ -105,7 +106,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
 
         Args:
             path: the folder.
-            spark: the Spark to use; ``None`` starts a quiet local one.
+            spark: the Spark to use; ``None`` starts a quiet local one when one is needed.
             repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
                 what is damaged say so.
             trust: what of the folder may act: Python functions, which run code of who added them, targets of

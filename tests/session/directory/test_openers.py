@@ -87,7 +87,7 @@ def test_a_session_that_did_not_begin_leaves_the_folder_as_it_was(
     """Also while its error is held on to, as a notebook does, and so all that the error refers to."""
     new, held = tmp_path / "new", []
     with monkeypatch.context() as without:
-        without.setattr(handle, "local_spark", lambda: 1 / 0)
+        without.setattr(handle, "refuse_inherited", lambda: 1 / 0)
         for begin in (lambda: Session(path=new), lambda: Session.open(folder)):
             with pytest.raises(UnexpectedError, match="ZeroDivisionError") as problem:
                 begin()

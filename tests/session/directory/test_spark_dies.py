@@ -88,6 +88,8 @@ found = {}
 session, other = Session(path=path), Session()
 query, others = begun(session), begun(other)
 session.run(1)
+found["not needed"] = SparkContext._gateway is None
+assert session.spark and other.spark  # are started now
 
 # Between batches: each session goes on by itself.
 kill()
@@ -154,6 +156,10 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 pytestmark = [pytest.mark.timeout(1600), pytest.mark.spark]
+
+
+def test_spark_is_not_started_before_it_is_needed(found: dict[str, Any]) -> None:
+    assert found["not needed"]
 
 
 def test_sessions_go_on_after_a_kill_between_batches(found: dict[str, Any]) -> None:

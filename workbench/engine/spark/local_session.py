@@ -103,9 +103,7 @@ def local_spark(
     Raises:
         EnvironmentProblem: Java is missing or Spark did not start, or this process was forked from one with a Spark.
     """
-    if INHERITED.spark:
-        hint = "start the process anew: with subprocess, or with multiprocessing.get_context('spawn')"
-        raise EnvironmentProblem("this process was forked from one that has a Spark, and cannot use it", hint=hint)
+    refuse_inherited()
     global _size
     with _STARTING:
         if not forget_dead_spark() or _size is None:
@@ -116,6 +114,22 @@ def local_spark(
         spark = SparkSession.builder.getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
     return spark
+
+
+def refuse_inherited() -> None:
+    """Check that this process was not forked from one with a Spark, which it could not use.
+
+    Raises:
+        EnvironmentProblem: it was.
+    """
+    if INHERITED.spark:
+        hint = "start the process anew: with subprocess, or with multiprocessing.get_context('spawn')"
+        raise EnvironmentProblem("this process was forked from one that has a Spark, and cannot use it", hint=hint)
+
+
+def local_cores() -> int:
+    """The cores of the local Spark that runs, or that would be started."""
+    return _size[0] if _size is not None else os.cpu_count() or 2
 
 
 def _start(app_name: str, threads: int, memory: str, record: Path | None) -> None:

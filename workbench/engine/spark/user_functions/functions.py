@@ -78,11 +78,6 @@ class UserFunctions:
         self.forget([name])
         self._register(name, called)
 
-    def register(self) -> None:
-        """Make all functions callable in the SQL of the present Spark."""
-        for name, called in self.called.items():
-            self._register(name, called)
-
     def _register(self, name: str, called: CalledFunction) -> None:
         returns = called.returns
 
