@@ -31,16 +31,10 @@ class Limits:
             plans are compiled and its workers have started.
         bytes_indexed_in_process: of the indexes of small segments at most, in the memory of the driver, and in that of
             each Python worker.
-        pairs_compared_by_index: pairs without a key that Spark tests are made by a plan that is kept; of more, a join
-            that Spark plans anew is faster.
-        pairs_tested_by_index: the same where stored values decide, which takes some tens of nanoseconds a pair.
-        pairs_found_per_changed_row: where many rows find more pairs each, Spark's own join makes them ten times as
-            fast.
         pairs_compared_per_batch: comparing them takes minutes, and no batch waits longer for one join; its queries are
             disabled.
         pairs_compared_per_registration: comparing them takes a minute or two; a query of more is refused unless
             forced.
-        rows_broadcast: more rows of a change are not sent to every task of Spark's own join.
         rows_per_task: a job reads as many rows as one task; a second one costs more than it saves.
         rows_sent_together: between Spark and a worker, at most.
         bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
@@ -83,12 +77,8 @@ class Limits:
     bytes_hydrated_in_process: int = 512_000_000
     milliseconds_hydrated_in_process: int = 5_000
     bytes_indexed_in_process: int = 64_000_000
-    pairs_compared_by_index: int = 50_000
-    pairs_tested_by_index: int = 20_000_000
-    pairs_found_per_changed_row: int = 30
     pairs_compared_per_batch: int = 500_000_000
     pairs_compared_per_registration: int = 100_000_000
-    rows_broadcast: int = 20_000
     rows_per_task: int = 100_000
     rows_sent_together: int = 32_768
     bytes_sent_together: int = 64_000_000

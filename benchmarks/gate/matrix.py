@@ -21,7 +21,7 @@ from workbench.session.session import Session
 OFF_THE_FAST_PATH = Path(str(resources.files("benchmarks.gate"))) / "off_the_fast_path.json"
 ROWS, TABLE_ROWS = 1_000, 200
 """Of the stream and of tables."""
-_LIMITS = Limits(pairs_compared_by_index=500, pairs_tested_by_index=200_000)
+_LIMITS = Limits(pairs_compared_per_registration=200_000)
 """Most pairs without a key that Spark tests, and that are tested here: a hundredth of a session's, as the rows are."""
 
 

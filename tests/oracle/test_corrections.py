@@ -15,8 +15,6 @@ from oracle.random_streams import names, stream
 from oracle.test_windows import CASES, F, G
 from pyspark.sql import SparkSession
 
-from workbench.limits import Limits
-
 BATCHES = int(os.environ.get("ARGUS_BATCHES", "2"))
 """Batches before the second half of the queries comes, and after; more of them are smaller."""
 
@@ -63,10 +61,9 @@ def test_every_class_under_corrections(spark: SparkSession, seed: int) -> None:
 
 
 def test_elements_of_arrays_under_corrections(spark: SparkSession) -> None:
-    """Rows find the places that their arrays have, as they do where comparing all of them would take long."""
+    """Rows find the places that their arrays have."""
     cases = {name: case for name, case in ALL.items() if name.startswith(("array_tags", "array_parts"))}
     with Oracle(spark, feeds(4)) as oracle:
-        oracle.session.parts.jobs.limits = Limits(pairs_compared_by_index=-1, pairs_tested_by_index=-1)
         oracle.register(cases, check=False)
         oracle.run(2)
         oracle.check_changes()

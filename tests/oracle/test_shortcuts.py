@@ -17,13 +17,13 @@ from oracle.harness import Oracle
 from oracle.test_combinations import ALWAYS, feeds
 from pyspark.sql import SparkSession
 
+from workbench.engine.physical.pair_tests import PairTests, over_pairs
 from workbench.limits import Limits
 
 MOST = 10**9
 CHOICES = (
-    "values_evaluated_in_process", "pairs_compared_by_index", "rows_filtered_in_process", "rows_found_in_process",
-    "pairs_found_per_changed_row", "rows_scanned_in_process", "pairs_tested_by_index", "rows_stepped_in_process",
-    "rows_merged_in_process", "rows_per_task", "rows_broadcast", "rows_grouped_together",
+    "values_evaluated_in_process", "rows_filtered_in_process", "rows_found_in_process", "rows_scanned_in_process",
+    "rows_stepped_in_process", "rows_merged_in_process", "rows_per_task", "rows_grouped_together",
     "rows_hydrated_in_process",
 )  # fmt: skip
 """Limits of numbers of rows or pairs: up to it one way, beyond it another."""
@@ -36,7 +36,7 @@ LIMITS = {
 }
 WAYS: dict[str, dict[str, object]] = {
     **{way: {} for way in LIMITS},
-    "Spark tests all pairs": {"left_to_test": lambda tested, paths: None},
+    "Spark tests all pairs": {"residual_tests": lambda tested, paths: PairTests(by_spark=over_pairs(tested))},
     "Spark evaluates all rows": {"reads_stored_columns": lambda plan: False},
     "no plan is kept": {"has_exchange": lambda plan: True},
 }

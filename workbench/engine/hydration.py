@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from workbench.engine.operators.evaluate import evaluate, hydrated
+from workbench.engine.operators.evaluate import evaluate_operator, hydrated
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
@@ -157,8 +157,8 @@ class Hydration:
             here = self.runner.is_small(arrived.rows, arrived.segments, hydrating=True)
             change = partial(source_change, self.runner, plan, arrived.layout, arrived.segments, self.batch)
             return hydrated(self.runner, plan, here, change)
-        parents = tuple(self.trees[name].rows_of(nodes, self.runner.views) for name, nodes in plan.inputs)
-        return evaluate(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now))
+        parents = tuple(self.trees[name].rows_of(nodes) for name, nodes in plan.inputs)
+        return evaluate_operator(self.runner, OperatorInput(plan, parents, self.batch, self.state.clock.now))
 
 
 def _changelog_for(plan: TreePlan, old: Tree, empty: Tree) -> Changelog:

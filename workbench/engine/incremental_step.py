@@ -155,9 +155,7 @@ class IncrementalStep:
                 return Prepared(None)
             layout = self.state.arrived[plan.stream].layout
             return source_change(self.runner, plan, layout, rows.segments, self.batch)
-        parents = tuple(
-            self.state.trees[name].rows_of(nodes, self.runner.views, deltas[name][0]) for name, nodes in plan.inputs
-        )
+        parents = tuple(self.state.trees[name].rows_of(nodes, deltas[name][0]) for name, nodes in plan.inputs)
         operator = OperatorInput(
             plan=plan,
             parents=parents,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from workbench.engine.operators.operator_input import ParentRows
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
-from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.indexes.row_index import taken_back_unknown
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
@@ -68,17 +67,16 @@ class Tree:
         """The tree after a batch that has passed over it; ``batch``: the one before."""
         return self if self.suspended_at is not None else replace(self, suspended_at=batch)
 
-    def rows_of(self, read: Iterable[tuple[NodeId, ...]], views: Views, delta: Delta | None = None) -> ParentRows:
+    def rows_of(self, read: Iterable[tuple[NodeId, ...]], delta: Delta | None = None) -> ParentRows:
         """The rows that an operator's roots read: with a change, or all as the change of nothing.
 
         Args:
             read: for each root the nodes of this tree whose common rows it reads.
-            views: names the rows in SQL.
             delta: the tree's change in the batch; ``None`` while the operator is hydrated.
         """
         positions = tuple(dict.fromkeys(map(self.plan.count_position, read)))
         change = NO_CHANGE if delta is None else delta
-        return ParentRows(views, self.plan.name, self.relation, change, positions, hydrating=delta is None)
+        return ParentRows(self.relation, change, positions, hydrating=delta is None)
 
     def has(self, bounds: Iterable[RetentionBound]) -> bool:
         """Whether all rows within these bounds are there."""

@@ -48,7 +48,7 @@ def written(
 def join_of(keys: tuple[Ends, ...], bands: tuple[Band, ...], shown: frozenset[int]) -> IndexJoin:
     fields = tuple(pa.field(name, TYPES[name]) for name in ("k", "n", "o", "x"))
     side = Scan(pa.schema([("id", pa.int64())]), (("id", "bigint"),), fields, None)
-    return IndexJoin(side, side, (AccessPath(keys, bands),), tests=(), shown=shown)
+    return IndexJoin(side, side, (AccessPath(keys, bands),), shown=shown)
 
 
 def pairs_tested(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -109,7 +109,7 @@ def test_a_row_is_compared_with_its_range_alone(
     task = TaskInput(1, tuple(inputs), (), 0, 1)
     join = join_of(keys, bands, frozenset((0, 1)))
     assert totals(join, task) and sum(counts) <= most
-    assert join.count_here(task) <= most
+    assert join.count(task) <= most
 
 
 @pytest.mark.parametrize("shown", [0, 1])
@@ -125,7 +125,7 @@ def test_a_value_that_moves_touches_what_lies_between(
     join = join_of(keys, (band,), frozenset([shown]))
     task = TaskInput(1, (moved, stored) if shown else (stored, moved), (), 0, 1)
     assert totals(join, task) == {(at,): 1 for at in range(8_000, 8_004)}
-    assert sum(counts) == join.count_here(task) == 4
+    assert sum(counts) == join.count(task) == 4
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -36,21 +36,15 @@ CASES = list(ALL) if LONG else SOME
     some(
         [
             Limits(
-                pairs_found_per_changed_row=0,
-                pairs_compared_by_index=0,
-                pairs_tested_by_index=0,
                 rows_filtered_in_process=0,
                 rows_hydrated_in_process=0,
-                rows_broadcast=0,
                 rows_merged_in_process=0,
                 rows_per_task=0,
                 runs_per_merge=2,
             ),
             Limits(
-                pairs_found_per_changed_row=1_000_000,
                 rows_filtered_in_process=35,
                 rows_hydrated_in_process=25,
-                rows_broadcast=12,
                 rows_merged_in_process=30,
                 rows_per_task=20,
                 pairs_handed_on=5,

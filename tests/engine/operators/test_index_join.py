@@ -16,14 +16,15 @@ import pytest
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
-from workbench.engine.physical.pair_tests import PairTest
+from workbench.engine.physical.pair_tests import PairTests
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, write_segments
 from workbench.limits import Limits
-from workbench.sql.algebra.expressions import Column
-from workbench.sql.algebra.types import STRING
+from workbench.sql.algebra.expressions import Call, Column
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
 from workbench.sql.predicates.cnf import Operator
 
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -69,6 +70,12 @@ def key(at: int) -> Ends:
     """The ends of an equality of two sides' columns, which the workbench knows by their names alone here."""
     column = Column(f"k{at}", STRING)
     return column, column
+
+
+def compared(operator: Operator) -> PairTests:
+    """The test of pairs that compares the ids of both rows."""
+    sides = Column("l_id", INTEGER), Column("r_id", INTEGER)
+    return PairTests((Computed(Call(operator.value, sides, BOOLEAN)),))
 
 
 def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[Any, ...]]:
@@ -161,8 +168,8 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, 20, types)]
     inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
-    test = PairTest(operator, (0, "id"), (1, "id"))
-    found = IndexJoin(side(types, 0), side(types, 1), (AccessPath((key(0), key(1))),), tests=(test,))
+    tests = compared(operator)
+    found = IndexJoin(side(types, 0), side(types, 1), (AccessPath((key(0), key(1))),), tests=tests)
     names = {"a": "l_id", "b": "r_id", "_batch": "_batch", "_weight": "_weight"}
     schema = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("_batch", pa.int32()), ("_weight", pa.int64())])
     batches = list(found.rows(TaskInput(1, tuple(inputs), (), 0, 1, Limits(pairs_handed_on=3)), names, schema))
@@ -192,9 +199,9 @@ def test_many_candidates_are_tested_early_and_cancel(
                 table = table.set_column(table.schema.get_field_index(name), name, column)
             change[at] = table
     inputs = [InputRows(written(c, tmp_path, 2), written(b, tmp_path, 3)) for c, b in zip(change, before, strict=True)]
-    test = PairTest(Operator.LT, (0, "id"), (1, "id"))
+    tests = compared(Operator.LT)
     path = AccessPath(tuple(map(key, range(len(types)))))
-    found = IndexJoin(side(types, 0), side(types, 1), (path,), tests=(test,), shown=frozenset(shown))
+    found = IndexJoin(side(types, 0), side(types, 1), (path,), tests=tests, shown=frozenset(shown))
     names = {name: f"{'lr'[at]}_id" for at, name in enumerate("ab") if at in shown}
     marks = {"_batch": pa.int32(), "_weight": pa.int64()}
     schema = pa.schema([*((name, pa.int64()) for name in names), *marks.items()])

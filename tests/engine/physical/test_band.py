@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.band import Band, BandEnd, bands_of
+from workbench.engine.physical.band import Band, BandEnd
+from workbench.engine.physical.band_predicates import bands_of
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.physical.access_paths import AccessPath, access_paths
-from workbench.engine.physical.pair_tests import PairFilter, PairTest, left_to_test
+from workbench.engine.physical.pair_tests import PairTests, residual_tests
+from workbench.engine.physical.stored.values import Computed
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
+from workbench.sql.algebra.expressions import Call, Column
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import TRUE, Operator
@@ -39,12 +41,21 @@ def by_keys(join: Join) -> list[AccessPath]:
     return [replace(path, bands=()) for path in access_paths(join, [TRUE])]
 
 
-def left(condition: str) -> set[tuple[str, Operator, str]] | None:
+def left(condition: str) -> PairTests:
     join = join_of(condition)
-    tests = left_to_test(join.tested, by_keys(join))
-    if tests is None:
-        return None
-    return {(test.left[1], test.operator, test.right[1]) for test in tests if isinstance(test, PairTest)}
+    return residual_tests(join.tested, by_keys(join))
+
+
+def compared(tests: PairTests) -> set[tuple[str, Operator, str]]:
+    """The columns that conditions compare, without their sides."""
+    assert tests.filter is None and not tests.by_spark
+    found = set()
+    for condition in tests.conditions:
+        match condition.expression:
+            case Call(function, (Column(one), Column(other))):
+                found.add((one[2:], Operator(function), other[2:]))
+    assert len(found) == len(tests.conditions)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -63,9 +74,9 @@ def left(condition: str) -> set[tuple[str, Operator, str]] | None:
     ],
 )
 def test_stored_values_decide(condition: str, tested: set[tuple[str, Operator, str]]) -> None:
-    found = left(condition)
+    found = compared(left(condition))
     turned = {E: E, Operator.LT: Operator.GT, Operator.GE: Operator.LE, Operator.NE: Operator.NE}
-    assert found is not None and len(found) == len(tested)
+    assert len(found) == len(tested)
     assert all((a, o, b) in found or (b, turned[o], a) in found for a, o, b in tested)
 
 
@@ -77,42 +88,44 @@ def test_stored_values_decide(condition: str, tested: set[tuple[str, Operator, s
     ],
 )
 def test_what_has_no_kernel_is_left_to_spark(condition: str) -> None:
-    assert left(condition) is None
+    assert left(condition).by_spark and not left(condition).conditions
+
+
+def test_what_kernels_test_is_not_left_to_spark() -> None:
+    tests = left("a.k = c.k AND a.n < c.n AND datediff(c.d, a.d) <= c.n")
+    assert len(tests.conditions) == len(list(tests.by_spark)) == 1
 
 
 def test_what_a_band_bounds_is_not_tested_again() -> None:
     join = join_of("a.k = c.k AND a.t < c.t AND a.n <> c.n AND a.t <> c.t")
-    (test,) = left_to_test(join.tested, access_paths(join, [TRUE])) or ()
-    assert isinstance(test, PairTest) and (test.operator, test.left[1]) == (NE, "n")
+    assert compared(residual_tests(join.tested, access_paths(join, [TRUE]))) == {("n", NE, "n")}
 
 
 def test_days_from_one_side_to_the_other() -> None:
-    join = join_of("a.k = c.k AND datediff(c.d, a.d) * 2 <= 5")
-    (test,) = left_to_test(join.tested, by_keys(join)) or ()
-    assert isinstance(test, PairTest)
-    assert (test.left, test.operator, test.right, test.days) == ((1, "d"), Operator.LE, (0, "d"), 2)
+    tests = left("a.k = c.k AND datediff(c.d, a.d) * 2 <= 5")
+    assert len(tests.conditions) == 1 and not tests.by_spark
     first, last = date(1, 1, 1), date(9999, 12, 31)
     later = pa.array([date(2024, 3, 1), date(2024, 3, 2), last, first, None, first])
     earlier = pa.array([date(2024, 2, 28), date(2024, 2, 28), first, last, first, None])
     pairs = pa.RecordBatch.from_pydict({"r_d": later, "l_d": earlier})
-    assert test.passes(pairs).tolist() == [True, False, False, True, False, False]
+    assert tests.passes(pairs).tolist() == [True, False, False, True, False, False]
 
 
 def test_a_key_that_another_path_does_not_look_up_is_tested() -> None:
     join = join_of("a.k = c.k AND a.n = c.n")
     path = access_paths(join, [TRUE])[0]
     weaker = type(path)(path.keys[:1])
-    assert left_to_test(join.tested, [path]) == ()
-    tests = left_to_test(join.tested, [path, weaker])
-    assert tests is not None and [test.operator for test in tests if isinstance(test, PairTest)] == [E]
+    assert residual_tests(join.tested, [path]) == PairTests()
+    assert [operator for _, operator, _ in compared(residual_tests(join.tested, [path, weaker]))] == [E]
 
 
 @pytest.mark.parametrize(("operator", "passing"), [(E, [2]), (NE, [0, 1, 5]), (LT, [0, 5]), (GE, [1, 2])])
 def test_pairs_with_a_null_do_not_pass(operator: Operator, passing: list[int]) -> None:
-    test = PairTest(operator, (0, "k"), (1, "k"))
+    sides = Column("l_k", STRING), Column("r_k", STRING)
+    tests = PairTests((Computed(Call(operator.value, sides, BOOLEAN)),))
     left, right = pa.array(["a", "é", "x", None, "y", "Z"]), pa.array(["b", "f", "x", "x", None, "a"])
     pairs = pa.RecordBatch.from_pydict({"l_k": left, "r_k": right})
-    assert [at for at, passes in enumerate(test.passes(pairs)) if passes] == passing
+    assert [at for at, passes in enumerate(tests.passes(pairs)) if passes] == passing
 
 
 @pytest.mark.parametrize(
@@ -129,10 +142,9 @@ def test_pairs_with_a_null_do_not_pass(operator: Operator, passing: list[int]) -
         ("(a.x > 0.5 OR c.x < 0.5 OR c.n IS NULL)", [2, 3, 4]),
     ],
 )
-def test_alternatives_and_sums_are_tested_by_a_filter(condition: str, passing: list[int]) -> None:
-    join = join_of(condition)
-    tests = left_to_test(join.tested, by_keys(join)) or ()
-    assert any(isinstance(test, PairFilter) for test in tests)
+def test_alternatives_and_sums_are_tested_without_spark(condition: str, passing: list[int]) -> None:
+    tests = left(condition)
+    assert not tests.by_spark
     day, days = date(2020, 1, 1), date(2020, 1, 2)
     money, fine = (pa.decimal128(15, 2), pa.decimal128(9, 4))
     sides = {
@@ -147,5 +159,5 @@ def test_alternatives_and_sums_are_tested_by_a_filter(condition: str, passing: l
     for first in ("lr", "rl"):  # the join may have them the other way round
         columns = {f"{side}_{name}": values[at] for name, values in sides.items() for at, side in enumerate(first)}
         pairs = pa.RecordBatch.from_pydict(columns)
-        found.append(np.flatnonzero(np.all([test.passes(pairs) for test in tests], axis=0)).tolist())
+        found.append(np.flatnonzero(tests.passes(pairs)).tolist())
     assert passing in found

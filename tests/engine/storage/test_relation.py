@@ -41,7 +41,7 @@ def fewer(rows: pa.RecordBatch, whole: bool) -> pa.RecordBatch:
 
 
 def rows_of(relation: Relation) -> list[tuple[object, ...]]:
-    return sorted((tuple(row) for row in relation.dataframe.collect()), key=repr)
+    return sorted((tuple(row) for row in relation.frame(relation.layout.arrow.names).collect()), key=repr)
 
 
 def batches(count: int, size: int) -> list[list[Row]]:
@@ -155,15 +155,15 @@ def test_an_empty_relation_and_an_empty_delta(spark: SparkSession, tmp_path: Pat
     relation = Relation(SparkHandle(spark), LAYOUT, tmp_path)
     assert relation.append(NO_CHANGE) is relation
     assert rows_of(relation) == []
-    assert relation.dataframe.columns == LAYOUT.arrow.names
-    assert relation.delta_frame(NO_CHANGE).count() == 0
+    frame = relation.frame(LAYOUT.arrow.names)
+    assert frame.columns == LAYOUT.arrow.names and frame.count() == 0
 
 
 def test_narrowing_drops_columns_and_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     first, second = batches(2, 6)
     relation = Relation(SparkHandle(spark), LAYOUT, tmp_path).append(delta(tmp_path, first))
     narrow = replace(relation, layout=Layout({"s": STRING}, words=1)).append(delta(tmp_path, second))
-    assert narrow.dataframe.columns == ["s", "_batch", "_weight", "_bits0"]
+    assert narrow.frame(narrow.layout.arrow.names).columns == ["s", "_batch", "_weight", "_bits0"]
     assert rows_of(narrow) == sorted((row[1:] for row in (*first, *second)), key=repr)
 
 

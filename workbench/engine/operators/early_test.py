@@ -6,14 +6,14 @@ goes: pairs of one stored row that satisfy the tests with both cancel, and are n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.lookup import Lookup, path_has, single_batch
-from workbench.engine.physical.pair_tests import PairFilter, PairTest, pair_column
+from workbench.engine.physical.pair_tests import PairTests, pair_column
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import weights_left
 from workbench.engine.storage.layout import WEIGHT
@@ -31,14 +31,14 @@ class CandidateTest:
     """
 
     lookup: Lookup
-    tests: Sequence[PairTest | PairFilter]
+    tests: PairTests
     cancels: bool
 
     def __call__(self, at: Positions, partners: Positions, segment: pa.RecordBatch) -> tuple[Positions, Positions]:
         """Of some candidates, as positions in the changed rows and in a segment, those that are left."""
         lookup = self.lookup
         keys = [pair_column(side, name) for side in SIDES for name in lookup.path.columns(side)]
-        wanted = {*keys, *(name for test in self.tests for name in test.columns)}
+        wanted = {*keys, *self.tests.columns}
         sides = [_some(lookup.rows, at, lookup.changed, wanted), _some(segment, partners, 1 - lookup.changed, wanted)]
         left, right = sides[:: 1 - 2 * lookup.changed]
         passes = path_has(lookup.path, left, right) if keys else np.ones(len(at), dtype=bool)
@@ -47,9 +47,8 @@ class CandidateTest:
             for side, rows in enumerate((left, right))
             for name in rows.schema.names
         }
-        pairs = pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
-        for test in self.tests:
-            passes &= test.passes(pairs)
+        if columns:
+            passes &= self.tests.passes(pa.RecordBatch.from_arrays([*columns.values()], names=[*columns]))
         at, partners = at[passes], partners[passes]
         return self._uncancelled(at, partners) if self.cancels and single_batch(lookup.rows) else (at, partners)
 

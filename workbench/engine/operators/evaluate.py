@@ -29,7 +29,7 @@ from workbench.engine.physical.plans import (
 from workbench.engine.storage.relation import Delta
 
 
-def evaluate(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
+def evaluate_operator(runner: Runner, operator: OperatorInput) -> tuple[Delta, Delta]:
     """All rows of a tree that is hydrated, and of its root's state."""
     return hydrated(
         runner,

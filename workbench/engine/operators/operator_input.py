@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.spark.jobs import Job
-from workbench.engine.spark.plan_cache import Views
 from workbench.engine.storage.job_input import InputRows
-from workbench.engine.storage.lineage import has_bit
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.segments import Segment
 from workbench.sql.windows.stream_time import EventTimeVector
@@ -19,19 +17,15 @@ from workbench.sql.windows.stream_time import EventTimeVector
 class ParentRows:
     """The rows of one tree that an operator reads, told from the tree's other rows by their bits.
 
-    Rows have the layout of the relation. SQL texts read views that stay the same until the rows differ.
+    Rows have the layout of the relation.
 
     Attributes:
-        views: names the views.
-        tree: the name of the tree.
         relation: its rows before the batch.
         delta: its change in the batch.
         positions: where ``Delta.counts`` has the numbers of rows that are read: of a single node that is its bit.
         hydrating: whether all rows of the relation are the change, and nothing was before.
     """
 
-    views: Views
-    tree: str
     relation: Relation
     delta: Delta
     positions: tuple[int, ...]
@@ -54,43 +48,11 @@ class ParentRows:
         return self.relation.rows if self.hydrating else self.delta.rows
 
     @property
-    def small(self) -> bool:
-        """Whether the change is small enough to be sent to every task of a join."""
-        return self.changed_rows <= self.relation.jobs.limits.rows_broadcast
-
-    @property
     def segments(self) -> InputRows:
         """The change and the rows before it as segments, which also have rows of the tree's other nodes."""
         if self.hydrating:
             return InputRows(self.relation.segments)
         return InputRows(self.delta.segments if self.changed_rows else (), self.relation.segments)
-
-    @property
-    def before(self) -> str | None:
-        """SQL of the node's rows before the batch; ``None`` when there were none."""
-        return None if self.hydrating or not self.relation.rows else self._all_rows()
-
-    @property
-    def change(self) -> str | None:
-        """SQL of the change; ``None`` when nothing changed."""
-        if not self.changed_rows:
-            return None
-        if self.hydrating:
-            return self._all_rows()
-        return self._of_node(
-            self.views.name(f"{self.tree}_change", self.delta, lambda: self.relation.delta_frame(self.delta))
-        )
-
-    @property
-    def after(self) -> str | None:
-        """SQL of the node's rows after the batch."""
-        return " UNION ALL ".join(part for part in (self.before, self.change) if part is not None) or None
-
-    def _all_rows(self) -> str:
-        return self._of_node(self.views.name(f"{self.tree}_rows", self.relation, lambda: self.relation.dataframe))
-
-    def _of_node(self, view: str) -> str:
-        return f"SELECT * FROM {view} WHERE {has_bit(self.bit)}"
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,9 @@ from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.job_input import INPUT_SUFFIX, InputRows, JobInput
-from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import mask
+from workbench.engine.storage.positions import POSITION, PositionedRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share, shares
 from workbench.files.writing import make_folder
@@ -132,8 +133,31 @@ class Runner:
         frame = frame if tasks is None else frame.coalesce(tasks)
         return filter_and_write_job(frame, self.filter_and_write(plan))
 
+    def evaluated(
+        self, plan: TreePlan, rows: PositionedRows, operands: Layout, expressions: Mapping[str, str]
+    ) -> DataFrame:
+        """The positions of rows, and beside them what Spark evaluates over some columns.
+
+        Args:
+            plan: the tree's.
+            rows: with these columns.
+            operands: the columns.
+            expressions: SQL of what is evaluated, by name.
+        """
+        names = [*operands.columns]
+        ddl = ", ".join([f"{POSITION} bigint", *([operands.ddl(names)] if names else [])])
+        view = self.bind(plan, "operands", run_tasks(self.spark, rows.tasks, lambda t: rows.operands(t, names), ddl))
+        columns = [POSITION, *(f"{sql} AS `{name}`" for name, sql in expressions.items())]
+        return self.spark.sql(f"SELECT {', '.join(columns)} FROM {view}")
+
     def task_job(
-        self, step: Callable[[int], ArrowBatches], tasks: int, schema: str, plan: TreePlan, calls: bool = False
+        self,
+        step: Callable[[int], ArrowBatches],
+        tasks: int,
+        schema: str,
+        plan: TreePlan,
+        calls: bool = False,
+        where: str = "",
     ) -> Job:
         """The job of a step that makes a root's rows, which go through the tree's filter.
 
@@ -145,10 +169,10 @@ class Runner:
             schema: of the rows, in Spark's DDL.
             plan: the tree's plan.
             calls: whether the step calls functions of the analyst.
+            where: what Spark tests of the rows, in SQL.
         """
-        if evaluated(plan):
-            view = self.bind(plan, "made", run_tasks(self.spark, tasks, step, schema))
-            return self.sql_job(f"SELECT * FROM {view}", plan)
+        if where or evaluated(plan):
+            return self._job_of_rows(run_tasks(self.spark, tasks, step, schema), plan, where)
         write = self.filter_and_write(plan)
         return self.step_job(lambda task: write(step(task)), tasks, plan, calls)
 
@@ -158,7 +182,12 @@ class Runner:
         return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", calls)
 
     def frame_job(
-        self, frame: DataFrame, step: Callable[[ArrowBatches], ArrowBatches], schema: str, plan: TreePlan
+        self,
+        frame: DataFrame,
+        step: Callable[[ArrowBatches], ArrowBatches],
+        schema: str,
+        plan: TreePlan,
+        where: str = "",
     ) -> Job:
         """The job that passes rows through a step, and the step's output through the tree's filter.
 
@@ -169,12 +198,16 @@ class Runner:
             step: gives the root's rows.
             schema: of these, in Spark's DDL.
             plan: the tree's plan.
+            where: what Spark tests of the rows, in SQL.
         """
-        if evaluated(plan):
-            view = self.bind(plan, "rows", map_rows(frame, step, schema))
-            return self.sql_job(f"SELECT * FROM {view}", plan)
+        if where or evaluated(plan):
+            return self._job_of_rows(map_rows(frame, step, schema), plan, where)
         write = self.filter_and_write(plan)
         return filter_and_write_job(frame, lambda batches: write(step(batches)))
+
+    def _job_of_rows(self, rows: DataFrame, plan: TreePlan, where: str) -> PlanJob:
+        view = self.bind(plan, "rows", rows)
+        return self.sql_job(f"SELECT * FROM {view}{f' WHERE {where}' if where else ''}", plan)
 
     def filtered_again(self, plan: TreePlan, rows: Relation, known: Collection[NodeId]) -> Delta | None:
         """All stored rows of a tree through its filter; ``None`` where that takes more than this process.

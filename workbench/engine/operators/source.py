@@ -14,11 +14,10 @@ from workbench.engine.operators.filter_and_write import filter_and_write_job
 from workbench.engine.operators.operator_input import Prepared
 from workbench.engine.operators.runner import Runner, evaluated, needs_no_job
 from workbench.engine.physical.plans import SourcePlan
-from workbench.engine.spark.arrow_tasks import run_tasks
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.positions import POSITION, PositionedRows
+from workbench.engine.storage.positions import PositionedRows
 from workbench.engine.storage.segments import Run, read_share, shares
 
 
@@ -50,10 +49,6 @@ def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows)
     write = runner.filter_and_write(plan)
     if not (expressions := evaluated(plan)):
         return runner.step_job(lambda task: write(rows.read(task)), rows.tasks, plan)
-    operands = [name for name in layout.columns if name in plan.operands]
-    ddl = ", ".join([f"{POSITION} bigint", *([layout.ddl(operands)] if operands else [])])
-    operand_rows = run_tasks(runner.spark, rows.tasks, lambda task: rows.operands(task, operands), ddl)
-    view = runner.bind(plan, "operands", operand_rows)
-    columns = [POSITION, *(f"{sql} AS `{name}`" for name, sql in expressions.items())]
-    frame = runner.spark.sql(f"SELECT {', '.join(columns)} FROM {view}")
+    operands = Layout({name: type_ for name, type_ in layout.columns.items() if name in plan.operands})
+    frame = runner.evaluated(plan, rows, operands, expressions)
     return filter_and_write_job(frame, lambda batches: write(rows.whole(batches)))

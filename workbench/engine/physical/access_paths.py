@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from workbench.engine.physical.band import Band, BandEnd, bands_of
+from workbench.engine.physical.band import Band, BandEnd
+from workbench.engine.physical.band_predicates import bands_of
 from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, key_column
 from workbench.limits import LIMITS
 from workbench.network.join_names import JoinNames
@@ -56,6 +57,10 @@ class AccessPath:
         if not set(self.keys) <= set(other.keys):
             return False
         return all(any(own.contains(band) for band in other.bands) for own in self.bands)
+
+
+EVERY_PAIR = AccessPath(())
+"""The path of a join without one: all rows are compared."""
 
 
 def access_paths(

@@ -15,7 +15,7 @@ from workbench.engine.physical.accumulators import Additive, Final, StatePart, a
 from workbench.engine.physical.moments import Moments
 from workbench.engine.physical.row_inputs import RowInput, SingleInput, calls_among, row_input, single_inputs
 from workbench.engine.physical.stored.calls import StoredCall
-from workbench.engine.physical.stored.values import StoredColumn
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -225,7 +225,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
 
 def _by_sessions(plan: GroupedPlan, sessions: Sessions) -> GroupedPlan:
     """The plan for rows that have the starts of their sessions."""
-    (branch,), starts = plan.branches, StoredColumn(sessions.column)
+    (branch,), starts = plan.branches, Computed(Column(sessions.column, sessions.type))
     groupings = tuple({**grouping, sessions.column: starts} for grouping in branch.groupings)
     groups = {**plan.groups, sessions.column: sessions.type}
     return replace(plan, groups=groups, branches=(replace(branch, groupings=groupings),), sessions=sessions)
@@ -252,8 +252,8 @@ def fused_groupings(plans: Sequence[tuple[GroupedPlan, Set[int]]]) -> GroupedPla
         ...     branch = GroupedBranch.of((), {name: Column(name, STRING)})
         ...     return GroupedPlan({name: STRING}, (branch,), (), {}, None)
         >>> plan = fused_groupings([(by("bank"), {1, 2}), (by("account"), {3})])
-        >>> plan.branches[0].groupings
-        ({'bank': StoredColumn(column='bank')}, {'account': StoredColumn(column='account')})
+        >>> [value.columns for grouping in plan.branches[0].groupings for value in grouping.values()]
+        [('bank',), ('account',)]
     """
     first = plans[0][0]
     if len(plans) == 1:

@@ -1,13 +1,12 @@
-"""Residual tests of pairs that a join's access paths find, where their stored values decide them alone.
+"""Residual tests of pairs that a join's access paths find: by kernels where there are any, and the others by Spark.
 
-A comparison of two columns, or of the days from one to the other, needs no Spark: each pair would become a row for it,
-and Arrow's again afterwards, which takes longer than all else that a join does. The same goes for whatever the filter
-of a tree tests of stored columns (``filters``), such as alternatives. What computes anything else is left to Spark.
+Where kernels decide, no pair becomes a row for Spark, and Arrow's again afterwards, which takes longer than all else
+that a join does. Spark evaluates what is left of the pairs that pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,93 +15,109 @@ import pyarrow as pa
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
-from workbench.engine.physical.band import implied_by
+from workbench.engine.physical.band_predicates import implied_by
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.join_keys import Ends, ends_of
-from workbench.engine.physical.stored.expressions import (
-    COMPARABLE_KINDS,
-    compare,
-    dates_subtracted,
-    days_apart,
-    stored_comparison,
-)
+from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, plain_comparison
+from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.engine.storage.grouping import true_rows
 from workbench.network.sql_text import SIDE_NAMES
-from workbench.sql.algebra.expressions import Column, Constant
-from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_columns
+from workbench.sql.algebra.expressions import Call, Column, Expression
+from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.predicates.cnf import (
+    TRUE,
+    Literal,
+    Operator,
+    ORPred,
+    PredSet,
+    map_predicates,
+    pred_set,
+    predicate_columns,
+)
 
 
 @dataclass(frozen=True)
-class PairTest:
-    """A comparison of two columns of a pair.
+class PairTests:
+    """What is tested of pairs, over their columns.
 
     Attributes:
-        operator: how they are compared.
-        left, right: each the side of the join, 0 for the left one, and the name of the column there.
-        days: what the days from the right one to the left one are compared with; ``None`` where the columns are.
+        conditions: what kernels evaluate.
+        filter: what a grouped filter tests beside, with one bit, which says whether a pair passes; ``None``: nothing.
+        by_spark: what is left to Spark.
     """
 
-    operator: Operator
-    left: tuple[int, str]
-    right: tuple[int, str]
-    days: int | None = None
+    conditions: tuple[Computed, ...] = ()
+    filter: GroupedFilter | None = None
+    by_spark: PredSet = TRUE
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of pairs that it reads."""
-        return pair_column(*self.left), pair_column(*self.right)
+    def columns(self) -> frozenset[str]:
+        """The columns of pairs that are read without Spark."""
+        of_filter = () if self.filter is None else self.filter.columns
+        return frozenset([*of_filter, *(name for condition in self.conditions for name in condition.columns)])
 
     def passes(self, pairs: pa.RecordBatch) -> Mask:
-        """Which pairs pass; those with a NULL do not.
+        """Which pairs pass what is tested without Spark; those for which it is not known do not.
 
         Example:
+            >>> from workbench.sql.algebra.types import INTEGER
+            >>> others = Call("<>", (Column("l_a", INTEGER), Column("r_a", INTEGER)), BOOLEAN)
             >>> pairs = pa.RecordBatch.from_pydict({"l_a": [1, 2, None], "r_a": [2, 2, 2]})
-            >>> PairTest(Operator.NE, (0, "a"), (1, "a")).passes(pairs)
+            >>> PairTests((Computed(others),)).passes(pairs)
             array([ True, False, False])
         """
-        left, right = (pairs.column(pair_column(*column)) for column in (self.left, self.right))
-        if self.days is None:
-            found = compare(self.operator, left, right)
-        else:
-            found = compare(self.operator, days_apart(left, right), pa.scalar(self.days, pa.int64()))
-        return true_rows(found)
+        found = np.ones(pairs.num_rows, dtype=bool)
+        for condition in self.conditions:
+            found &= true_rows(condition.values(pairs))
+        return found if self.filter is None else found & np.asarray(self.filter.lineage(pairs).any(axis=1))
 
 
-@dataclass(frozen=True)
-class PairFilter:
-    """A conjunction of what else is tested of a pair, as a filter whose only bit says whether it passes."""
-
-    filter: GroupedFilter
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of pairs that it reads."""
-        return tuple(sorted(self.filter.columns))
-
-    def passes(self, pairs: pa.RecordBatch) -> Mask:
-        """Which pairs pass."""
-        return np.asarray(self.filter.lineage(pairs).any(axis=1))
+NO_TESTS = PairTests()
 
 
-def left_to_test(tested: PredSet, paths: Sequence[AccessPath]) -> tuple[PairTest | PairFilter, ...] | None:
-    """The residual test of pairs that any of these paths finds; ``None`` where Spark must test it."""
+def residual_tests(tested: PredSet, paths: Sequence[AccessPath]) -> PairTests:
+    """What is left to test of pairs that any of these paths finds."""
     left = [predicate for predicate in tested if not _decided(predicate, paths)]
-    tests = [(predicate, _test(predicate)) for predicate in left]
-    others = _filter(pred_set(predicate for predicate, test in tests if test is None))
-    comparisons = tuple(test for _, test in tests if test is not None)
-    return None if others is None else comparisons + others
+    return _tests(over_pairs(left))
 
 
 @lru_cache(maxsize=1_024)
-def _filter(predicates: PredSet) -> tuple[PairFilter, ...] | None:
-    """The filter for some tests, if there are any; ``None`` where Spark must evaluate one."""
-    of_pairs = map_predicates(predicates, lambda c: Column(pair_column(c.source, c.name), c.type))
-    if not of_pairs:
-        return ()
-    names = {column.name for column in predicate_columns(of_pairs)}
-    compiled = compile_filter({0: of_pairs}, [0], [frozenset([0])], names)
-    return None if compiled.tests or compiled.filter.calls else (PairFilter(compiled.filter),)
+def _tests(of_pairs: PredSet) -> PairTests:
+    computed = {predicate: _condition(predicate) for predicate in of_pairs}
+    filtered = [p for p, condition in computed.items() if condition is None and _filter([p]) is not None]
+    others = pred_set(p for p, condition in computed.items() if condition is None and p not in filtered)
+    conditions = tuple(condition for condition in computed.values() if condition is not None)
+    return PairTests(conditions, _filter(filtered) if filtered else None, others)
+
+
+def _filter(predicates: Iterable[ORPred]) -> GroupedFilter | None:
+    """The filter for some tests; ``None`` where Spark or a function of the analyst must evaluate one."""
+    tests = pred_set(predicates)
+    names = {column.name for column in predicate_columns(tests)}
+    compiled = compile_filter({0: tests}, [0], [frozenset([0])], names)
+    return None if compiled.tests or compiled.filter.calls else compiled.filter
+
+
+def _condition(predicate: ORPred) -> Computed | None:
+    """A predicate as one condition that kernels evaluate."""
+    alternatives = tuple(map(_truth, predicate.literals))
+    return computed_value(alternatives[0] if len(alternatives) == 1 else Call("or", alternatives, BOOLEAN))
+
+
+def _truth(literal: Literal) -> Expression:
+    """A literal as an expression."""
+    if literal.right is not None:
+        return plain_comparison(literal) or Call(literal.operator.value, (literal.left, literal.right), BOOLEAN)
+    if literal.operator is Operator.HOLDS:
+        return literal.left
+    missing = Call("is_null", (literal.left,), BOOLEAN)
+    return missing if literal.operator is Operator.IS_NULL else Call("not", (missing,), BOOLEAN)
+
+
+def over_pairs(tested: Iterable[ORPred]) -> PredSet:
+    """Tests of a join over the columns of its pairs."""
+    return map_predicates(pred_set(tested), lambda c: Column(pair_column(c.source, c.name), c.type))
 
 
 def pair_column(side: int, name: str) -> str:
@@ -118,17 +133,3 @@ def _decided(predicate: ORPred, paths: Sequence[AccessPath]) -> bool:
 def _is_key(predicate: ORPred, keys: Collection[Ends]) -> bool:
     ends = ends_of(predicate)
     return ends is not None and ends in keys and ends[0].type.kind in COMPARABLE_KINDS
-
-
-def _test(predicate: ORPred) -> PairTest | None:
-    if len(predicate.literals) != 1:
-        return None
-    (literal,) = predicate.literals
-    if (found := stored_comparison(literal)) is not None:
-        left, operator, right = found
-        return PairTest(operator, (left.source, left.name), (right.source, right.name))
-    dates, bound = dates_subtracted(literal.left), literal.right
-    if dates is None or not isinstance(bound, Constant) or not isinstance(bound.value, int):
-        return None
-    later, earlier = dates
-    return PairTest(literal.operator, (later.source, later.name), (earlier.source, earlier.name), bound.value)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench.engine.physical.access_paths import AccessPath, access_paths, paths_of_reader
-from workbench.engine.physical.band import implied_by
+from workbench.engine.physical.band_predicates import implied_by
 from workbench.engine.physical.join_keys import ends_of
 from workbench.network.network import Network
 from workbench.network.nodes import (

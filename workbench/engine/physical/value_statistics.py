@@ -136,8 +136,8 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
-        >>> statistic_of_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.value
-        StoredColumn(column='bank')
+        >>> statistic_of_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.value.columns
+        ('bank',)
     """
     match statistic.function, statistic.arguments:
         case (("sum" | "bit_and" | "bit_or" | "bit_xor"), (argument,)):

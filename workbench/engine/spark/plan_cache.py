@@ -7,9 +7,7 @@ A kept plan reads what differs between batches from a job input (``storage.job_i
 
 from __future__ import annotations
 
-import threading
 import uuid
-from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar, cast
@@ -60,26 +58,18 @@ class Views:
     def __init__(self, jobs: JobRunner) -> None:
         self._jobs = jobs
         self._prefix = f"argus_{uuid.uuid4().hex[:8]}"
-        self._bound: dict[str, object] = {}
-        # Trees that run at the same time may ask for the same parent's rows.
-        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._bound = set[str]()
 
-    def name(self, role: str, owner: object, rows: Callable[[], DataFrame]) -> str:
-        """The view of a role, bound to ``rows()`` unless it is already bound to the same ``owner``."""
-        with self._locks[role]:
-            return f"{self._prefix}_{role}" if self._bound.get(role) is owner else self.bind(role, rows(), owner)
-
-    def bind(self, role: str, rows: DataFrame, owner: object = None) -> str:
+    def bind(self, role: str, rows: DataFrame) -> str:
         """The view of a role, bound to ``rows``; plans that were made before keep the rows they had."""
         name = f"{self._prefix}_{role}"
         rows.createOrReplaceTempView(name)
-        self._bound[role] = owner or rows
+        self._bound.add(role)
         return name
 
     def forget(self, keep: Callable[[str], bool]) -> None:
         """Drop the views whose role is not to be kept, and with them the rows their plans hold."""
-        for role in [role for role in self._bound if not keep(role)]:
-            del self._bound[role]
-            self._locks.pop(role, None)
+        for role in {role for role in self._bound if not keep(role)}:
+            self._bound.discard(role)
             with suppress(Py4JError, OSError):  # Spark may have died, and its views with it
                 self._jobs.session.catalog.dropTempView(f"{self._prefix}_{role}")

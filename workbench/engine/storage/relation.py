@@ -124,19 +124,10 @@ class Relation:
         """How many rows there are, also those that cancel each other."""
         return _rows(self.segments)
 
-    @cached_property
-    def dataframe(self) -> DataFrame:
-        """All rows; some may cancel others."""
-        return self.frame(self.layout.arrow.names)
-
     def frame(self, names: Sequence[str], segments: Run | None = None) -> DataFrame:
-        """Some columns of all rows, or of those of some segments."""
+        """Some columns of all rows, or of those of some segments; some rows may cancel others."""
         chosen = self.segments if segments is None else segments
         return segments_frame(self.jobs, chosen, self.layout, names, tasks_for(_rows(chosen), self.jobs))
-
-    def delta_frame(self, delta: Delta) -> DataFrame:
-        """A delta's rows in this relation's layout."""
-        return self.frame(self.layout.arrow.names, delta.segments)
 
     def append(self, delta: Delta) -> Relation:
         """The relation with a delta's rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -63,6 +63,10 @@ class Scan:
         """A scan of all rows with all columns, also their lineage."""
         names = [name for name in layout.arrow.names if name not in (BATCH, WEIGHT)]
         return Scan.of(layout, names, (), None)
+
+    def with_key(self, name: str) -> Scan:
+        """The scan with one more key, a number that rows have beside their columns."""
+        return replace(self, keys=(*self.keys, pa.field(name, pa.int64())))
 
     @cached_property
     def output(self) -> pa.Schema:

@@ -11,11 +11,12 @@ import pytest
 
 from workbench.engine.operators.grouped.session_ranges import SessionRanges, TimeOrder
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
-from workbench.engine.physical.stored.values import StoredColumn
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Segment, write_segments
+from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import INTEGER, STRING, TIMESTAMP
 
 LAYOUT = Layout({"k": STRING, "t": TIMESTAMP, "id": INTEGER})
@@ -52,7 +53,7 @@ def sessions(rows: list[Row]) -> list[tuple[str | None, int, int]]:
 def ranges(
     folder: Path, before: list[Row], change: list[Row], keys: list[str | None]
 ) -> set[tuple[str | None, int, int]]:
-    lookup = KeyedLookup(("k",), Scan.of(LAYOUT, ["id"], ["k"], None), TimeOrder("t", StoredColumn("t")))
+    lookup = KeyedLookup(("k",), Scan.of(LAYOUT, ["id"], ["k"], None), TimeOrder("t", Computed(Column("t", TIMESTAMP))))
     dirty = pa.RecordBatch.from_arrays([pa.array(keys, pa.string())], names=["k"])
     half = len(before) // 2
     stored = (*written(folder, before[:half]), *written(folder, before[half:]))

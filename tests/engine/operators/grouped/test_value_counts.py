@@ -18,7 +18,7 @@ import pytest
 from workbench.engine.operators.grouped.value_counts import ChangedValues, SortedValues
 from workbench.engine.physical.accumulators import Final
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
-from workbench.engine.physical.stored.values import StoredColumn
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.physical.value_statistics import (
     VALUES,
     CountedValues,
@@ -57,7 +57,9 @@ def sorted_values(made: Sequence[tuple[Any, int, int]], type_: pa.DataType) -> S
 
 
 def of(function: str, type_: DataType, fraction: float = 0.5, distinct: bool = False) -> ValueStatistic:
-    return ValueStatistic(function, CountedValues(1, "v", type_, StoredColumn("v")), type_, fraction, distinct)
+    return ValueStatistic(
+        function, CountedValues(1, "v", type_, Computed(Column("v", type_))), type_, fraction, distinct
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_one_count_of_values_serves_all_statistics_of_an_expression() -> None:
     median, mode = AggregateCall("median", (k,), DOUBLE), AggregateCall("mode", (k,), DOUBLE)
     count = AggregateCall("count", (k,), INTEGER, distinct=True)
     plan = plan_of(median, mode, count)
-    assert [values.value for values in plan.counted] == [StoredColumn("k")]
+    assert [values.value for values in plan.counted] == [Computed(k)]
     assert plan.anew is None and set(plan.from_values) == {column_name(median), column_name(mode)}
     assert plan_of(AggregateCall("count", (), INTEGER)).state_keys == {MEMBER: INTEGER, "g": STRING}
 

@@ -25,7 +25,7 @@ from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import GroupedPlan, Sessions
 from workbench.engine.physical.row_inputs import Evaluated
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.physical.stored.values import StoredColumn
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import group_rows
@@ -35,6 +35,7 @@ from workbench.engine.storage.relation import consolidate
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import SegmentWriter, open_segment, segments_marked
 from workbench.network.nodes import Columns
+from workbench.sql.algebra.expressions import Column
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class RecomputedGroups:
             lookup = replace(lookup, order=TimeOrder(f"session {sessions.time}", sessions.time))
             gap = sessions.gap * 1_000_000
             ranges = SessionRanges.around(dirty, lookup, parent.before, parent.change, gap)
-            own = replace(own, order=TimeOrder(sessions.column, StoredColumn(sessions.column)))
+            own = replace(own, order=TimeOrder(sessions.column, Computed(Column(sessions.column, sessions.type))))
             dirty, within = ranges.groups, (ranges.low, ranges.high)
         yield self._change(lookup.rows_of(dirty, after, within), [(dirty, within)], own)
 

@@ -19,10 +19,8 @@ from workbench.engine.physical.filters.grouped_filter import GroupedFilter, colu
 from workbench.engine.physical.filters.guards import CostClass, cost_class, guard_of
 from workbench.engine.physical.filters.range_tables import Disjunction, RangeTable
 from workbench.engine.physical.stored.calls import StoredCall
-from workbench.engine.physical.stored.decimals import stored_decimal
-from workbench.engine.physical.stored.expressions import Comparison, stored_comparison
-from workbench.engine.physical.stored.unscaled import Clipped, unscaled
-from workbench.engine.physical.stored.values import Derived, StoredColumn, StoredExpression, derived, with_call_columns
+from workbench.engine.physical.stored.expressions import plain_comparison
+from workbench.engine.physical.stored.values import Computed, computed_value, with_call_columns
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
@@ -48,7 +46,7 @@ class Test:
     sql: str
     operator: Operator
     point: int | float | str | None
-    stored: StoredExpression | None = None
+    stored: Computed | None = None
     calls: tuple[StoredCall, ...] = ()
     label: str = ""
 
@@ -143,7 +141,7 @@ def compile_filter(
     bit_sets = sorted(keep, key=sorted)
     single_bits = mask([bit for some in bit_sets if len(some) == 1 for bit in some], words)
     combined = tuple(tuple(sorted(some)) for some in bit_sets if len(some) > 1)
-    here: dict[str, StoredExpression] = {}
+    here: dict[str, Computed] = {}
     called: dict[str, tuple[StoredCall, ...]] = {}
     labels: dict[str, str] = {}
     for test in (test for tests in compiled.values() for test in tests):
@@ -231,11 +229,11 @@ def _test(literal: Literal, wanted: str | None = None) -> Test:
     """
     over, calls = _with_call_columns(literal)
     known = None if over is None else _value(over.left, calls)
-    ranked = _ranked(literal, over, wanted) if isinstance(literal.right, Constant) else None
+    ranked = _ranked(literal, wanted) if isinstance(literal.right, Constant) else None
     if literal.operator in (Operator.IS_NULL, Operator.IS_NOT_NULL):
         ranked = Test(to_spark(literal.left, _over_root, wanted), literal.operator, None)
     if ranked is not None:
-        return replace(ranked, stored=ranked.stored or known, calls=calls, label=text_of(literal.left))
+        return replace(ranked, stored=known, calls=calls, label=text_of(literal.left))
     holds = None if over is None else _holds(over, known)
     return Test(literal_to_spark(literal, _over_root, wanted), Operator.EQ, 1, holds, calls, str(literal))
 
@@ -252,29 +250,22 @@ def _with_call_columns(literal: Literal) -> tuple[Literal | None, tuple[StoredCa
     return over, tuple(dict.fromkeys(call for _, calls in known for call in calls))
 
 
-def _value(expression: Expression, calls: Sequence[StoredCall]) -> Derived | None:
+def _value(expression: Expression, calls: Sequence[StoredCall]) -> Computed | None:
     """The value of an expression, if the filter computes it; a column is read as it is, unless a call's values are."""
-    if isinstance(expression, Column) and expression.name in {call.name for call in calls}:
-        return Derived(StoredColumn(expression.name), (expression.name,))
-    return derived(expression)
-
-
-def _holds(literal: Literal, known: Derived | None) -> StoredExpression | None:
-    """Whether a literal over columns holds, as the filter computes it."""
-    if (found := stored_comparison(literal)) is not None:
-        left, operator, right = found
-        return Comparison(operator, (left.name, right.name))
-    return known if literal.operator is Operator.HOLDS else _condition(literal)
-
-
-def _condition(literal: Literal) -> Derived | None:
-    """A comparison of two values, each of stored columns, if it is that."""
-    if literal.right is None:
+    if isinstance(expression, Column) and expression.name not in {call.name for call in calls}:
         return None
-    return derived(Call(literal.operator.value, (literal.left, literal.right), BOOLEAN))
+    return computed_value(expression)
 
 
-def _ranked(literal: Literal, over: Literal | None, wanted: str | None) -> Test | None:
+def _holds(literal: Literal, known: Computed | None) -> Computed | None:
+    """Whether a literal over columns holds, as the filter computes it."""
+    if literal.right is None:
+        return known if literal.operator is Operator.HOLDS else None
+    compared = Call(literal.operator.value, (literal.left, literal.right), BOOLEAN)
+    return computed_value(plain_comparison(literal) or compared)
+
+
+def _ranked(literal: Literal, wanted: str | None) -> Test | None:
     assert isinstance(literal.right, Constant)
     value, left = literal.right.value, literal.left
     if value is None or value != value:
@@ -284,13 +275,7 @@ def _ranked(literal: Literal, over: Literal | None, wanted: str | None) -> Test 
     if kind is Kind.DOUBLE and literal.right.type.numeric:
         return Test(sql, literal.operator, float(value))  # type: ignore[arg-type]
     if kind in (Kind.INTEGER, Kind.DECIMAL) and constant_kind in (Kind.INTEGER, Kind.DECIMAL):
-        test = _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
-        if test is None or over is None or isinstance(over.left, Column):
-            return test
-        if (whole := unscaled(over.left)) is not None:
-            return replace(test, stored=whole.number)
-        number = stored_decimal(over.left)
-        return test if number is None else replace(test, stored=Clipped(number.integers))
+        return _exact_number(sql, literal.operator, Decimal(str(value)), left.type.scale)
     if kind is constant_kind and kind in (Kind.STRING, Kind.DATE, Kind.TIMESTAMP):
         return Test(sql, literal.operator, comparable_constant(value, 0))
     return None

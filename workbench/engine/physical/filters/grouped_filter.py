@@ -24,7 +24,7 @@ from workbench.engine.physical.filters.expensive_tests import ExpensiveTests
 from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.filters.range_tables import ByContent, Disjunction, RangeTable
 from workbench.engine.physical.stored.calls import Functions, StoredCall
-from workbench.engine.physical.stored.values import StoredExpression
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.user_functions.attempt import Attempt, as_one
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Bits, having_all, word_values
@@ -45,7 +45,7 @@ class GroupedFilter(ByContent):
     always: Bits
     keep: Bits
     combinations: tuple[tuple[int, ...], ...]
-    computed: Mapping[str, StoredExpression] = field(default_factory=dict, kw_only=True)
+    computed: Mapping[str, Computed] = field(default_factory=dict, kw_only=True)
     called: Mapping[str, tuple[StoredCall, ...]] = field(default_factory=dict, kw_only=True)
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     functions: Functions = field(default_factory=dict, kw_only=True)
@@ -145,7 +145,8 @@ class StoredFilter(GroupedFilter):
         return super().lineage(batch, learnt) | (stored & self.known)
 
 
-def columns_read(value: StoredExpression, calls: Sequence[StoredCall]) -> frozenset[str]:
+def columns_read(value: Computed, calls: Sequence[StoredCall]) -> frozenset[str]:
     """The stored columns that a value is computed from, some by way of calls."""
     names = {call.name for call in calls}
-    return frozenset(c for read in (value, *calls) for c in read.columns if c not in names)
+    read = [*value.columns, *(column for call in calls for column in call.columns)]
+    return frozenset(column for column in read if column not in names)

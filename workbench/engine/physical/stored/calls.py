@@ -13,9 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.kernels.table import evaluate
 from workbench.engine.spark.user_functions.attempt import Attempt
 from workbench.engine.storage.grouping import Positions
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.expressions import Expression, columns
+from workbench.sql.algebra.types import Kind
 
 CALLED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE})
 """Kinds whose stored values are what Spark hands over to functions of the analyst, and takes from them."""
@@ -35,34 +37,6 @@ Functions = Mapping[str, AnalystFunction]
 """The analyst's functions over columns, by their ids."""
 
 
-class RowValue(Protocol):
-    """An expression that has a value in each row."""
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The value of each row."""
-
-
-@dataclass(frozen=True)
-class ComputedArgument:
-    """An argument that is computed from a row.
-
-    Attributes:
-        name: of its column.
-        value: what is computed.
-        type: of Spark's value of it.
-        columns: those that are read.
-    """
-
-    name: str
-    value: RowValue
-    type: DataType
-    columns: tuple[str, ...]
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The value of each row."""
-        return self.value.values(rows).cast(to_arrow(self.type))
-
-
 @dataclass(frozen=True)
 class StoredCall:
     """A call. Once it is evaluated, its values are a column beside those that are stored.
@@ -70,12 +44,12 @@ class StoredCall:
     Attributes:
         function: its id.
         arguments: the columns of its arguments.
-        computed: those of them that are no stored columns.
+        computed: those of them that are no stored columns, by their columns.
     """
 
     function: str
     arguments: tuple[str, ...]
-    computed: tuple[ComputedArgument, ...] = ()
+    computed: tuple[tuple[str, Expression], ...] = ()
 
     @property
     def name(self) -> str:
@@ -85,7 +59,7 @@ class StoredCall:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read; among them may be those of other calls, which are evaluated before."""
-        computed = {argument.name: argument.columns for argument in self.computed}
+        computed = {name: column_names(argument) for name, argument in self.computed}
         return tuple(dict.fromkeys(c for name in self.arguments for c in computed.get(name, (name,))))
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
@@ -110,7 +84,7 @@ class StoredCall:
         return functions[self.function].attempt(*arguments).take(which)
 
     def _distinct_arguments(self, rows: pa.RecordBatch) -> tuple[list[pa.Array], pa.Array]:
-        computed = {argument.name: argument.values(rows) for argument in self.computed}
+        computed = {name: evaluate(e, rows).cast(to_arrow(e.type)) for name, e in self.computed}
         arguments = [computed[name] if name in computed else rows.column(name) for name in self.arguments]
         first, which = _distinct(arguments)
         at = pa.array(first)
@@ -130,3 +104,8 @@ def _distinct(columns: Sequence[pa.Array]) -> tuple[Positions, Positions]:
         both = own if not at else which * len(encoded.dictionary) + own
         _, first, which = np.unique(both, return_index=True, return_inverse=True)
     return first, which
+
+
+def column_names(expression: Expression) -> tuple[str, ...]:
+    """The columns that an expression reads."""
+    return tuple(sorted({column.name for column in columns(expression)}))

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.unscaled import Polynomial, large_integers, unscaled_or_beyond
+from workbench.engine.physical.stored.unscaled import (
+    UNSCALED_LIMIT,
+    Polynomial,
+    large_integers,
+    unscaled_or_beyond,
+)
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
 
@@ -18,11 +24,18 @@ _EXACT = Context(prec=2 * MAX_PRECISION)
 
 
 @dataclass(frozen=True)
-class StoredDecimal:
-    """Sums and products of columns' unscaled integers, and the type whose scale they have."""
+class ExactDecimals:
+    """Sums and products of columns' unscaled integers, and the type whose scale they have.
+
+    Attributes:
+        integers: what is computed.
+        type: of the decimals.
+        small: whether they are integers of 64 bits by their digits, whatever the rows.
+    """
 
     integers: Polynomial
     type: DataType
+    small: bool = False
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """A decimal or NULL for each row.
@@ -30,20 +43,24 @@ class StoredDecimal:
         Example:
             >>> from workbench.sql.algebra.types import decimal
             >>> rows = pa.RecordBatch.from_pydict({"a": pa.array([Decimal("-1.5"), None], pa.decimal128(9, 1))})
-            >>> StoredDecimal(Polynomial(((("a", "a"), 1),)), decimal(18, 2)).values(rows).to_pylist()
+            >>> ExactDecimals(Polynomial(((("a", "a"), 1),)), decimal(18, 2)).values(rows).to_pylist()
             [Decimal('2.25'), None]
         """
-        if not self.integers.fits(rows):
-            return from_integers(self.integers.exact(rows), self.type)
-        return from_64_bits(self.integers.values(rows), self.type)
+        if self.small or self.integers.fits(rows):
+            return from_64_bits(self.integers.values(rows), self.type)
+        return from_integers(self.integers.exact(rows), self.type)
 
 
-def stored_decimal(expression: Expression) -> StoredDecimal | None:
+@lru_cache(maxsize=65_536)
+def exact_decimals(expression: Expression) -> ExactDecimals | None:
     """An expression as sums and products of stored decimals, if it is that and no part of it can pass 38 digits."""
     if expression.type.kind is not Kind.DECIMAL:
         return None
     number = unscaled_or_beyond(expression, 10**MAX_PRECISION + 1)
-    return None if number is None else StoredDecimal(number.at(expression.type.scale).number, expression.type)
+    if number is None:
+        return None
+    whole = number.at(expression.type.scale)
+    return ExactDecimals(whole.number, expression.type, whole.most < UNSCALED_LIMIT)
 
 
 def quotients_and_remainders(decimals: pa.Array, unit: int) -> tuple[list[int | None], list[int | None]]:

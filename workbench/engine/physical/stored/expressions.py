@@ -6,13 +6,11 @@ Arrow gives the same answer as Spark, NULL where one of the columns is NULL. A j
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.predicates.cnf import Literal, Operator
 
 COMPARABLE_KINDS = frozenset(
@@ -29,24 +27,6 @@ _FUNCTIONS = {
     Operator.GT: "greater",
     Operator.GE: "greater_equal",
 }
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Whether the values of two columns compare so."""
-
-    operator: Operator
-    columns: tuple[str, str]
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """True, false or NULL for each row.
-
-        Example:
-            >>> rows = pa.RecordBatch.from_pydict({"a": [1, 2, None], "b": [2, 2, 2]})
-            >>> Comparison(Operator.LT, ("a", "b")).values(rows).to_pylist()
-            [True, False, None]
-        """
-        return compare(self.operator, *(rows.column(name) for name in self.columns))
 
 
 def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
@@ -66,21 +46,13 @@ def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
     return pc.if_else(pc.or_(first, second), odd, found)
 
 
-def stored_comparison(literal: Literal) -> tuple[Column, Operator, Column] | None:
-    """The columns that a literal compares; ``None`` where it computes something, or Arrow would compare otherwise."""
+def plain_comparison(literal: Literal) -> Call | None:
+    """A comparison of two columns as one of their values, without arithmetic; ``None`` where something is computed."""
     if literal.right is None:
         return None
     match _compared(literal.left, literal.right):
         case Column() as left, Column() as right if _alike(left, right):
-            return left, literal.operator, right
-    return None
-
-
-def dates_subtracted(number: Expression) -> tuple[Column, Column] | None:
-    """The columns from the second of which an expression counts the days to the first, if it does."""
-    match number:
-        case Call("-", (Column() as left, Column() as right)) if left.type.kind is right.type.kind is Kind.DATE:
-            return left, right
+            return Call(literal.operator.value, (left, right), BOOLEAN)
     return None
 
 

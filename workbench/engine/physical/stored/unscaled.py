@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.types import MAX_PRECISION, Kind
+from workbench.sql.algebra.types import Kind
 
 UNSCALED_LIMIT = 2**62
 """No value, also of a part, is so far from 0."""
@@ -105,29 +105,6 @@ class Polynomial:
             if column.null_count:
                 missing |= np.asarray(column.is_null())
         return pa.array(total, mask=missing if missing.any() else None)
-
-
-@dataclass(frozen=True)
-class Clipped:
-    """The integers of a polynomial of any digits, at most ``UNSCALED_LIMIT`` from 0, for comparisons with nearer ones.
-
-    Most values of 19 digits have far less, and are computed in 64 bits. Beyond 38 digits Spark has NULL.
-    """
-
-    number: Polynomial
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return self.number.columns
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """An integer of 64 bits or NULL for each row."""
-        if self.number.fits(rows):
-            return self.number.values(rows)
-        known = (n if n is not None and abs(n) < 10**MAX_PRECISION else None for n in self.number.exact(rows))
-        clipped = (None if n is None else min(max(n, -UNSCALED_LIMIT), UNSCALED_LIMIT) for n in known)
-        return pa.array(clipped, pa.int64())
 
 
 def unscaled_integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:

@@ -1,14 +1,21 @@
-"""The table of kernels by function, and calls of functions that are evaluated by it."""
+"""The table of kernels by function, and the walk over an expression that evaluates it by them.
+
+    evaluate(a * b + 1, rows)    the value of each row, with the bits that Spark gives it
+
+Sums, differences and products of decimals are evaluated as a whole, not one by one: their integers are those of 64 bits
+mostly, and NULL is what leaves 38 digits at the end (``decimals``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
 
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
-from workbench.engine.physical.stored.calls import RowValue
+from workbench.engine.physical.stored.decimals import exact_decimals
 from workbench.engine.physical.stored.kernels.casts import CAST
 from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
@@ -18,7 +25,8 @@ from workbench.engine.physical.stored.kernels.quotients import QUOTIENT_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import TIME_KERNELS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
-from workbench.sql.algebra.expressions import Call, Expression
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import Kind
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS, CHOICE_KERNELS,
@@ -30,44 +38,63 @@ for _table in _TABLES:
     for _name, _kernel in _table.items():
         KERNELS[_name] = (*KERNELS.get(_name, ()), _kernel)
 
-ValueReader = Callable[[Expression], RowValue | None]
-"""A part of an expression as a value; ``None`` where Spark must evaluate it."""
+HIGHEST = 100
+"""Operators inside one another that are evaluated here: a walk follows them by calls, and a Python worker takes a
+thousand of these."""
+
+_CONSTANTS = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
+"""Kinds of constants that Arrow has as they are."""
 
 
-@dataclass(frozen=True)
-class KernelCall:
-    """A call that a kernel evaluates, over values of its arguments."""
+def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
+    """The value of each row, in the type in which it is stored.
 
-    call: Call
-    arguments: tuple[RowValue, ...]
+    Args:
+        expression: one that ``has_kernels``.
+        rows: with its columns.
 
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The value of each row, in the type in which it is stored.
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER, STRING
+        >>> length = Call("length", (Column("s", STRING),), INTEGER)
+        >>> evaluate(length, pa.RecordBatch.from_pydict({"s": ["é", None]})).to_pylist()
+        [1, None]
+    """
+    match expression:
+        case Column(name):
+            return rows.column(name)
+        case Constant(value, type_):
+            number = float(value) if isinstance(value, Decimal) and type_.kind is Kind.DOUBLE else value
+            return pa.repeat(pa.scalar(number, to_arrow(type_)), rows.num_rows)
+        case Call("array", (), type_):
+            return pa.repeat(pa.scalar("[]", to_arrow(type_)), rows.num_rows)
+    if (exact := exact_decimals(expression)) is not None:
+        return exact.values(rows)
+    kernel = kernel_of(expression)
+    assert kernel is not None
+    found = kernel.compute(expression, [evaluate(argument, rows) for argument in expression.arguments])
+    arrow = to_arrow(expression.type)
+    return found if found.type == arrow else found.cast(arrow)
 
-        Example:
-            >>> from workbench.engine.physical.stored.values import computed_value
-            >>> from workbench.sql.algebra.expressions import Column
-            >>> from workbench.sql.algebra.types import INTEGER, STRING
-            >>> length = computed_value(Call("length", (Column("s", STRING),), INTEGER))
-            >>> length.values(pa.RecordBatch.from_pydict({"s": ["é", None]})).to_pylist()
-            [1, None]
-        """
-        kernel = kernel_of(self.call)
-        assert kernel is not None
-        found = kernel.compute(self.call, [argument.values(rows) for argument in self.arguments])
-        type_ = to_arrow(self.call.type)
-        return found if found.type == type_ else found.cast(type_)
+
+def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
+    """Whether ``evaluate`` evaluates an expression.
+
+    Args:
+        expression: over stored columns.
+        levels: the most operators inside one another.
+    """
+    match expression:
+        case Column() | Call("array", ()):
+            return True
+        case Constant(type=type_):
+            return type_.kind in _CONSTANTS
+    if exact_decimals(expression) is not None:
+        return True
+    of_parts = levels > 0 and kernel_of(expression) is not None
+    return of_parts and all(has_kernels(argument, levels - 1) for argument in expression.arguments)
 
 
+@lru_cache(maxsize=65_536)
 def kernel_of(call: Call) -> Kernel | None:
     """The kernel that evaluates a call, if there is one."""
     return next((k for k in KERNELS.get(call.function, ()) if call.arguments and k.accepts(call)), None)
-
-
-def kernel_call(expression: Expression, part: ValueReader) -> KernelCall | None:
-    """An expression as a call of a function with a kernel, if it is that."""
-    if not isinstance(expression, Call) or kernel_of(expression) is None:
-        return None
-    arguments = [part(argument) for argument in expression.arguments]
-    known = tuple(argument for argument in arguments if argument is not None)
-    return KernelCall(expression, known) if len(known) == len(arguments) else None

@@ -1,0 +1,96 @@
+"""The places of arrays' elements: a join of arrays with a table of places makes the places that each array has.
+
+EXPLODE is a join with a table of places 1, 2, … (``sql/binder/joins/elements.py``), of which a row finds the first
+ones. Comparing every row with every place would take an array's size a hundred times a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.stored.kernels.table import evaluate
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, map_columns, sources
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+
+PLACE = "_place"
+"""The column of the places that an array has."""
+
+
+@dataclass(frozen=True)
+class ArrayPlaces:
+    """The places of an array on one side of a join, which are rows of the other side.
+
+    Attributes:
+        size: how many places a row finds, over the columns of its side; NULL is none.
+        place: the column of the other side.
+        test: what tests it of a pair.
+    """
+
+    size: Expression
+    place: Column
+    test: ORPred
+
+    @property
+    def side(self) -> int:
+        """The side of the array."""
+        return 1 - self.place.source
+
+    @property
+    def path(self) -> AccessPath:
+        """The access path from rows with ``PLACE`` to places."""
+        own, other = Column(PLACE, INTEGER), Column(self.place.name, INTEGER)
+        return AccessPath(((own, other) if self.side == 0 else (other, own),))
+
+    def each(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """A row for each place that a row finds, with ``PLACE``.
+
+        Example:
+            >>> places = ArrayPlaces(Column("n", INTEGER), Column("p", INTEGER, 1), ORPred(()))
+            >>> places.each(pa.RecordBatch.from_pydict({"n": [2, None, 1]})).to_pydict()
+            {'n': [2, 2, 1], '_place': [1, 2, 1]}
+        """
+        sizes = np.maximum(evaluate(self.size, rows).fill_null(0).to_numpy(zero_copy_only=False), 0)
+        ends = np.cumsum(sizes)
+        place = np.arange(1, sizes.sum() + 1) - np.repeat(ends - sizes, sizes)
+        each = rows.take(pa.array(np.repeat(np.arange(rows.num_rows), sizes)))
+        return each.append_column(PLACE, pa.array(place, pa.int64()))
+
+
+def array_places(tested: PredSet) -> ArrayPlaces | None:
+    """The places by which a join finds its pairs, if it is one of rows and places.
+
+    Example:
+        >>> array_places(PredSet()) is None
+        True
+    """
+    for predicate in tested:
+        for literal in predicate.literals:
+            match literal.left:
+                case Call(function, (array, Column() as place, *limits)) if function == HAS_PLACE:
+                    first = Literal(place, Operator.EQ, Constant(1, INTEGER))
+                    others = [other for other in predicate.literals if other != literal]
+                    of_other_side = sources(array) == {1 - place.source}
+                    if literal.operator is Operator.HOLDS and of_other_side and others in ([], [first]):
+                        return ArrayPlaces(_size(array, limits, bool(others)), place, predicate)
+    return None
+
+
+def _size(array: Expression, limits: list[Expression], outer: bool) -> Expression:
+    """The number of places.
+
+    Args:
+        array: whose elements have them.
+        limits: how many places there are, where the array may have more elements.
+        outer: whether a row finds the place 1 also where its array is empty or NULL.
+    """
+    known = map_columns(array, lambda column: Column(column.name, column.type))
+    size: Expression = Call("coalesce", (Call("array_size", (known,), INTEGER), Constant(0, INTEGER)), INTEGER)
+    for limit in limits:
+        size = Call("least", (size, limit), INTEGER)
+    return Call("greatest", (size, Constant(1, INTEGER)), INTEGER) if outer else size
