@@ -6,20 +6,41 @@ import datetime as dt
 
 import pyarrow as pa
 import pytest
-from sharing.small_streams import query
 
 from workbench.network.network import Network
 from workbench.optimizer.join_cost import JoinCost, costliest_new_join
 from workbench.optimizer.statistics import collect
 from workbench.sharing.planner import Planner
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import LogicalQuery
+from workbench.sql.schema import Schema
 
 ROWS = 300_000
 MANY = 100_000_000
+SCHEMA = Schema(
+    streams={
+        "F": (
+            ("code", INTEGER), ("day", DATE), ("src", STRING), ("ts", TIMESTAMP),
+            *((name, INTEGER) for name in ("n", "low", "high")), ("x", DOUBLE), ("x2", DOUBLE),
+        )
+    }
+)  # fmt: skip
+
+
+def query(text: str) -> LogicalQuery:
+    found = bind(text, "spark", SCHEMA).query
+    assert found is not None
+    return found
 
 
 def planner() -> Planner:
     days = [dt.date(2020, 1, 1) + dt.timedelta(days=i % 365) for i in range(2_000)]
     columns = {"code": [i % 1000 for i in range(2_000)], "day": days, "src": [str(i % 50) for i in range(2_000)]}
+    times = [dt.datetime(2024, 1, 1) + dt.timedelta(seconds=i * ROWS / 2_000) for i in range(2_000)]
+    numbers = [i * ROWS // 2_000 for i in range(2_000)]
+    columns |= {"ts": times, "n": numbers, "low": [n - 50 for n in numbers], "high": [n + 50 for n in numbers]}
+    columns |= {"x": [n / 7 for n in numbers], "x2": [n / 7 + 10 for n in numbers]}
     return Planner(streams={"f": collect(pa.table(columns), ROWS)})
 
 
@@ -43,6 +64,33 @@ def test_equal_keys_and_near_days_find_few() -> None:
     assert by_key.pairs == pytest.approx(ROWS**2 / 1000, rel=0.5)
     assert cost("a.code = b.code AND a.src = b.src").pairs < by_key.pairs
     assert cost("b.day >= a.day AND b.day <= a.day + 3").pairs < ROWS**2 / 2
+
+
+@pytest.mark.parametrize(
+    "near",
+    [
+        "b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' MINUTE",
+        "b.ts > a.ts - INTERVAL '30' SECOND AND b.ts - INTERVAL '30' SECOND < a.ts",
+        "b.n BETWEEN a.low AND a.high",
+        "a.low < b.high AND b.low < a.high",
+        "b.x >= a.x AND b.x < a.x2",
+    ],
+)
+def test_narrow_bands_find_few_without_a_key(near: str) -> None:
+    """A row finds 1 to 1,000 of 300,000; by a wide band, or beyond a value, it finds too many."""
+    assert ROWS / 2 < cost(near).pairs < MANY * 10
+    assert cost(f"a.code = b.code AND {near}").pairs < cost(near).pairs
+
+
+@pytest.mark.parametrize(
+    "far", ["b.ts BETWEEN a.ts AND a.ts + INTERVAL '10' DAY", "b.ts > a.ts", "b.n + b.code < a.n", "b.n > a.low"]
+)
+def test_wide_bands_find_many(far: str) -> None:
+    assert cost(far).pairs > 10 * MANY
+
+
+def test_either_of_two_keys_is_looked_up() -> None:
+    assert cost("a.code = b.code OR a.n = b.n").pairs < MANY * 2 < cost("a.code = b.code OR a.n < b.n").pairs
 
 
 def test_groups_find_each_other_by_the_values_of_their_columns() -> None:
