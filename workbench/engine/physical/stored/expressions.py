@@ -19,6 +19,9 @@ COMPARABLE_KINDS = frozenset(
 """Kinds whose stored values are compared here as Spark compares them; an array is stored as a text."""
 
 
+_DIGITS = 19
+"""Of the largest INTEGER."""
+
 _FUNCTIONS = {
     Operator.EQ: "equal",
     Operator.NE: "not_equal",
@@ -47,13 +50,20 @@ def compare(operator: Operator, left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def plain_comparison(literal: Literal) -> Call | None:
-    """A comparison of two columns as one of their values, without arithmetic; ``None`` where something is computed."""
-    if literal.right is None:
-        return None
-    match _compared(literal.left, literal.right):
-        case Column() as left, Column() as right if _alike(left, right):
-            return Call(literal.operator.value, (left, right), BOOLEAN)
-    return None
+    """A comparison without arithmetic: ``m < n`` is written as ``m - n < 0`` (``predicates/canonical``).
+
+    ``None`` where it compares something else than values of one kind and scale.
+    """
+    match literal.left, literal.right:
+        case Call("-", (first, second)), Constant(value=0) if literal.left.type.exact:
+            left, right = _without_cast(first), _without_cast(second)
+        case left, Column() as right:
+            pass
+        case _:
+            return None
+    alike = left.type.kind is right.type.kind and left.type.kind in COMPARABLE_KINDS
+    compared = Call(literal.operator.value, (left, right), BOOLEAN)
+    return compared if alike and left.type.scale == right.type.scale else None
 
 
 def days_apart(later: pa.Array, earlier: pa.Array) -> pa.Array:
@@ -61,23 +71,10 @@ def days_apart(later: pa.Array, earlier: pa.Array) -> pa.Array:
     return pc.subtract(*(dates.cast(pa.int32()).cast(pa.int64()) for dates in (later, earlier)))
 
 
-def _compared(left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    """What a comparison compares: ``m < n`` is written as ``m - n < 0`` (``predicates/canonical``)."""
-    match left, right:
-        case Call("-", (first, second)), Constant(value=0) if left.type.exact:
-            return _stored(first), _stored(second)
-    return left, right
-
-
-def _stored(number: Expression) -> Expression:
+def _without_cast(number: Expression) -> Expression:
     """A number without a cast that leaves its value as it is."""
     match number:
-        case Call("cast", (Column() as column,)) if column.type.exact and number.type.scale == column.type.scale:
-            return column
+        case Call("cast", (inner,)) if inner.type.exact and number.type.scale == inner.type.scale:
+            digits = inner.type.precision if inner.type.kind is Kind.DECIMAL else _DIGITS
+            return inner if number.type.kind is Kind.DECIMAL and number.type.precision >= digits else number
     return number
-
-
-def _alike(left: Column, right: Column) -> bool:
-    return (
-        left.type.kind is right.type.kind and left.type.kind in COMPARABLE_KINDS and left.type.scale == right.type.scale
-    )
