@@ -40,6 +40,9 @@ class Limits:
         bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
         operators_at_a_time: threads that evaluate operators, at most; no more than there are cores.
         rows_per_segment: about; a task keeps them in memory before it writes.
+        bytes_per_part: of a pack, the one file of what a batch writes; for more rows a file of their own hardly counts.
+        bytes_per_pack: about; it is in memory until it is written.
+        bytes_read_in_process: of parts of packs and small files that a process has read, at most.
         rows_indexed_in_memory: of a segment at most; indexes of larger ones are files.
         rows_merged_in_process: the driver merges them in about half a second; a job takes longer to be planned.
         runs_per_merge: of about one size in a relation, which are then merged to one.
@@ -84,6 +87,9 @@ class Limits:
     bytes_sent_together: int = 64_000_000
     operators_at_a_time: int = 8
     rows_per_segment: int = 250_000
+    bytes_per_part: int = 262_144
+    bytes_per_pack: int = 64_000_000
+    bytes_read_in_process: int = 128_000_000
     rows_indexed_in_memory: int = 10_000
     rows_merged_in_process: int = 1_000_000
     runs_per_merge: int = 5

@@ -14,11 +14,11 @@ import pytest
 from long import rare
 from pyspark.sql import SparkSession
 
-from benchmarks.processes import DRIVER, KINDS, WORKERS, Usage, session_processes, usage
+from benchmarks.processes import DRIVER, PROCESS_KINDS, WORKERS, Usage, session_processes, usage
 from workbench.engine.spark.arrow_tasks import prepare_worker
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.indexes.sorted_index import rows_within
-from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
+from workbench.engine.storage.segments import open_segment, remove_segments, write_segments
 from workbench.files.mapped import LOOKING, MAPPED, MappedFiles, remove_folder
 from workbench.session.session import Session
 from workbench.sql.windows.bounds import Interval
@@ -51,8 +51,7 @@ def test_indexes_need_no_descriptor_and_go_with_their_segments(tmp_path: Path) -
     paths = [segment(tmp_path, first) for first in range(40)]
     assert [looked_up(path) for path in paths] == [20] * 40
     there = this_process()
-    for path in paths:
-        remove_segment(path)
+    remove_segments(paths)
     # Forty indexes take none; other threads of this process, such as Spark's connections, may open one meanwhile.
     assert there.descriptors - before.descriptors < len(paths) // 10
     assert there.gone == before.gone == this_process().gone
@@ -137,7 +136,7 @@ def test_descriptors_and_maps_are_flat_over_batches_of_windowed_queries(spark: S
             session.run(12)
             held.append({kind: usage(pids) for kind, pids in session_processes().items()})
     early, late = held
-    for kind in KINDS:
+    for kind in PROCESS_KINDS:
         assert late[kind].descriptors <= early[kind].descriptors + 3
     assert late[DRIVER].gone == 0
     few = len(queries) * 10

@@ -10,6 +10,7 @@ import pytest
 
 from workbench.errors import QueryError
 from workbench.files.mapped import MAPPED
+from workbench.limits import Limits
 from workbench.session.session import Session
 from workbench.session.verification.report import Outcome
 
@@ -29,7 +30,8 @@ QUERIES = {
 
 @pytest.fixture(scope="module")
 def session(spark, tmp_path_factory) -> Iterator[Session]:
-    with Session(spark, tmp_path_factory.mktemp("sessions") / "verified") as session:
+    folder, each_a_file = tmp_path_factory.mktemp("sessions") / "verified", Limits(bytes_per_part=0)
+    with Session(spark, folder, limits=each_a_file) as session:
         rows = pd.DataFrame({"id": range(8), "g": list("aabbccdd"), "n": [MARKED, *[None] * 3, 1, 2, 3, 4]})
         rows = rows.astype({"n": "Int64"}).assign(
             x=[0.1, float("nan"), 0.3, None, 1e300, -0.0, 0.0, 5.5],

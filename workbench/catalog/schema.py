@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 22
+VERSION = 23
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -329,6 +329,8 @@ MIGRATIONS = {
     20: "ALTER TABLE streams ADD COLUMN widened TEXT NOT NULL DEFAULT '[]';",
     # The rules of aggregates follow from their declarations.
     21: "DROP TABLE IF EXISTS aggregate_rules;",
+    # Segments can be parts of packs, which older versions cannot read.
+    22: "",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from workbench.engine.compaction import BATCHES_BETWEEN, compacted
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep, log_rows
@@ -39,6 +40,7 @@ from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
+from workbench.files.packs import PACKING
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
 from workbench.network.nodes import Columns, NodeId
@@ -81,6 +83,7 @@ class Engine:
         """Files whose rows were freed since the last commit, some of them written since then."""
         self.state = EngineState()
         self._room_for: Network | None = None
+        PACKING.begin(str(folder))
 
     def run_batch(
         self,
@@ -128,12 +131,19 @@ class Engine:
         #    change apart, and would count rows twice that are in both. Then free what has expired by now.
         with translate_errors(f"keep the rows of batch {batch}"):
             arrived = {n: r.append(logged[n]) if n in logged else r for n, r in before.arrived.items()}
-            grown = run_all(before.trees, lambda name: before.trees[name].grown(*deltas[name], batch), self._pool)
+            grown = run_all(
+                before.trees,
+                lambda name: before.trees[name].grown(*deltas[name], batch),
+                self._pool,
+                lambda name: step.are_few(deltas[name]),
+            )
             kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
             trees = self._without_expired(network, {**grown, **kept}, clock, batch)
+            state = EngineState(trees, arrived, clock)
+            state = state if batch % BATCHES_BETWEEN else compacted(state)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
         #    a file that a loss of power could take away.
-        self._replace_durably(EngineState(trees, arrived, clock))
+        self._replace_durably(state)
         # 5. Remove, last, what the batch wrote and merged with older rows at once: no commit will ever name it. What
         #    only the old state needs is removed when the session has committed (``release``).
         self._remove_merged(deltas, logged)
@@ -235,6 +245,7 @@ class Engine:
         """Go back to a state; files that came since go, also those of operators that failed on the way."""
         self.replace_state(before)
         self._freed.clear()
+        PACKING.drop(str(self.folder))
         self._collector.collect(unknown_files(self.folder, before.files))
 
     def start_anew(self) -> None:
@@ -244,7 +255,7 @@ class Engine:
 
     def release(self, before: EngineState) -> None:
         """The state is committed now: remove the files that only ``before`` needed, and those whose rows were freed."""
-        self._collector.collect(before.files_beyond(self.state) | self._freed)
+        self._collector.collect((before.files | self._freed) - self.state.files)
         self._freed.clear()
         for name in before.trees.keys() - self.state.trees.keys():
             self.runner.remove(name)
@@ -287,6 +298,7 @@ class Engine:
     def close(self) -> None:
         """End its threads and views; files stay."""
         self._pool.shutdown()
+        PACKING.end(str(self.folder))
         self.runner.forget()
         self.state = EngineState()
 
@@ -338,8 +350,9 @@ class Engine:
 
     def _replace_durably(self, state: EngineState) -> None:
         """Replace the state when its new files would survive a loss of power."""
-        if self._durable:
-            with translate_errors("write the rows to the disk"):
+        with translate_errors("write the rows to the disk"):
+            PACKING.seal()
+            if self._durable:
                 force_to_disk(state.files_beyond(self.state))
         self.state = state
         self.runner.forget(keep=lambda name: name in state.trees)
@@ -347,11 +360,9 @@ class Engine:
 
     def _remove_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
         """Remove the files that a batch wrote and its state does not have."""
-        for name, changes in deltas.items():
-            if paths := {segment.path for delta in changes for segment in delta.segments}:
-                self._collector.collect(paths - self.state.trees[name].files)
-        for name, delta in logged.items():
-            self._collector.collect({segment.path for segment in delta.segments} - self.state.arrived[name].files)
+        written = {segment.file for changes in deltas.values() for delta in changes for segment in delta.segments}
+        written |= {segment.file for delta in logged.values() for segment in delta.segments}
+        self._collector.collect(written - self.state.files)
 
     def _changed_rows(self, network: Network, deltas: Mapping[str, Deltas]) -> Counts:
         """For every query how many rows of its answer changed; an update is one."""

@@ -6,7 +6,7 @@ The changes are computed against the state before the batch, and nothing of that
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -91,6 +91,9 @@ class IncrementalStep:
         plans = (tree.plan for tree in trees.values())
         first = {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged}
 
+        def reads_few(name: str) -> bool:
+            return self._reads_few(trees[name].plan, deltas)
+
         def prepared(name: str) -> Prepared:
             begun = time.perf_counter()
             with self._translated(name):
@@ -100,7 +103,7 @@ class IncrementalStep:
 
         with meter.counting(self.batch, reachable(parents, first)):
             for names in operators_by_depth(parents):
-                operators = run_all(names, prepared, threads)
+                operators = run_all(names, prepared, threads, reads_few)
                 deltas |= self._run(operators)
                 for name in names:
                     seconds[name] += deltas[name][0].seconds
@@ -131,11 +134,21 @@ class IncrementalStep:
                 return trees[name].taken_back_unknown(deltas[name][0])
 
         changed = [name for name, tree in trees.items() if any(deltas[name][0].removed) and tree.is_whole]
-        unknown = run_all(changed, unknown_rows, threads)
+        unknown = run_all(changed, unknown_rows, threads, lambda name: self.are_few(deltas[name]))
         if wrong := {name: rows for name, rows in unknown.items() if rows}:
             roots = [root for name in wrong for root in trees[name].plan.roots]
             what = f"{sum(wrong.values()):,} of the rows that node {', '.join(roots)} takes back in batch {self.batch}"
             raise NotEmittedError(f"{what} were never emitted", frozenset(roots))
+
+    def are_few(self, deltas: Iterable[Delta]) -> bool:
+        """Whether changes are so few that this thread does what is to be done with them."""
+        return sum(delta.rows for delta in deltas) <= self.runner.limits.rows_stepped_in_process
+
+    def _reads_few(self, plan: TreePlan, deltas: Mapping[str, Deltas]) -> bool:
+        """Whether the changes that an operator reads are few."""
+        if isinstance(plan, SourcePlan):
+            return self.are_few((self.logged.get(plan.stream, NO_CHANGE),))
+        return all(self.are_few(deltas[name]) for name, _ in plan.inputs)
 
     def _translated(self, name: str) -> AbstractContextManager[None]:
         root = self.state.trees[name].plan.roots[0]

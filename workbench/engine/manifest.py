@@ -6,9 +6,10 @@ Plans of trees are not stored: they follow from the network and the bits of its 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from workbench.catalog.codec import decode, encode
 from workbench.catalog.database import Database
@@ -22,6 +23,8 @@ from workbench.engine.storage.segments import Run, Segment, open_segment
 from workbench.engine.tree import Tree
 from workbench.files.inside import path_inside
 from workbench.network.nodes import Columns, NodeId
+
+T = TypeVar("T")
 
 ARRIVED, ROWS, STATE, LOG = "arrived", "rows", "state", "log"
 """The parts of what is stored: rows of a stream that have arrived; rows, state and changelog of a tree."""
@@ -53,8 +56,8 @@ class Manifest:
     def write(self, before: EngineState, after: EngineState) -> None:
         """Bring the manifest from one state to the next; what did not change is not written again."""
         for name, relation in after.arrived.items():
-            if before.arrived.get(name) is not relation:
-                self._write_runs(name, ARRIVED, relation.runs)
+            if (known := before.arrived.get(name)) is not relation:
+                self._write_runs(name, ARRIVED, relation.runs, () if known is None else known.runs)
         for name in before.trees.keys() - after.trees.keys():
             for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("retained", "tree"),
                                   ("standing", "tree"), ("segments", "owner")):  # fmt: skip
@@ -130,9 +133,10 @@ class Manifest:
             self._database.run("DELETE FROM lineage_bits WHERE tree = ?", [name])
             self._database.insert("lineage_bits", ((name, node, bit) for node, bit in tree.plan.bits.items()))
         if old is None or old.relation is not tree.relation:
-            self._write_runs(name, ROWS, tree.relation.runs)
+            self._write_runs(name, ROWS, tree.relation.runs, () if old is None else old.relation.runs)
         if tree.state is not None and (old is None or old.state is not tree.state):
-            self._write_runs(name, STATE, tree.state.runs)
+            known = () if old is None or old.state is None else old.state.runs
+            self._write_runs(name, STATE, tree.state.runs, known)
         if old is None or old.bounds != tree.bounds:
             self._database.run("DELETE FROM retained WHERE tree = ?", [name])
             if tree.bounds is not None:
@@ -141,23 +145,30 @@ class Manifest:
             self._database.run("DELETE FROM standing WHERE tree = ?", [name])
             if tree.suspended_at is not None:
                 self._database.insert("standing", [(name, tree.suspended_at)])
-        same = _same_entries(() if old is None else old.log, tree.log)
+        same = _same_beginning(() if old is None else old.log, tree.log)
         if old is None or same < max(len(old.log), len(tree.log)):
             self._database.run("DELETE FROM log_entries WHERE tree = ? AND entry >= ?", (name, same))
             entries = ((name, i, entry.batch, int(entry.whole)) for i, entry in enumerate(tree.log[same:], same))
             self._database.insert("log_entries", entries)
-            self._write_runs(name, LOG, [entry.delta.segments for entry in tree.log[same:]], first=same)
+            logs = [[entry.delta.segments for entry in log] for log in (tree.log, () if old is None else old.log)]
+            self._write_runs(name, LOG, *logs)
 
-    def _write_runs(self, owner: str, part: str, runs: Sequence[Iterable[Segment]], first: int = 0) -> None:
-        """Say which files hold a part, from the run ``first`` on."""
-        self._database.run("DELETE FROM segments WHERE owner = ? AND part = ? AND run >= ?", (owner, part, first))
+    def _write_runs(self, owner: str, part: str, runs: Sequence[Run], known: Sequence[Run]) -> None:
+        """Say which files hold a part; ``known`` are the runs that are written already."""
+        first = _same_beginning(known, runs)
+        if not known or first < len(known):  # of a damaged part the catalog may name more than is known
+            self._database.run("DELETE FROM segments WHERE owner = ? AND part = ? AND run >= ?", (owner, part, first))
         rows = (
-            (owner, part, run, position, os.path.relpath(s.path, self._directory), s.rows, os.path.getsize(s.path),
-             s.checksum)
-            for run, segments in enumerate(runs, first)
+            (owner, part, run, position, self._inside(s.path), s.rows, s.bytes, s.checksum)
+            for run, segments in enumerate(runs[first:], first)
             for position, s in enumerate(segments)
-        )  # fmt: skip
+        )
         self._database.insert("segments", rows)
+
+    def _inside(self, path: str) -> str:
+        """The path relative to the session's folder."""
+        inside = path.removeprefix(f"{self._directory}{os.sep}")
+        return os.path.relpath(path, self._directory) if inside == path else inside
 
 
 def _over_files(plan: TreePlan, rows: Mapping[int, Run], log: Changelog) -> TreePlan:
@@ -177,7 +188,7 @@ def _filled(empty: Relation, runs: Mapping[int, Run] | None) -> Relation:
     return replace(empty, runs=tuple((runs or {}).values()))
 
 
-def _same_entries(old: tuple[ChangelogEntry, ...], new: tuple[ChangelogEntry, ...]) -> int:
+def _same_beginning(old: Sequence[T], new: Sequence[T]) -> int:
     """How many entries from the start are the same."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((i for i, (a, b) in pairs if a is not b), min(len(old), len(new)))

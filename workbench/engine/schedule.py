@@ -56,9 +56,20 @@ def run_in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T],
     return {name: done[name] for name in parents}
 
 
-def run_all(names: Iterable[str], work: Callable[[str], T], pool: Executor) -> dict[str, T]:
-    """Call a function for every name, as many at a time as the pool has threads; see ``run_in_order``."""
-    return run_in_order(dict.fromkeys(names, ()), work, pool)
+def run_all(
+    names: Iterable[str], work: Callable[[str], T], pool: Executor, small: Callable[[str], bool] = lambda name: False
+) -> dict[str, T]:
+    """Call a function for every name, as many at a time as the pool has threads; see ``run_in_order``.
+
+    Args:
+        names: in the order of the result.
+        work: called with each name, in some thread.
+        pool: see ``run_in_order``.
+        small: whether a name is little work, which this thread does: handing it to another one takes longer.
+    """
+    names = list(names)
+    others = run_in_order({name: () for name in names if not small(name)}, work, pool)
+    return {name: others[name] if name in others else work(name) for name in names}
 
 
 def operators_by_depth(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
+from workbench.engine.storage.segments import Segment
 from workbench.engine.tree import Tree
 from workbench.network.nodes import Columns, NodeId
 from workbench.sql.windows.stream_time import ROW
@@ -42,21 +43,23 @@ class EngineState:
         """The tree that has a root's rows, by the root's id."""
         return {root: tree for tree in self.trees.values() for root in tree.plan.roots}
 
-    @property
+    @cached_property
     def files(self) -> frozenset[str]:
-        """All files of the state."""
-        return self.files_beyond(EngineState())
+        """All files of the state. A file may have rows of several trees."""
+        of_trees = (tree.files for tree in self.trees.values())
+        return frozenset[str]().union(*of_trees, *(rows.files for rows in self.arrived.values()))
+
+    @property
+    def segments(self) -> Iterator[Segment]:
+        """All that is stored."""
+        for tree in self.trees.values():
+            yield from tree.segments
+        for rows in self.arrived.values():
+            yield from rows.segments
 
     def files_beyond(self, other: EngineState) -> frozenset[str]:
-        """The files that are in this state and not in the other. Trees of different names have no file in common."""
-        files: set[str] = set()
-        for root, tree in self.trees.items():
-            if (old := other.trees.get(root)) is not tree:
-                files |= tree.files - (old.files if old is not None else frozenset())
-        for name, relation in self.arrived.items():
-            if (before := other.arrived.get(name)) is not relation:
-                files |= relation.files - (before.files if before is not None else frozenset())
-        return frozenset(files)
+        """The files that are in this state and not in the other."""
+        return self.files - other.files
 
 
 def empty_stream(jobs: JobRunner, columns: Columns, folder: Path) -> Relation:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import is_
 
 from workbench.engine.operators.operator_input import ParentRows
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.indexes.row_index import taken_back_unknown
-from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation, placed_run
 from workbench.engine.storage.retention import Expiration, RetentionBound
+from workbench.engine.storage.segments import Segment
 from workbench.network.nodes import NodeId
 
 
@@ -92,6 +95,18 @@ class Tree:
             return self
         return replace(self, relation=relation, state=state, bounds=tuple(bounds))
 
+    def placed(self, place: Callable[[Segment, str], Segment]) -> Tree:
+        """The tree with its segments where ``place`` puts them; itself where they stay."""
+        relation = self.relation.placed(place)
+        state = None if self.state is None else self.state.placed(place)
+        runs = [placed_run(entry.delta.segments, place, relation.folder) for entry in self.log]
+        log = tuple(
+            entry if run is entry.delta.segments else replace(entry, delta=replace(entry.delta, segments=run))
+            for entry, run in zip(self.log, runs, strict=True)
+        )
+        same = relation is self.relation and state is self.state and all(map(is_, log, self.log))
+        return self if same else replace(self, relation=relation, state=state, log=log)
+
     def log_for(self, plan: TreePlan, batch: int) -> tuple[ChangelogEntry, ...]:
         """The changelog to go on with by another plan; it begins with all rows where no query read the tree before."""
         if not plan.has_changelog:
@@ -104,8 +119,14 @@ class Tree:
         return self.relation.rows + (self.state.rows if self.state is not None else 0)
 
     @property
+    def segments(self) -> Iterator[Segment]:
+        """All that is stored of the tree."""
+        yield from self.relation.segments
+        yield from () if self.state is None else self.state.segments
+        for entry in self.log:
+            yield from entry.delta.segments
+
+    @cached_property
     def files(self) -> frozenset[str]:
-        """All files of the tree."""
-        logged = {segment.path for entry in self.log for segment in entry.delta.segments}
-        kept = self.relation.files if self.state is None else self.relation.files | self.state.files
-        return kept | logged
+        """The files that have rows of the tree; others may have rows in them, too."""
+        return frozenset(segment.file for segment in self.segments)

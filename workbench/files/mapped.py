@@ -20,10 +20,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.files.packs import bytes_of, extent_of, file_of, length_of
 from workbench.files.writing import make_like
 
 _MOST = 4_096
@@ -38,64 +40,86 @@ LOOKING_SHARE = 0.01
 """The largest share of time that checks may take. A file takes a microsecond on a local disk."""
 
 
+@dataclass
+class _Known:
+    """What is in memory of one file: the rows of it, or of parts of it."""
+
+    rows: dict[str, pa.RecordBatch] = field(default_factory=dict)
+    bytes: int = 0
+
+
 class MappedFiles:
-    """The maps of one process. Each file is one Arrow record batch, written once, and is read in place.
+    """The maps of one process. A file, or a part of a pack, is one Arrow record batch, written once and read in place.
 
     A batch stays readable for as long as a caller has it, also when its map was dropped here.
 
     Args:
         most: how many files stay mapped at most; the least recently used ones are dropped.
+        most_bytes: of what is not mapped but read (``Limits.bytes_read_in_process``).
     """
 
-    def __init__(self, most: int = _MOST) -> None:
-        self._most = most
+    def __init__(self, most: int = _MOST, most_bytes: int = 128_000_000) -> None:
+        self.most_bytes = most_bytes
+        self._most, self._bytes = most, 0
         self._due = 0.0
         self._lock = threading.Lock()
-        self._mapped: OrderedDict[str, pa.RecordBatch] = OrderedDict()
+        self._mapped: OrderedDict[str, _Known] = OrderedDict()
 
     def batch(self, path: str) -> pa.RecordBatch:
-        """The rows of a file; nothing is read yet.
+        """The rows of a file, or of a part of a pack; nothing is read yet.
 
         Raises:
             FileNotFoundError: there is no such file.
         """
+        file = file_of(path)
         with self._lock:
             if time.monotonic() >= self._due:
                 self._drop_removed()
-            if (known := self._mapped.get(path)) is not None:
-                self._mapped.move_to_end(path)
-                return known
-        rows = _rows(path)
-        self._keep(path, rows)
+            if (known := self._mapped.get(file)) is not None and path in known.rows:
+                self._mapped.move_to_end(file)
+                return known.rows[path]
+        rows, read = _rows(path)
+        self._keep(path, rows, read)
         return rows
 
     def keep(self, path: str, data: pa.Buffer) -> None:
         """Have the bytes of a small file that this process has just written, and need not read."""
         if data.size <= SMALL_FILE:
-            self._keep(path, pa.ipc.open_file(data).get_batch(0))
+            self._keep(path, pa.ipc.open_file(data).get_batch(0), data.size)
 
-    def _keep(self, path: str, rows: pa.RecordBatch) -> None:
+    def _keep(self, path: str, rows: pa.RecordBatch, read: int) -> None:
+        """Keep the rows of a path, of which ``read`` bytes are in memory."""
+        file = file_of(path)
         with self._lock:
-            self._mapped[path] = rows
-            while len(self._mapped) > self._most:
-                self._mapped.popitem(last=False)
+            known = self._mapped.setdefault(file, _Known())
+            if path not in known.rows:
+                known.bytes += read
+                self._bytes += read
+            known.rows[path] = rows
+            self._mapped.move_to_end(file)
+            while len(self._mapped) > self._most or (self._bytes > self.most_bytes and len(self._mapped) > 1):
+                self._bytes -= self._mapped.popitem(last=False)[1].bytes
 
     def forget(self, path: str) -> None:
-        """Drop the map of a file that was removed."""
+        """Drop the map of a file that was removed, and those of its parts."""
         with self._lock:
-            self._mapped.pop(path, None)
+            self._drop(path)
+
+    def _drop(self, file: str) -> None:
+        if (known := self._mapped.pop(file, None)) is not None:
+            self._bytes -= known.bytes
 
     def forget_below(self, folder: str | Path) -> None:
         """Drop the maps of all files below a folder."""
         inside = f"{folder}{os.sep}"
         with self._lock:
             for path in [path for path in self._mapped if path.startswith(inside)]:
-                del self._mapped[path]
+                self._drop(path)
 
     def forget_all(self) -> None:
         """Drop all maps, in a process that was forked: it needs none of its parent's."""
         self._lock = threading.Lock()  # a thread that held the other one is not here to give it back
-        self._mapped = OrderedDict()
+        self._mapped, self._bytes = OrderedDict(), 0
 
     def __len__(self) -> int:
         return len(self._mapped)
@@ -109,17 +133,18 @@ class MappedFiles:
     def _drop_removed(self) -> None:
         started = time.monotonic()
         for path in [path for path in self._mapped if not os.path.exists(path)]:
-            del self._mapped[path]
+            self._drop(path)
         now = time.monotonic()
         self._due = now + max(LOOKING, (now - started) / LOOKING_SHARE)
 
 
-def _rows(path: str) -> pa.RecordBatch:
-    with open(path, "rb", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size <= SMALL_FILE:
-            return pa.ipc.open_file(pa.py_buffer(file.readall())).get_batch(0)
-    with pa.memory_map(path) as mapped:
-        return pa.ipc.open_file(mapped).get_batch(0)
+def _rows(path: str) -> tuple[pa.RecordBatch, int]:
+    """The rows of a file or part, and how many bytes were read for them; none where it is mapped."""
+    if extent_of(path).bytes is None and length_of(path) > SMALL_FILE:
+        with pa.memory_map(path) as mapped:
+            return pa.ipc.open_file(mapped).get_batch(0), 0
+    data = bytes_of(path)
+    return pa.ipc.open_file(data).get_batch(0), data.size
 
 
 MAPPED = MappedFiles()

@@ -85,14 +85,15 @@ class NewFile(io.RawIOBase):
                 super().close()
 
 
-def checksum_of(path: str | Path, size: int | None = None) -> int:
-    """The checksum of a file's bytes, or of its first ones.
+def checksum_of(path: str | Path, size: int | None = None, first: int = 0) -> int:
+    """The checksum of a file's bytes, or of some of them: ``size`` bytes from ``first`` on.
 
     Raises:
         OSError: it cannot be read.
     """
     checksum, buffer = 0, memoryview(bytearray(_AT_A_TIME))
     with open(path, "rb", buffering=0) as file:
+        file.seek(first)
         left = maxsize if size is None else size
         while count := file.readinto(buffer[:left]):
             checksum = crc32(buffer[:count], checksum)

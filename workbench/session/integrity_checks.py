@@ -7,7 +7,6 @@ wrong.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -98,12 +97,14 @@ class IntegrityChecks:
             with self._store.pinned():
                 files = list(dict.fromkeys(self._opening.stored_files()))
                 damaged = {str(path): problem for path, problem in FileVerifier().problems(files).items()}
-                size = sum(os.path.getsize(file.path) for file in files if str(file.path) not in damaged)
+                size = sum(file.size for file in files if str(file.path) not in damaged)
             if damaged:
                 self._refuse_changes(damaged)
             unverified = tuple(str(file.path) for file in files if file.checksum is None)
             leftovers = tuple(map(str, directory.leftovers.files))
-        return CheckReport(len(files), size, damaged, unverified, leftovers, time.perf_counter() - started)
+        return CheckReport(
+            len({file.file for file in files}), size, damaged, unverified, leftovers, time.perf_counter() - started
+        )
 
     def wait(self) -> None:
         """Return when no files are being verified in the other thread."""
@@ -121,7 +122,7 @@ class IntegrityChecks:
             file = self._left.pop()
             with self._store.directory.collector.reading():
                 problem = file.problem()
-                verified += 0 if problem else os.path.getsize(file.path)
+                verified += 0 if problem else file.size
             if problem:
                 with self._store.exclusively():
                     # A batch may have replaced it since the list was made.
@@ -137,6 +138,7 @@ class IntegrityChecks:
         reasons = {}
         for name, plan in state.network.queries.items():
             tree = state.engine.by_root.get(plan.read.root)
-            if tree is not None and (files := sorted(damaged.keys() & tree.files)):
-                reasons[checked_query(name)] = damaged[files[0]]
+            paths = () if tree is None else (segment.path for segment in tree.segments)
+            if broken := sorted(damaged.keys() & set(paths)):
+                reasons[checked_query(name)] = damaged[broken[0]]
         self._store.disable(reasons)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,9 @@ from oracle.test_windows import F
 from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.files.packs import bytes_of
+from workbench.files.writing import checksum_of
+from workbench.session.directory.identity import IDENTITY, read_identity
 
 CASES = {
     "join_self": ALL["join_self"],
@@ -48,8 +53,8 @@ def kept(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def folder(kept: Oracle, tmp_path: Path) -> Path:
-    """A copy of the session's folder."""
-    return copied(kept.session.path, tmp_path / "s")
+    """A copy of the session's folder, in which each segment is a file of its own, as older versions wrote them."""
+    return unpacked(copied(kept.session.path, tmp_path / "s"))
 
 
 Follow = Callable[[Session], Oracle]
@@ -74,6 +79,24 @@ def following(kept: Oracle) -> Iterator[Follow]:
 def copied(folder: Path, into: Path) -> Path:
     """A copy of a session's folder as it is."""
     return Path(shutil.copytree(folder, into, copy_function=_link))
+
+
+def unpacked(folder: Path) -> Path:
+    """A session's folder without packs: their parts become files."""
+    connection = sqlite3.connect(folder / "catalog.sqlite")
+    named = connection.execute("SELECT DISTINCT file FROM segments WHERE file LIKE '%.arrow@%'").fetchall()
+    (folder / "state" / "parts").mkdir(exist_ok=True)
+    for number, (name,) in enumerate(named):
+        file = f"state/parts/{number}.arrow"
+        (folder / file).write_bytes(bytes_of(str(folder / name)).to_pybytes())
+        connection.execute("UPDATE segments SET file = ? WHERE file = ?", (file, name))
+    connection.commit()
+    connection.close()
+    shutil.rmtree(folder / "state" / "packs", ignore_errors=True)
+    identity = read_identity(folder)
+    assert identity is not None
+    (folder / IDENTITY).write_text(replace(identity, catalog=checksum_of(folder / "catalog.sqlite")).text)
+    return folder
 
 
 def _link(source: str, target: str) -> None:

@@ -18,6 +18,7 @@ from workbench.catalog.database import CatalogError
 from workbench.catalog.schema import VERSION
 from workbench.engine.storage import segments
 from workbench.errors import EngineError, QueryError, SessionError
+from workbench.files import packs
 from workbench.limits import Limits
 
 
@@ -121,6 +122,7 @@ def test_a_full_disk(
         if where == "rows":
             for write in ("NewFile", "write_file"):
                 patch.setattr(segments, write, full)
+            patch.setattr(packs, "NewFile", full)
         elif where == "disk":
             patch.setattr(os, "fsync", full)
         else:

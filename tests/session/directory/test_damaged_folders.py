@@ -24,7 +24,7 @@ from workbench import Session
 from workbench.errors import WorkbenchError
 from workbench.limits import Limits
 
-INDEXES_IN_FILES = Limits(rows_indexed_in_memory=0)
+INDEXES_IN_FILES = Limits(rows_indexed_in_memory=0, bytes_per_part=0)
 """Else so few rows have no file for their index."""
 
 BATCHES = 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -35,6 +34,8 @@ from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.positions import POSITION, PositionedRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share, shares
+from workbench.files.mapped import MAPPED
+from workbench.files.packs import PACKING
 from workbench.files.writing import make_folder
 from workbench.limits import Limits
 from workbench.network.nodes import NodeId
@@ -54,6 +55,7 @@ class Runner:
         self.jobs = jobs
         self.functions = functions
         IN_MEMORY.limits = jobs.limits
+        MAPPED.most_bytes, PACKING.most_bytes = jobs.limits.bytes_read_in_process, jobs.limits.bytes_per_pack
         self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()
@@ -252,7 +254,7 @@ class Runner:
         most, most_bytes = self.limits.rows_stepped_in_process, self.limits.bytes_stepped_in_process
         if hydrating:
             most, most_bytes = self.limits.rows_hydrated_in_process, self.limits.bytes_hydrated_in_process
-        return rows <= most and sum(os.stat(segment.path).st_size for segment in change) <= most_bytes
+        return rows <= most and sum(segment.bytes for segment in change) <= most_bytes
 
     def tasks(self, rows: int, hydrated_here: bool) -> int:
         """Tasks for a job over a number of rows: one where this process is to hydrate them."""

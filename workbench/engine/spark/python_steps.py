@@ -22,6 +22,7 @@ from pyspark.serializers import BatchedSerializer, CPickleSerializer
 from pyspark.sql import Row
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
+from workbench.files.packs import PACKING
 from workbench.files.writing import replacing
 
 ANSWER = "answer string"
@@ -100,9 +101,13 @@ def _run(numbers: Iterable[int]) -> Iterator[Row]:
     assert context is not None
     named: list[Any] = json.loads(context.getLocalProperty(_PROPERTY) or "[]")
     for number in numbers:
-        for path, digest, task in named[number]:
-            for batch in _loaded(StepFile(path, digest))(task):
-                yield from (Row(answer=text) for text in batch.column(0).to_pylist())
+        answers: list[str] = []
+        with PACKING.collecting():
+            for path, digest, task in named[number]:
+                for batch in _loaded(StepFile(path, digest))(task):
+                    answers += batch.column(0).to_pylist()
+            PACKING.seal()
+        yield from (Row(answer=text) for text in answers)
 
 
 @lru_cache(maxsize=_LOADED)

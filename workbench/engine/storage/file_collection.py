@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench.engine.storage.segments import remove_segment
+from workbench.engine.storage.segments import remove_segments
 from workbench.files.writing import ensure_file
 
 
@@ -50,8 +50,7 @@ class FileCollector:
             with self._exclusive() as exclusive:
                 if exclusive:
                     removing, self._waiting = self._waiting, []
-                    for path in removing:
-                        remove_segment(path)
+                    remove_segments(removing)
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:

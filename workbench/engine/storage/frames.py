@@ -15,6 +15,7 @@ from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import Layout, only
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_share, shares
+from workbench.files.packs import PACKING
 from workbench.limits import LIMITS, Limits
 
 
@@ -22,6 +23,7 @@ def segments_frame(
     jobs: JobRunner, segments: Sequence[Segment], layout: Layout, names: Sequence[str], tasks: int
 ) -> DataFrame:
     """Some columns of segments, read by a number of tasks."""
+    PACKING.seal()
     schema, parts, limits = only(layout.arrow, names), shares(segments, tasks), jobs.limits
     return run_tasks(jobs.session, tasks, lambda task: read_share(parts[task], schema, limits), layout.ddl(names))
 
@@ -63,5 +65,6 @@ def writing_plan(rows: DataFrame, folder: Path, limits: Limits = LIMITS) -> Data
 
 def run_writing(plan: DataFrame) -> Run:
     """Run a plan of ``writing_plan``; the segments that its tasks wrote."""
+    PACKING.seal()
     tag_jobs(plan.sparkSession.sparkContext)
     return tuple(Segment(answer.path, answer.rows, answer.checksum) for answer in plan.collect())

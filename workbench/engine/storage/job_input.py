@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks, task_attempt
 from workbench.engine.storage.segments import Run, Segment
+from workbench.files.packs import PACKING
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
@@ -82,7 +83,8 @@ class JobInput:
         self._kept, self._saved = (TaskInput(batch, tuple(inputs), tuple(extents)), uuid.uuid4().hex), False
 
     def save(self) -> None:
-        """Write the file, unless it has what was set last."""
+        """Write the file, unless it has what was set last, and the rows that wait for that: workers read both."""
+        PACKING.seal()
         if self._kept is None or self._saved:
             return
         task, token = self._kept

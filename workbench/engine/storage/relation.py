@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import is_
 from pathlib import Path
 from zlib import crc32
 
@@ -23,7 +24,7 @@ from workbench.engine.storage.frames import run_writing, segments_frame, writing
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
 from workbench.engine.storage.reduction import Cells, Combine
-from workbench.engine.storage.segments import Run, check_segments, open_segment, write_segments
+from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
 from workbench.engine.storage.test_counts import TestCount
 
 
@@ -145,10 +146,15 @@ class Relation:
         role = "" if self.merge is None else self.merge.role
         return crc32(f"{self.folder.name} {role}".encode())
 
-    @property
+    @cached_property
     def files(self) -> frozenset[str]:
-        """Paths of the segments."""
-        return frozenset(segment.path for segment in self.segments)
+        """The files that have the segments; others may have rows in them, too."""
+        return frozenset(segment.file for segment in self.segments)
+
+    def placed(self, place: Callable[[Segment, str], Segment]) -> Relation:
+        """The relation with its segments where ``place`` puts them; itself where they stay."""
+        runs = tuple(placed_run(run, place, self.folder) for run in self.runs)
+        return self if all(map(is_, runs, self.runs)) else replace(self, runs=runs)
 
     def _merged(self, newest: int) -> Relation:
         """The relation with its newest runs as one."""
@@ -161,6 +167,12 @@ class Relation:
             return replace(self, runs=(*older, write_segments(together, self.folder, self.jobs.limits)))
         frame = self.frame(self.layout.arrow.names, merging)
         return replace(self, runs=(*older, run_writing(writing_plan(frame, self.folder, self.jobs.limits))))
+
+
+def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path) -> Run:
+    """The segments of a run where ``place`` puts them; the run itself where they stay."""
+    placed = tuple(place(segment, str(folder)) for segment in run)
+    return run if placed == run else placed
 
 
 def tasks_for(rows: int, jobs: JobRunner) -> int:

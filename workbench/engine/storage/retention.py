@@ -78,14 +78,15 @@ class Expiration:
             return relation, state
         counts = dict(self.last_counts.get(tree, {}))
         left = _without_expired(relation, bounds, counts)
-        files = left.files
+        kept = [*left.segments]
         if state is not None:
             # The state has no lineage. A group whose MIN or MAX of a time has expired may get more rows, and needs what
             # it has counted so far; one that is of an expired time may not.
             of_groups = [RetentionBound(frozenset(), tuple(t for t in b.times if t[0] in groups)) for b in bounds]
             state = _without_expired(state, of_groups, counts) if all(b.times for b in of_groups) else state
-            files |= state.files
-        self.last_counts[tree] = {path: rows for path, rows in counts.items() if path in files}
+            kept += state.segments
+        paths = {segment.path for segment in kept}
+        self.last_counts[tree] = {path: rows for path, rows in counts.items() if path in paths}
         return left, state
 
 

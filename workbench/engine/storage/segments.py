@@ -13,19 +13,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from zlib import crc32
 
 import pyarrow as pa
 
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
-from workbench.files.mapped import MAPPED, SMALL_FILE, remove_file
+from workbench.files.mapped import MAPPED, remove_file
+from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of, length_of
 from workbench.files.writing import NewFile, checksum_of, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A file of rows.
+    """A file of rows, or a part of a pack (``workbench.files.packs``).
 
     Attributes:
         path: where it is.
@@ -36,6 +38,16 @@ class Segment:
     path: str
     rows: int
     checksum: int | None = None
+
+    @property
+    def file(self) -> str:
+        """The file that it is, or is in."""
+        return file_of(self.path)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes it has."""
+        return length_of(self.path)
 
 
 Run = tuple[Segment, ...]
@@ -55,12 +67,12 @@ class SegmentWriter:
     Args:
         folder: of the segments.
         mark: what the names of the files begin with.
-        limits: rows of a segment.
+        limits: rows of a segment, bytes of a part of a pack.
     """
 
     def __init__(self, folder: str, mark: str = "", limits: Limits = LIMITS) -> None:
-        self._rows = limits.rows_per_segment
-        self._folder = Path(folder)
+        self._rows, self._part = limits.rows_per_segment, limits.bytes_per_part
+        self._folder = folder
         self._mark = mark
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
@@ -82,30 +94,42 @@ class SegmentWriter:
         return self._written
 
     def _write(self) -> None:
-        # A folder that held no file may be missing in a copy of the session.
-        make_folder(self._folder)
-        # Strings of more than 2 GiB stay several batches; each becomes a file.
-        for batch in pa.Table.from_batches(self._waiting).combine_chunks().to_batches():
-            # A random name: what a failed or repeated task wrote is never read.
-            path = f"{self._folder}/{self._mark}{uuid.uuid4().hex}.arrow"
-            try:
-                checksum = _write_small(path, batch) if batch.nbytes <= SMALL_FILE else _write_large(path, batch)
-            except BaseException:
-                Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
-                raise
-            self._written.append(Segment(path, batch.num_rows, checksum))
+        batches = self._waiting
+        if len(batches) > 1:  # strings of more than 2 GiB stay several batches; each becomes a file
+            batches = pa.Table.from_batches(batches).combine_chunks().to_batches()
+        for batch in batches:
+            data = _bytes_of(batch) if batch.nbytes <= self._part else None
+            path = None if data is None else PACKING.add(self._folder, data)
+            if data is None or path is None:
+                self._written.append(self._write_file(batch, data))
+            else:
+                MAPPED.keep(path, data)
+                self._written.append(Segment(path, batch.num_rows, crc32(data)))
         self._waiting = []
 
+    def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
+        """Write a file of its own; ``data`` is what it will have, where that is little."""
+        # A folder that held no file may be missing in a copy of the session.
+        make_folder(Path(self._folder))
+        # A random name: what a failed or repeated task wrote is never read.
+        path = f"{self._folder}/{self._mark}{uuid.uuid4().hex}.arrow"
+        try:
+            if data is None:
+                return Segment(path, batch.num_rows, _write_large(path, batch))
+            checksum = write_file(Path(path), data)
+        except BaseException:
+            Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
+            raise
+        MAPPED.keep(path, data)  # it is read next
+        return Segment(path, batch.num_rows, checksum)
 
-def _write_small(path: str, batch: pa.RecordBatch) -> int:
-    """Write a file by one call, which takes half the time, and keep its bytes: they are read next; the checksum."""
+
+def _bytes_of(batch: pa.RecordBatch) -> pa.Buffer:
+    """A file of few rows in memory: to write it by one call takes half the time."""
     data = pa.BufferOutputStream()
     with pa.ipc.new_file(data, batch.schema) as writer:
         writer.write_batch(batch)
-    written = data.getvalue()
-    checksum = write_file(Path(path), written)
-    MAPPED.keep(path, written)
-    return checksum
+    return data.getvalue()
 
 
 def _write_large(path: str, batch: pa.RecordBatch) -> int:
@@ -123,11 +147,23 @@ def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS) -> Ru
     return tuple(writer.close())
 
 
+def moved_segment(segment: Segment, folder: str) -> Segment:
+    """A part of a pack in the pack that is filled, where there is one, of a folder.
+
+    Raises:
+        EngineError: it is damaged.
+    """
+    check_segments([segment])
+    data = bytes_of(segment.path)
+    path = PACKING.add(folder, data)
+    return segment if path is None else Segment(path, segment.rows, segment.checksum)
+
+
 def segments_marked(mark: str, folder: str) -> list[Segment]:
     """The segments of a folder that were written with a mark: by this process, or by another one on this machine."""
     if (written := _MARKED.get(mark)) is not None:
         return written
-    paths = [path for path in _beginning(folder, mark) if path.endswith(".arrow")]
+    paths = [f"{folder}/{name}" for name in _names(folder) if name.startswith(mark) and name.endswith(".arrow")]
     return [Segment(path, open_segment(path).num_rows, checksum_of(path)) for path in paths]
 
 
@@ -145,27 +181,31 @@ def check_segments(segments: Iterable[Segment]) -> None:
         EngineError: a segment has other bytes; the message names the file.
     """
     for segment in segments:
-        if segment.checksum is not None and checksum_of(segment.path) != segment.checksum:
+        if segment.checksum is not None and bytes_checksum(segment.path) != segment.checksum:
             raise EngineError(
                 f"{segment.path} is damaged: its bytes are not those that were written",
                 hint="close the session, and open it with repair=True to compute it anew from the streams",
             )
 
 
-def remove_segment(path: str) -> None:
-    """Delete a segment and its indexes. A reader that has it open keeps its rows."""
-    folder, name = os.path.split(path)
-    for file in _beginning(folder, f"{os.path.splitext(name)[0]}."):
-        remove_file(Path(file))
+def remove_segments(files: Iterable[str]) -> None:
+    """Delete files of rows and their indexes. A reader that has one open keeps its rows."""
+    stems: dict[str, set[str]] = {}
+    for file in files:
+        folder, name = os.path.split(file)
+        stems.setdefault(folder, set()).add(name.partition(".")[0])
+    for folder, of_folder in stems.items():
+        for name in _names(folder):
+            if name.partition(".")[0] in of_folder:
+                remove_file(Path(folder, name))
 
 
-def _beginning(folder: str, start: str) -> list[str]:
-    """The files of a folder whose names begin so. Names are random: for ``glob`` each would be a pattern to compile."""
+def _names(folder: str) -> list[str]:
+    """The names of the files of a folder."""
     try:
-        names = os.listdir(folder)
+        return sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
-    return [os.path.join(folder, name) for name in sorted(names) if name.startswith(start)]
 
 
 Share = list[tuple[str, int, int]]

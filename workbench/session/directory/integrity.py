@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.files.writing import checksum_of
+from workbench.files.packs import bytes_checksum, extent_of, file_of, length_of
 
 _AT_A_TIME = 8
 """Files that are read at once: computing checksums of them keeps several cores busy."""
@@ -19,10 +19,10 @@ _AT_A_TIME = 8
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file that a commit names.
+    """A file that a commit names, or a part of a pack.
 
     Attributes:
-        path: of the file.
+        path: of the file, or of the part.
         bytes: how many it has; ``None`` where that is not known.
         checksum: of its bytes; ``None`` where that is not known, as in sessions that older versions wrote.
     """
@@ -31,18 +31,30 @@ class StoredFile:
     bytes: int | None
     checksum: int | None
 
+    @property
+    def file(self) -> str:
+        """The file that it is, or is in."""
+        return file_of(str(self.path))
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has now."""
+        return length_of(str(self.path))
+
     def problem(self, read: bool = True) -> str:
         """Its problem; "" when it is whole. Without ``read`` only its size is looked at."""
+        file, first, part = extent_of(str(self.path))
         try:
-            size = os.path.getsize(self.path)
-            if self.bytes is not None and size != self.bytes:
-                return f"{self.path} is damaged: it has {size:,} bytes instead of {self.bytes:,}"
-            if read and self.checksum is not None and checksum_of(self.path) != self.checksum:
-                return f"{self.path} is damaged: its bytes are not those that were written"
+            size = os.path.getsize(file)
+            expected = self.bytes if part is None else max(size, first + part)
+            if expected is not None and size != expected:
+                return f"{file} is damaged: it has {size:,} bytes instead of {expected:,}"
+            if read and self.checksum is not None and bytes_checksum(str(self.path)) != self.checksum:
+                return f"{file} is damaged: its bytes are not those that were written"
         except FileNotFoundError:
-            return f"{self.path} is missing"
+            return f"{file} is missing"
         except OSError as problem:
-            return f"{self.path} cannot be read: {problem.strerror}"
+            return f"{file} cannot be read: {problem.strerror}"
         return ""
 
 

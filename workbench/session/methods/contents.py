@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -133,7 +132,7 @@ class SessionContents:
             tree = state.engine.by_root.get(root)
             if tree is None:
                 return 0, 0
-            return tree.rows_kept, sum(os.path.getsize(file) for file in tree.files)
+            return tree.rows_kept, sum(segment.bytes for segment in tree.segments)
 
     def batch_cost(self, network: NetworkView) -> float:
         """The rows that a batch of a network would look at, predicted from the batches so far.

@@ -24,7 +24,7 @@ from workbench.engine.storage.indexes.key_index import (
     row_hashes,
 )
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
-from workbench.engine.storage.segments import open_segment, remove_segment, write_segments
+from workbench.engine.storage.segments import open_segment, remove_segments, write_segments
 from workbench.limits import Limits
 
 
@@ -54,7 +54,7 @@ def test_nothing_of_a_removed_segment_stays(tmp_path: Path, monkeypatch: pytest.
     list(candidates(segment.path, Key(("k",)), KeyRanges(np.zeros(1, dtype=np.uint64)), 1))
     assert len(list(tmp_path.iterdir())) == 2
     opened = open_segment(segment.path)
-    remove_segment(segment.path)
+    remove_segments([segment.path])
     assert not list(tmp_path.iterdir())
     assert opened.column("k").to_pylist() == [1]
 

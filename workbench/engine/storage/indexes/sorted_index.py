@@ -1,7 +1,7 @@
 """Indexes of a segment: its rows in the order of a key, in a file beside it that is mapped like it.
 
-The first process that looks for a key writes its index, which is removed with its segment. Indexes of few rows stay in
-the memory of each process: to make one again takes as long as to write and to open a file.
+The first process that looks for a key writes its index, which is removed with its segment. Indexes of few rows, and of
+parts of packs, stay in the memory of each process: to make one again takes as long as to write and to open a file.
 ``key_index`` has the keys that are hashes; the keys that are times are here. PSoup keeps its results sorted by time
 (PSoup 3.3, 4.3), so that finding the rows that a window lets in or out costs what their number costs, and not the
 number of all rows.
@@ -26,6 +26,7 @@ from workbench.arrow.types import Mask, Times, times_of
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
+from workbench.files.packs import file_of
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
@@ -102,7 +103,7 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
     """
     if (known := IN_MEMORY.get((segment, key))) is not None:
         return known
-    if open_segment(segment).num_rows <= IN_MEMORY.limits.rows_indexed_in_memory:
+    if file_of(segment) != segment or open_segment(segment).num_rows <= IN_MEMORY.limits.rows_indexed_in_memory:
         return IN_MEMORY.add((segment, key), list(make()))
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:

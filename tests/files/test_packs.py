@@ -1,0 +1,133 @@
+"""Packs: small files of a batch are one, which is read in parts, collected as a whole, and compacted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from workbench import Session
+from workbench.engine import compaction
+from workbench.engine import engine as engine_module
+from workbench.engine.spark.in_process import InProcess
+from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
+from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
+from workbench.engine.storage.segments import Segment, check_segments, write_segments
+from workbench.errors import EngineError
+from workbench.files.mapped import MappedFiles
+from workbench.files.packs import PACKING, bytes_checksum, file_of, length_of
+from workbench.limits import Limits
+
+ROWS = 40
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    PACKING.begin(str(tmp_path))
+    yield tmp_path
+    PACKING.end(str(tmp_path))
+
+
+def written(folder: Path, first: int = 0) -> Segment:
+    (segment,) = write_segments(pa.table({"k": range(first, first + ROWS)}), folder)
+    return segment
+
+
+def values(mapped: MappedFiles, segment: Segment) -> list[int]:
+    return list(mapped.batch(segment.path).column("k").to_pylist())
+
+
+def test_parts_are_read_before_and_after_they_are_written(state: Path) -> None:
+    segments = [written(state / name, first) for first, name in enumerate("abc")]
+    assert not any(state.iterdir()) and len({segment.file for segment in segments}) == 1
+    for _ in ("waiting", "written"):
+        for first, segment in enumerate(segments):
+            assert values(MappedFiles(), segment) == list(range(first, first + ROWS))
+            assert bytes_checksum(segment.path) == segment.checksum and segment.bytes == length_of(segment.path)
+        check_segments(segments)
+        PACKING.seal()
+    assert [str(path) for path in state.rglob("*.arrow")] == [segments[0].file]
+    assert written(state / "a").file != segments[0].file, "a pack is written once"
+
+
+def test_what_is_dropped_is_never_written(state: Path) -> None:
+    dropped = written(state / "a")
+    PACKING.drop(str(state))
+    PACKING.seal()
+    assert not any(state.iterdir())
+    with pytest.raises(FileNotFoundError):
+        MappedFiles().batch(dropped.path)
+
+
+def test_only_folders_of_a_collected_one_have_packs(state: Path) -> None:
+    assert "@" in written(state / "a").path
+    assert "@" not in written(state / "aside" / "a").path
+    with PACKING.collecting():
+        assert file_of(written(state / "aside" / "a").path).startswith(str(state / "aside" / "packs"))
+
+
+def test_a_damaged_part_is_told_from_the_others(state: Path) -> None:
+    first, second = written(state / "a"), written(state / "b", 7)
+    PACKING.seal()
+    data = bytearray(Path(first.file).read_bytes())
+    data[-200] ^= 1
+    Path(first.file).write_bytes(data)
+    check_segments([first])
+    with pytest.raises(EngineError, match="is damaged"):
+        check_segments([second])
+
+
+def test_indexes_of_parts_are_no_files(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IN_MEMORY, "limits", Limits(rows_indexed_in_memory=0))
+    hashes, _ = key_hashes([pa.array([3])])
+    found = [
+        [rows.tolist() for _, rows in candidates(written(state / "a", first).path, Key(("k",)), KeyRanges(hashes), 9)]
+        for first in (0, 2)
+    ]
+    assert found == [[[3]], [[1]]] and not any(state.iterdir())
+
+
+def test_much_that_waits_is_written(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PACKING, "most_bytes", 1000)
+    assert len({written(state / "a").file for _ in range(6)}) > 1
+    assert any(state.rglob("*.arrow"))
+
+
+def test_parts_in_memory_are_bounded(state: Path) -> None:
+    segments = [written(state / "a", first) for first in range(9)]
+    PACKING.seal()
+    segments += [written(state / "a", first) for first in range(9)]
+    PACKING.seal()
+    mapped = MappedFiles(most_bytes=9 * segments[0].bytes)
+    for _ in range(2):
+        for segment in segments:
+            mapped.batch(segment.path)
+        assert len(mapped) == 1
+
+
+def test_a_batch_writes_one_file_and_what_is_not_needed_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.table({"id": range(400), "g": [i % 7 for i in range(400)]})
+    files: list[int] = []
+    with Session(InProcess()) as session:
+        session.add_stream("t", rows, history=40, batch=1)
+        for number in range(2, 8):
+            session.register(f"SELECT g % {number} AS k, COUNT(*) AS n FROM t GROUP BY g % {number}", f"q{number}")
+        for _ in range(40):
+            before = set((session.path / "state").rglob("*.arrow"))
+            session.run(1)
+            after = set((session.path / "state").rglob("*.arrow"))
+            assert len(after - before) == 1
+            files.append(len(after))
+        assert {str(path) for path in after} == session.parts.store.state.engine.files
+        monkeypatch.setattr(compaction, "LEAST_EMPTY", 0)
+        monkeypatch.setattr(compaction, "MOSTLY_EMPTY", 0.999)
+        monkeypatch.setattr(engine_module, "BATCHES_BETWEEN", 1)
+        session.run(1)
+        assert len([*(session.path / "state").rglob("*.arrow")]) < files[-1]
+        session.run(5)
+        for number in range(2, 8):
+            counted = sorted(map(tuple, session.query(f"q{number}").result().to_numpy().tolist()))
+            assert counted == [(k, sum(i % 7 % number == k for i in range(86))) for k in range(min(number, 7))]
+        assert session.check().whole

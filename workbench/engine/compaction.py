@@ -1,0 +1,51 @@
+"""Compaction of packs: where most rows of some are not needed any more, those that are go to the pack that is filled.
+
+A pack has what one batch wrote for all trees. Most of that is merged with other rows some batches later, and a little
+stays, which keeps all of the file. Moved is only what is left of packs that are mostly empty, and only when these take
+more room than all rows that are needed, so a row is moved seldom.
+
+Source: M. Rosenblum, J. Ousterhout, The design and implementation of a log-structured file system (SOSP 1991), whose
+cleaner chooses segments by what is live in them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from workbench.engine.state import EngineState
+from workbench.engine.storage.segments import Segment, moved_segment
+from workbench.files.packs import extent_of
+
+BATCHES_BETWEEN = 32
+"""Batches from one look at all packs to the next, which takes a microsecond for each part."""
+LEAST_EMPTY = 64_000_000
+"""Bytes in packs that are not needed, at least, before anything is moved."""
+MOSTLY_EMPTY = 0.5
+"""The share of needed bytes below which a pack is moved, once it is that of all packs together."""
+
+
+def compacted(state: EngineState) -> EngineState:
+    """The same rows, those of packs that are mostly empty in the pack that is filled; or the state as it is."""
+    needed = Counter[str]()
+    for segment in state.segments:
+        file, _, size = extent_of(segment.path)
+        needed[file] += size or 0
+    # What is not written yet is full.
+    sizes = {file: os.path.getsize(file) for file, size in needed.items() if size and os.path.exists(file)}
+    room, full = sum(sizes.values()), sum(needed[file] for file in sizes)
+    if room - full < max(LEAST_EMPTY, (1 - MOSTLY_EMPTY) * room):
+        return state
+    empty = {file for file, size in sizes.items() if needed[file] < MOSTLY_EMPTY * size}
+    moved: dict[str, Segment] = {}
+
+    def place(segment: Segment, folder: str) -> Segment:
+        if segment.file not in empty:
+            return segment
+        if segment.path not in moved:  # rows and changelog of a tree may share it
+            moved[segment.path] = moved_segment(segment, folder)
+        return moved[segment.path]
+
+    trees = {name: tree.placed(place) for name, tree in state.trees.items()}
+    arrived = {name: relation.placed(place) for name, relation in state.arrived.items()}
+    return EngineState(trees, arrived, state.clock)

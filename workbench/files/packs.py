@@ -1,0 +1,195 @@
+"""Packs: what would be many small files is one, in which each stands behind the other.
+
+To make a file takes a quarter of a millisecond of the processor, and to remove it or to force it to the disk as much;
+to write a thousand rows takes less. So the small files of one batch, or of one task, are collected in memory and
+written as one file: once, and whole or not at all. A part of a pack has a name of its own, which stands for a path
+wherever rows are read.
+
+Sources: M. Rosenblum, J. Ousterhout, The design and implementation of a log-structured file system (SOSP 1991).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+import pyarrow as pa
+
+from workbench.files.writing import NewFile, checksum_of, make_folder
+
+PACKS = "packs"
+"""The folder of packs, beside those of trees."""
+
+_ENDING = ".arrow"
+_ALIGNED = 64
+"""Arrow's columns begin at multiples of this."""
+_ANY = ""
+
+
+class Extent(NamedTuple):
+    """Where the bytes of a file of rows are: in which file, from where on, and how many; ``None`` for a whole file."""
+
+    file: str
+    first: int = 0
+    bytes: int | None = None
+
+
+@lru_cache(maxsize=65_536)
+def extent_of(path: str) -> Extent:
+    """Where the bytes of a file of rows are, or of a part of a pack.
+
+    Example:
+        >>> extent_of("state/packs/7.arrow@64+200")
+        Extent(file='state/packs/7.arrow', first=64, bytes=200)
+        >>> extent_of("state/G1/3.arrow")
+        Extent(file='state/G1/3.arrow', first=0, bytes=None)
+    """
+    stem, part, extent = path.rpartition(f"{_ENDING}@")
+    if not part:
+        return Extent(path)
+    first, _, size = extent.partition("+")
+    return Extent(stem + _ENDING, int(first), int(size))
+
+
+def file_of(path: str) -> str:
+    """The file that has the rows of a path."""
+    return extent_of(path).file
+
+
+def length_of(path: str) -> int:
+    """How many bytes the file or part has."""
+    size = extent_of(path).bytes
+    return os.path.getsize(path) if size is None else size
+
+
+@dataclass
+class _Pack:
+    """A pack that is filled."""
+
+    path: str
+    bytes: int = 0
+    parts: dict[str, pa.Buffer] = field(default_factory=dict)
+
+    def add(self, data: pa.Buffer) -> str:
+        """Take a part; its path."""
+        path = f"{self.path}@{self.bytes}+{data.size}"
+        self.parts[path] = data
+        self.bytes += _room(data)
+        return path
+
+    def write(self) -> None:
+        """Write the file."""
+        make_folder(Path(self.path).parent)
+        try:
+            with NewFile(self.path) as file:
+                for part in self.parts.values():
+                    file.write(part)
+                    file.write(bytes(_room(part) - part.size))
+        except BaseException:
+            Path(self.path).unlink(missing_ok=True)  # on a full disk every byte counts
+            raise
+
+
+def _room(part: pa.Buffer) -> int:
+    return -(-part.size // _ALIGNED) * _ALIGNED
+
+
+class Packs:
+    """The packs that this process fills: one for each folder.
+
+    Args:
+        most_bytes: of one, about (``Limits.bytes_per_pack``).
+    """
+
+    def __init__(self, most_bytes: int = 64_000_000) -> None:
+        self.most_bytes = most_bytes
+        self._lock = threading.RLock()
+        self._collecting: list[str] = []
+        self._filled: dict[str, _Pack] = {}
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Collect the small files of any folders within the context; what is not written then is dropped."""
+        self.begin(_ANY)
+        try:
+            yield
+        finally:
+            self.end(_ANY)
+
+    def begin(self, above: str) -> None:
+        """Collect small files of the folders in a folder from now on; ``seal`` writes them."""
+        with self._lock:
+            self._collecting.append(above)
+
+    def end(self, above: str) -> None:
+        """Collect no more, as often as it was begun; what is not written is dropped."""
+        with self._lock:
+            self._collecting.remove(above)
+            self._filled = {folder: pack for folder, pack in self._filled.items() if self._collects(folder)}
+
+    def drop(self, above: str) -> None:
+        """Forget what was collected and not written."""
+        with self._lock:
+            self._filled.pop(above, None)
+
+    def add(self, folder: str, data: pa.Buffer) -> str | None:
+        """Take the bytes of a small file of a folder; its path, or ``None`` where nothing is collected."""
+        above = os.path.dirname(folder)
+        with self._lock:
+            if not self._collects(above):
+                return None
+            if above not in self._filled:
+                self._filled[above] = _Pack(f"{above}/{PACKS}/{uuid.uuid4().hex}{_ENDING}")
+            path = self._filled[above].add(data)
+            if self._filled[above].bytes > self.most_bytes:
+                self.seal()
+            return path
+
+    def seal(self) -> None:
+        """Write what was collected: other processes read it next, or a commit names it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            for pack in self._filled.values():
+                pack.write()
+            self._filled.clear()
+
+    def waiting(self, path: str) -> pa.Buffer | None:
+        """The bytes of a part that is not written yet."""
+        with self._lock:
+            return next((pack.parts[path] for pack in self._filled.values() if path in pack.parts), None)
+
+    def _collects(self, folder: str) -> bool:
+        return _ANY in self._collecting or folder in self._collecting
+
+
+PACKING = Packs()
+"""The packs of this process."""
+
+
+def bytes_of(path: str) -> pa.Buffer:
+    """The bytes of a small file, or of a part of a pack."""
+    if (data := PACKING.waiting(path)) is not None:
+        return data
+    file, first, size = extent_of(path)
+    with open(file, "rb", buffering=0) as opened:
+        length = os.fstat(opened.fileno()).st_size if size is None else size
+        return pa.py_buffer(os.pread(opened.fileno(), length, first))
+
+
+def bytes_checksum(path: str) -> int:
+    """The checksum of the bytes of a file, or of a part of a pack."""
+    if (data := PACKING.waiting(path)) is not None:
+        return crc32(data)
+    file, first, size = extent_of(path)
+    return checksum_of(file, size, first)
