@@ -328,7 +328,7 @@ MIGRATIONS = {
     # Columns can get other types later.
     20: "ALTER TABLE streams ADD COLUMN widened TEXT NOT NULL DEFAULT '[]';",
     # The rules of aggregates follow from their declarations.
-    21: "DROP TABLE IF EXISTS aggregate_rules;",
+    21: "DROP TABLE IF EXISTS main.aggregate_rules;",
     # Segments can be parts of packs, which older versions cannot read.
     22: "",
 }
