@@ -1,11 +1,11 @@
-"""Try all functions and write down which are read: docs/reference/functions.md and workbench/sql/function_help.jsonl.
+"""Try all functions and write down what is known of those that are read: workbench/sql/function_help.jsonl.
 
     .venv/bin/python scripts/function_table.py
 
-The page says it of Spark's own list, with the reason for those that are not read. The table is what completion and
-hints show in each dialect, but for functions that say it in their declarations. A function counts as read when some
-call of it with columns and constants of our types is bound. What it does is Spark's own description of the function
-that is bound to the same.
+The table is what completion and hints show in each dialect, but for functions that say it in their declarations. A
+function counts as read when some call of it with columns and constants of our types is bound. What it does is Spark's
+own description of the function that is bound to the same. Spark's list of functions is written, too
+(``functions_page.LISTED``), of which the site makes a page.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import sqlglot
-from function_trials import ARRAY, SCHEMA, reading, readings
+from function_trials import ARRAY, SCHEMA, readings
+from functions_page import LISTED, WORDS
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
@@ -35,52 +35,6 @@ from workbench.sql.functions.aggregate_calls import aggregate_name
 from workbench.sql.functions.reading import NAMED
 from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "functions.md"
-REASONS = {
-    "array_funcs": "not yet",
-    "collection_funcs": "not yet",
-    "lambda_funcs": "not yet",
-    "map_funcs": "not yet",
-    "struct_funcs": "not yet",
-    "json_funcs": "not yet; GET_JSON_OBJECT, JSON_ARRAY_LENGTH and JSON_OBJECT_KEYS read texts, TO_JSON writes them",
-    "csv_funcs": "CSV in texts is not read",
-    "xml_funcs": "XML is not read",
-    "variant_funcs": "there is no VARIANT",
-    "generator_funcs": "it makes rows; in FROM, `EXPLODE` and `POSEXPLODE` of arrays with a bound of elements do",
-    "table_funcs": "one row gives one row",
-    "sketch_funcs": "there are no sketches; exact counts are there",
-    "st_funcs": "there is no GEOMETRY",
-    "url_funcs": "not yet",
-    "agg_funcs": "it gives a sketch, or depends on the order of rows",
-    "vector_funcs": "not yet",
-}
-UNSTEADY = {
-    "rand",
-    "randn",
-    "random",
-    "randstr",
-    "uniform",
-    "uuid",
-    "shuffle",
-    "monotonically_increasing_id",
-    "spark_partition_id",
-    "input_file_name",
-    "input_file_block_start",
-    "input_file_block_length",
-    "current_user",
-    "session_user",
-    "user",
-    "current_catalog",
-    "current_database",
-    "current_schema",
-    "version",
-    "localtimestamp",
-    "current_timezone",
-    "curdate",
-    "current_time",
-}
-WORDS = ("and", "or", "not", "in", "like", "ilike", "rlike", "between", "when", "case", "div", "exists", "some")
-"""Functions of Spark's list that are words of the language."""
 _FORMAT = "Returns the timestamp that a text says, read by a format."
 _TRIMMED = "Returns the text without blanks at its {}; an empty text is NULL."
 OURS = {
@@ -289,41 +243,8 @@ def _offered(name: str, dialects: Sequence[str]) -> list[str]:
     return [dialect for dialect in dialects if dialect in OFFERED_IN.get(name, dialects)]
 
 
-def page(groups: Mapping[str, str], version: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The page of Spark's own functions.
-
-    Args:
-        groups: the group of each function of Spark's list.
-        version: of Spark.
-        rows: the table.
-    """
-    kinds = {row["name"]: row["kind"] for row in rows if "spark" in row["dialects"]}
-    read, others = [], defaultdict(list)
-    for name, group in groups.items():
-        kind = kinds.get(name) or ("function" if reading(name) else "")
-        if kind == "analytic":
-            others["with OVER only; see [SQL](sql.md)"].append(name)
-        elif kind:
-            read.append(name)
-        elif name in UNSTEADY:
-            others["its value differs from one replay to the next, or between sessions"].append(name)
-        else:
-            others[REASONS.get(group, "not yet; `add_function` adds one of your own")].append(name)
-    lines = [
-        "# Functions of Spark\n",
-        f"Of the {len(groups)} functions that Spark {version} lists {len(read)} are read.",
-        "[SQL](sql.md) says what they mean here; `scripts/function_table.py` made this page by trying them all.\n",
-        "## Read\n\n" + " ".join(f"`{name}`" for name in read) + "\n",
-        "## Not read\n\n| reason | functions |\n|---|---|",
-    ]
-    for reason, names in sorted(others.items(), key=lambda item: -len(item[1])):
-        listed = " ".join(f"`{name}`" for name in names).replace("|", "\\|")
-        lines.append(f"| {reason} | {listed} |")
-    return "\n".join(lines) + "\n"
-
-
 def main() -> None:
-    """Write the table and the page."""
+    """Write the table, and the list."""
     warnings.simplefilter("ignore")
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     assert spark._jvm is not None
@@ -334,7 +255,8 @@ def main() -> None:
     declared = {function.name for function in DECLARED if function.help}
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows if row["name"] not in declared]
     TABLE.write_text("".join(lines), encoding="utf-8")
-    PAGE.write_text(page({info.getName(): info.getGroup() for info in infos}, spark.version, rows), encoding="utf-8")
+    listed = [f"{spark.version} is the version of Spark.", *(f"{info.getName()} {info.getGroup()}" for info in infos)]
+    LISTED.write_text("\n".join(listed) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKBENCH = ROOT / "workbench"
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from functions_page import functions_page  # noqa: E402
 
 from workbench.catalog import schema  # noqa: E402  # the checkout that is documented, installed or not
 from workbench.catalog.database import Database  # noqa: E402
@@ -73,6 +75,7 @@ def pages() -> dict[str, str]:
         "reference/options.md": options,
         "reference/catalog.md": catalog,
         "reference/modules.md": modules,
+        "reference/functions.md": functions_page,
     }
     return {path: text() for path, text in generated.items()} | {
         path: in_site((ROOT / name).read_text(encoding="utf-8")) for path, name in ROOT_PAGES.items()

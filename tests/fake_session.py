@@ -23,11 +23,11 @@ from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
 from workbench.options import Options
+from workbench.session.adding_column import NewColumn
 from workbench.session.held_answer import HeldAnswer
-from workbench.session.new_column import NewColumn
 from workbench.session.player import Player
 from workbench.session.sinks.sink import SinkStatus
-from workbench.session.widened_column import WiderColumn
+from workbench.session.widening import WiderColumn
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction

@@ -50,7 +50,8 @@ def test_a_class(kind: str) -> None:
 def test_random_orders_with_late_comers_and_drops(seed: int) -> None:
     chosen = Random(seed)
     order = chosen.sample([name for name in ALL if name.partition("_")[0] in LEAST], 60)
-    streams = feeds(seed, history=chosen.randrange(60), batch=chosen.randrange(15, 40))
+    # Of no rows CUBE has a total in DuckDB, and none in Spark.
+    streams = feeds(seed, history=chosen.randrange(1, 60), batch=chosen.randrange(15, 40))
     with Oracle(InProcess(), streams) as oracle:
         early = registered(oracle, order[:40])
         oracle.run(2)

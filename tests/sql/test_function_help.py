@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 from pathlib import Path
 from types import ModuleType
 
@@ -38,14 +37,6 @@ def test_every_name_that_is_bound_is_in_the_table(trials):
     known = {entry.name for entry in all_help()}
     missing = NAMED.keys() - known
     assert not {name for name in missing for dialect in sorted(EXAMINED) if trials.reading(name, dialect)}
-
-
-def test_the_page_lists_what_the_table_has():
-    page = (ROOT / "docs" / "reference" / "functions.md").read_text(encoding="utf-8")
-    read = set(re.findall(r"`(\w+)`", page.partition("## Read")[2].partition("## Not read")[0]))
-    only_over = next(line for line in page.splitlines() if line.startswith("| with OVER only"))
-    listed = read | set(re.findall(r"`(\w+)`", only_over))
-    assert set(functions("spark")) - listed <= {*NAMED}, "run scripts/function_table.py"
 
 
 def test_every_function_says_what_it_does():

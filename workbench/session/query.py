@@ -30,9 +30,9 @@ from workbench.errors import QueryError, SessionError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
 from workbench.network.network import QueryPlan
+from workbench.session.adding_column import unseen
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
-from workbench.session.new_column import unseen
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
 from workbench.sql.algebra.column_names import stored_name, unique_names

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+import sqlglot
+from sqlglot import exp
+
 from workbench.sql.functions import DECLARED
 from workbench.sql.functions.calls import FUNCTIONS
 
@@ -16,3 +19,10 @@ def test_every_syntax_node_and_every_name_is_of_one_function() -> None:
     nodes = Counter(node for function in DECLARED for node, _ in function.syntax)
     names = Counter(name for function in DECLARED for name in function.names)
     assert not [called for called, count in (nodes | names).items() if count > 1]
+
+
+def test_the_parser_leaves_names_as_names() -> None:
+    """A call for which it has a node would never be found by its name."""
+    calls = ((f"{name}(a)", dialect) for each in DECLARED for name in each.names for dialect in each.dialects)
+    known = {call for call, dialect in calls if not isinstance(sqlglot.parse_one(call, read=dialect), exp.Anonymous)}
+    assert not known

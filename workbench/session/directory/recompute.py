@@ -14,8 +14,8 @@ from workbench.engine.state import EngineState
 from workbench.errors import WorkbenchError
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId
+from workbench.session.adding_column import schema_before
 from workbench.session.directory.restore import Damage
-from workbench.session.new_column import schema_before
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime, add_stream, register, run
 from workbench.sql.binder.pipeline import bind

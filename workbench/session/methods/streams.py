@@ -12,14 +12,14 @@ from shutil import rmtree
 from workbench.engine.reports import BatchReport
 from workbench.errors import StreamError, with_article
 from workbench.session import transitions
+from workbench.session.adding_column import NewColumn, add_column
 from workbench.session.changes import Change, StateStore
 from workbench.session.directory.directory import SPOOLED
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.batches import Batches
 from workbench.session.live.sources import LiveSources, begin_live, fit_reader, keep_source, stored_schema
-from workbench.session.new_column import NewColumn, add_column
 from workbench.session.transitions import Runtime
-from workbench.session.widened_column import WiderColumn, widen_column
+from workbench.session.widening import WiderColumn, widen_column
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
@@ -27,7 +27,7 @@ from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import named_source, open_live
-from workbench.streams.retry import Retried, keep_types, retry, waiting_for_column
+from workbench.streams.retried_rows import Retried, keep_types, retry, waiting_for_column
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
 

@@ -64,8 +64,6 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
-    **dict.fromkeys((exp.First, exp.FirstValue), "MIN_BY(x, t) takes the value with the smallest t"),
-    **dict.fromkeys((exp.Last, exp.LastValue), "MAX_BY(x, t) takes the value with the largest t"),
 }
 COMPARE = "compare it with something, as in a > 3"
 """The hint where another value stands for a condition."""

@@ -20,6 +20,7 @@ OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.MD5: ("md5", "md5_of_bytes"),
     exp.SHA: ("sha1", "sha1_of_bytes"),
     exp.SHA2: ("sha2", "sha2_of_bytes"),
+    exp.ToBase32: ("to_base32", "base32_of_bytes"),
     exp.ToBase64: ("base64", "base64_of_bytes"),
 }
 """Syntax node -> the function of a text, and that of bytes."""
@@ -90,6 +91,10 @@ DECLARED = [
     function("hex_of_bytes(binary): string", "hex({0})"),
     function("base64(string): string", "base64(cast({0} as binary))"),
     function("base64_of_bytes(binary): string", "base64({0})"),
+    function("to_base32(string): string", "to_base32(cast({0} as binary))",
+             help="to_base32(expr) Converts a text, or bytes, to a base 32 text.",
+             example="SELECT to_base32('MARTHA') → JVAVEVCIIE======"),
+    function("base32_of_bytes(binary): string", "to_base32({0})"),
     function("md5(string): string", "md5(cast({0} as binary))", costly=True),
     function("md5_of_bytes(binary): string", "md5({0})"),
     function("sha1(string): string", "sha1(cast({0} as binary))", costly=True),

@@ -207,6 +207,19 @@ def predicate_sources(predicates: PredSet | ORPred) -> frozenset[int]:
     return frozenset(s for e in predicate_expressions(predicates) for s in sources(e))
 
 
+def equated(
+    predicate: ORPred, is_own: Callable[[Column], bool], is_other: Callable[[Column], bool]
+) -> tuple[Expression, Expression] | None:
+    """The sides of an equality of which one reads own columns alone, it first, and one others; else ``None``."""
+    literal = predicate.literals[0]
+    if len(predicate.literals) > 1 or literal.operator is not Operator.EQ or literal.right is None:
+        return None
+    for one, other in ((literal.left, literal.right), (literal.right, literal.left)):
+        if columns(one) and columns(other) and all(map(is_own, columns(one))) and all(map(is_other, columns(other))):
+            return one, other
+    return None
+
+
 def map_literal(literal: Literal, change: Callable[[Column], Expression]) -> Literal:
     """The literal over other columns, turned so that a constant stays on the right and text order decides otherwise."""
     left = map_columns(literal.left, change)

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from workbench.sql.algebra.expressions import Column, Constant, Expression, sources
+from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.trees import FromTree, Rows, SemijoinTree, resolved
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import (
     Literal,
     Operator,
-    ORPred,
     PredSet,
     conjunction,
+    equated,
     or_pred,
     orient,
     pred_set,
@@ -75,7 +75,7 @@ def _by_keys(clause: JoinClause, rows: Rows, on: Rows) -> tuple[Rows, Rows, bool
     on = Rows((), *(pred_set(p for p in whole if p not in moved.or_preds)
                     for whole, moved in ((on.where, alone), (on.window, window))))  # fmt: skip
     between = [p for p in (*on.where, *on.window) if not own.isdisjoint(predicate_sources(p))]
-    keys = [_key(p, own) for p in between]
+    keys = [equated(p, lambda c: c.source in own, lambda c: c.source not in own) for p in between]
     if None in keys:
         return rows, on, False
     values = [key[0] for key in keys if key is not None]
@@ -93,14 +93,3 @@ def _by_keys(clause: JoinClause, rows: Rows, on: Rows) -> tuple[Rows, Rows, bool
         Rows((), conjunction(rest, pred_set(equal)), on.window),
         True,
     )
-
-
-def _key(predicate: ORPred, own: frozenset[int]) -> tuple[Expression, Expression] | None:
-    """The sides of an equality between these inputs, first, and others."""
-    literal = predicate.literals[0]
-    if len(predicate.literals) > 1 or literal.operator is not Operator.EQ or literal.right is None:
-        return None
-    for one, other in ((literal.left, literal.right), (literal.right, literal.left)):
-        if sources(one) and sources(one) <= own and own.isdisjoint(sources(other)) and sources(other):
-            return one, other
-    return None

@@ -57,10 +57,10 @@ from workbench.sql.logical import (
 )
 from workbench.sql.predicates.cnf import (
     TRUE,
-    Operator,
     ORPred,
     PredSet,
     conjunction,
+    equated,
     pred_set,
 )
 from workbench.sql.predicates.normal_form import normal_form, predicates_expression
@@ -195,7 +195,7 @@ def by_equalities(block: Block) -> Correlated | None:
     keys: list[tuple[Expression, Expression]] = []
     rest: list[ORPred] = []
     for predicate in block.where:
-        key = _key(predicate)
+        key = equated(predicate, lambda column: column.level == 0, lambda column: column.level == 1)
         if key is not None:
             keys.append(key)
         else:
@@ -206,18 +206,6 @@ def by_equalities(block: Block) -> Correlated | None:
     names = _free_names(block, len(keys))
     query = _with_keys(inner, names, [own for own, _ in keys])
     return Correlated(inward_query(query), names, tuple(inward(outer) for _, outer in keys), False)
-
-
-def _key(predicate: ORPred) -> tuple[Expression, Expression] | None:
-    """The sides of an equality between a block, first, and the outer query."""
-    literal = predicate.literals[0]
-    if len(predicate.literals) > 1 or literal.operator is not Operator.EQ or literal.right is None:
-        return None
-    for one, other in ((literal.left, literal.right), (literal.right, literal.left)):
-        own, outer = columns(one), columns(other)
-        if own and outer and all(c.level == 0 for c in own) and all(c.level == 1 for c in outer):
-            return one, other
-    return None
 
 
 def _with_keys(block: Block, names: Sequence[str], keys: Sequence[Expression]) -> Block:

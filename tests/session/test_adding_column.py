@@ -16,9 +16,9 @@ import pytest
 from workbench.catalog.schema import MIGRATIONS
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import StreamError
+from workbench.session.adding_column import schema_before
 from workbench.session.directory.directory import CATALOG
 from workbench.session.directory.identity import IDENTITY
-from workbench.session.new_column import schema_before
 from workbench.session.session import Session
 
 Row = dict[str, Any]

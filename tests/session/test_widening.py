@@ -38,7 +38,7 @@ from workbench.streams.live import iterator
 from workbench.streams.live.polled_query import PolledQuery
 from workbench.streams.live.take_in import take_in
 from workbench.streams.log import StreamLog
-from workbench.streams.retry import keep_types, retry, waiting_for_column
+from workbench.streams.retried_rows import keep_types, retry, waiting_for_column
 from workbench.streams.source import OpenedSource
 from workbench.streams.widened_columns import WidenedColumn
 

@@ -19,7 +19,7 @@ from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
 from workbench.errors import StreamError, WorkbenchError, nearest
 from workbench.session import transitions
-from workbench.session.new_column import means_same, schema_before
+from workbench.session.adding_column import means_same, schema_before
 from workbench.session.state import ACTIVE, LISTED, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime, with_checks
 from workbench.sql.algebra.column_names import display_name, stored_name
@@ -31,7 +31,7 @@ from workbench.streams.guessing import guess
 from workbench.streams.ingest import declared_types
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.number_forms import to_plain
-from workbench.streams.retry import Retried, values_of, waiting_for_column
+from workbench.streams.retried_rows import Retried, values_of, waiting_for_column
 from workbench.streams.stream import Stream
 from workbench.streams.widened_columns import WidenedColumn
 
