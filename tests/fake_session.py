@@ -299,6 +299,9 @@ class FakeSession(SessionViews):
     def seek(self, batch: int, progress: Callable[[Any], None]) -> None:
         del self.reports[batch:]
 
+    def back_in(self, batch: int) -> tuple[int, float]:
+        return 0, 0.0
+
     def interrupt(self) -> None:
         pass
 

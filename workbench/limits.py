@@ -50,6 +50,8 @@ class Limits:
             all would merge in the same batches.
         percent_expired: of a segment at least; it is read and written again for no fewer rows.
         batches_of_changes: rows that have left a window are kept as long, to answer what the latest batches changed.
+        states_kept: states after earlier batches, at most, to which a session goes back without running batches again.
+        bytes_kept: of the files that only these need, at most.
         paths_per_join: access paths; readers that need more share one, by what all of them have in common.
         outputs_per_tree: expressions of answers that are computed as rows are written, each for the rows of all fused
             roots.
@@ -96,6 +98,8 @@ class Limits:
     runs_merged_later: int = 4
     percent_expired: int = 50
     batches_of_changes: int = 4
+    states_kept: int = 16
+    bytes_kept: int = 1_000_000_000
     paths_per_join: int = 16
     outputs_per_tree: int = 16
     terms_per_output: int = 30

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -56,6 +56,9 @@ class Engine:
         durable: whether rows must survive that the machine loses its power.
         incremental_aggregates: see ``Options``.
         functions: the analyst's, which may become more.
+
+    Attributes:
+        held: files that others than the state need, when what failed is removed.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class Engine:
         self._places = Places()
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
+        self.held: Callable[[], frozenset[str]] = frozenset
         self.state = EngineState()
         self._room_for: Network | None = None
         PACKING.begin(str(folder))
@@ -174,9 +178,6 @@ class Engine:
         trees = hydration.hydrate_all(self._pool, self._meter)
         # 3. Make the files durable, then replace the state (as in a batch).
         self._replace_durably(EngineState(trees, before.arrived, before.clock))
-        # 4. Remember what the same commit wrote before and needs no more, such as rows of a query whose function
-        #    failed: no commit names it, so ``release`` would not find it.
-        self._freed |= before.files_beyond(self.state)
         return hydration.operators
 
     def to_hydrate(self, network: Network, batch: int, suspended: Collection[str] = ()) -> list[tuple[NodeId, ...]]:
@@ -246,16 +247,21 @@ class Engine:
         self.replace_state(before)
         self._freed.clear()
         PACKING.drop(str(self.folder))
-        self._collector.collect(unknown_files(self.folder, before.files))
+        self._collector.collect(unknown_files(self.folder, before.files | self.held()))
 
     def start_anew(self) -> None:
         """Forget what hung on a Spark that has died."""
         self.runner.forget()
         self._room_for = None
 
-    def release(self, before: EngineState) -> None:
-        """The state is committed now: remove the files that only ``before`` needed, and those whose rows were freed."""
-        self._collector.collect((before.files | self._freed) - self.state.files)
+    def release(self, before: EngineState, unneeded: Callable[[Collection[str]], Collection[str]]) -> None:
+        """The state is committed now: remove the files that only ``before`` needed, and those whose rows were freed.
+
+        Args:
+            before: the state before.
+            unneeded: those of such files that no other needs, and what else is to be removed.
+        """
+        self._collector.collect(unneeded((before.files | self._freed) - self.state.files))
         self._freed.clear()
         for name in before.trees.keys() - self.state.trees.keys():
             self.runner.remove(name)
@@ -354,6 +360,9 @@ class Engine:
             PACKING.seal()
             if self._durable:
                 force_to_disk(state.files_beyond(self.state))
+        # What the same commit wrote before and needs no more, such as rows of a query whose function failed, or of a
+        # batch that is run again: no commit names it, so ``release`` would not find it.
+        self._freed |= self.state.files_beyond(state)
         self.state = state
         self.runner.forget(keep=lambda name: name in state.trees)
         self._expiration.forget(keep=lambda name: name in state.trees)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied, translate_errors
@@ -21,6 +21,7 @@ from workbench.errors import EngineError, EnvironmentProblem
 from workbench.files.durable import force_to_disk
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
+from workbench.session.kept_states import KeptStates
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.planning_cache import PlanningCache
@@ -48,6 +49,7 @@ class StateStore:
         refresh: reads what another process has committed since, in a session that follows one.
         on_commit: called after each commit, in its thread; it must be quick.
         last: the state that was committed last, as far as this process knows; also when the session is closed.
+        kept: states of earlier batches.
     """
 
     def __init__(self, directory: SessionDirectory, runtime: Runtime, jobs: JobRunner) -> None:
@@ -56,6 +58,8 @@ class StateStore:
         self.refresh: Callable[[], None] | None = None
         self.on_commit: Callable[[], None] = lambda: None
         self.last = State()
+        self.kept = KeptStates(jobs.limits)
+        runtime.engine.held = lambda: self.last.engine.files | self.kept.files
         self._runtime = runtime
         self._jobs = jobs
         self._lock = threading.RLock()
@@ -130,7 +134,7 @@ class StateStore:
         # Adopt: in one assignment, so that a reader sees the state before or the one after.
         self.last = replace(after, reports=self._stored.without_older_operators(after.reports))
         # Remove: what only the state before named, once it has no readers any more.
-        self._runtime.engine.release(before.engine)
+        self._runtime.engine.release(before.engine, partial(self.kept.committed, before, self.last))
         self.directory.committed(self._runtime.planner.catalog.commits)
         self.on_commit()
 

@@ -114,6 +114,7 @@ class Parts:
             for stream in self.store.last.streams.values():
                 if stream.log.tail is not None:
                     stream.log.tail.close()
+            self.directory.collector.collect(self.store.kept.clear())
             self.engine.close()
             self.functions.close()
             self.planner.catalog.close()

@@ -255,20 +255,31 @@ def _computed_anew(
     return resume(runtime, after, names), report
 
 
-def seek(runtime: Runtime, state: State, batch: int, progress: Callable[[BatchReport], None]) -> State:
-    """Start anew from the history, and let the same rows arrive in the same batches up to one of them.
+def seek(
+    runtime: Runtime, state: State, batch: int, kept: State | None, progress: Callable[[BatchReport], None]
+) -> State:
+    """Start from a kept state, or from the history, and let the same rows arrive in the same batches up to one of them.
 
-    All queries are answered as if they had been there from the start, and none is suspended.
+    All queries there are now are answered, and none is suspended. One that was registered later is from that batch on.
     """
-    runtime.engine.replace_state(EngineState())
     queries = {
-        name: replace(query, registered=0, suspended=None, by_load=False) for name, query in state.queries.items()
+        name: replace(query, registered=min(query.registered, batch), suspended=None, by_load=False)
+        for name, query in state.queries.items()
     }
     again = replace(state, streams={}, reports=(), queries=queries, line=state.line + 1)
-    for stream in state.streams.values():
-        again = add_stream(runtime, again, stream.rewound())
+    if kept is None:
+        runtime.engine.replace_state(EngineState())
+        for stream in state.streams.values():
+            again = add_stream(runtime, again, stream.rewound())
+    else:
+        runtime.engine.replace_state(kept.engine)
+        streams = {
+            name: replace(stream, position=kept.streams[name].position, gaps=kept.streams[name].gaps)
+            for name, stream in state.streams.items()
+        }
+        again = replace(again, streams=streams, reports=state.reports[: kept.batch])
     again = _adopt(runtime, again, state.network)
-    for past in state.reports[:batch]:
+    for past in state.reports[again.batch : batch]:
         again, report = run(runtime, again, past.taken)
         progress(report)
     return again

@@ -39,6 +39,7 @@ def what_survives(session: Session) -> dict[str, object]:
 def stray_files(session: Session) -> set[str]:
     """Segments that are not needed."""
     there = {str(file) for file in (session.path / "state").rglob("*.arrow")}
-    needed = session.parts.store.state.engine.files
+    store = session.parts.store
+    needed = store.state.engine.files | store.kept.files
     assert needed <= there, f"missing: {needed - there}"
     return there - needed

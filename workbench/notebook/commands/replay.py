@@ -225,17 +225,22 @@ def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
     has_own_line=True,
 )
 def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Go back to what was after a batch: run anew from the history, with the same rows in the same batches.
+    """Go back to what was after a batch, from the nearest state that is kept, or from the history.
 
-    The cell ends when the session is there, so that the next line reads the answers of that batch.
+    The cell says how many batches are run again, with the same rows, and about how long that takes. It ends when the
+    session is there, so that the next line reads the answers of that batch.
     """
     session = context.session
     if arguments.batch is None and not session.batch:
         raise MagicError("no batch was run, so there is none to go back from", hint="%argus run")
+    batch = session.batch - 1 if arguments.batch is None else arguments.batch
     try:
-        session.player.go_back(session.batch - 1 if arguments.batch is None else arguments.batch)
+        again, seconds = session.back_in(batch)
+        session.player.go_back(batch)
     except QueryError as error:
         raise MagicError(error.message, hint=error.hint) from error
+    if again:
+        show(f"{counted(again, 'batch is', 'batches are')} run again, about {seconds:.1f} s; an interrupt stops it")
     follow(session)
     wait(session)
 

@@ -55,7 +55,7 @@ class ReplayView(View):
             style={"description_width": "initial"},
         )
         self.back_field = ipywidgets.BoundedIntText(min=0, max=0, description="Batch", layout={"width": "150px"})
-        go = button("Go back", "undo", self._go_back, "Run anew from the history to this batch")
+        go = button("Go back", "undo", self._go_back, "Go on from what was after this batch")
         self._where = html_box()
         self.speed_field.observe(self._speed_chosen, "value")
         self._shown_batch = self.batch_field.value

@@ -23,6 +23,7 @@ from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.live_run import LiveRun
 from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
+from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.streams.cut import BatchCut
 from workbench.streams.transactions import ready
@@ -159,9 +160,10 @@ class SessionBatches:
         return reports
 
     def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:
-        """Go back to what was after a batch, by running anew from the history: the same rows in the same batches.
+        """Go back to what was after a batch: all queries there are now answer as they did, or would have done, then.
 
-        All queries there are now are answered as if they had been there from the start.
+        The latest states are kept, and some of earlier batches. From the nearest one before, or else from the history,
+        the same rows arrive in the same batches; ``back_in`` says how long that takes.
 
         Args:
             batch: 0 for the history alone, at most the last batch that was run.
@@ -175,13 +177,35 @@ class SessionBatches:
 
         def sought() -> None:
             with self._failures.changing(f"it went back to batch {batch}") as change:
-                change.state = transitions.seek(self._runtime, change.state, batch, told)
+                kept = self._store.kept.nearest(change.state, batch)
+                change.state = transitions.seek(self._runtime, change.state, batch, kept, told)
 
         with self._store.exclusively():
-            last = self._store.state.batch
-            if not 0 <= batch <= last:
-                raise QueryError(f"cannot go back to batch {batch}", hint=f"the last batch that was run is {last}")
+            self._checked_batch(batch)
             self._store.once_more(sought)
+
+    def back_in(self, batch: int) -> tuple[int, float]:
+        """How many batches going back to a batch runs again, and about how many seconds that takes.
+
+        Raises:
+            QueryError: that batch was not run yet.
+
+        Example:
+            >>> session.back_in(3)  # doctest: +SKIP
+            (0, 0.0)
+        """
+        with self._store.exclusively():
+            state = self._checked_batch(batch)
+            kept = self._store.kept.nearest(state, batch)
+            again = state.reports[0 if kept is None else kept.batch : batch]
+            return len(again), sum(report.seconds for report in again)
+
+    def _checked_batch(self, batch: int) -> State:
+        state = self._store.state
+        if not 0 <= batch <= state.batch:
+            hint = f"the last batch that was run is {state.batch}"
+            raise QueryError(f"cannot go back to batch {batch}", hint=hint)
+        return state
 
     def interrupt(self) -> None:
         """Stop what another thread is computing: a batch, a registration, going back. It is undone as a whole.
