@@ -41,6 +41,9 @@ class KeptStates:
         fit = (kept.state for kept in reversed(self._kept) if kept.state.batch <= batch and _fits(kept.state, state))
         return next(fit, None)
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     @property
     def files(self) -> frozenset[str]:
         """All files that kept states name."""

@@ -130,7 +130,7 @@ def test_random_ways(seed: int) -> None:
                 case "drop" if session.queries:
                     session.drop(random.choice([*session.queries]))
             check(session)
-        assert len(session.parts.store.kept._kept) <= session.limits.states_kept
+        assert len(session.parts.store.kept) <= session.limits.states_kept
 
 
 def test_a_failure_keeps_what_is_kept() -> None:
