@@ -6,8 +6,7 @@ Source: TelegraphCQ 4.1.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +15,13 @@ import pandas as pd
 from workbench.errors import QueryError, shown
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.calls import NOW, call
-from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of, streams_of, with_blocks
-from workbench.sql.predicates.cnf import Operator, conjunction
-from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.functions.calls import NOW
+from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of, streams_of
+from workbench.sql.predicates.cnf import Operator
 from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.evaluation import loop_instants, value_at
+from workbench.sql.windows.past import as_of, up_to
 from workbench.sql.windows.stream_time import INSTANT, ROW, EventTimeVector, common_time, row_number_key
 
 if TYPE_CHECKING:
@@ -109,14 +108,13 @@ def query_at_instant(
     wanted = _as(at, type_.kind, name)
     keys = {row_number_key(stream) if time == ROW else stream.lower() for stream, time in times.items()}
     ends = {stream: (time, Constant(wanted, type_)) for stream, time in times.items()}
-    return _up_to(query, ends), {**clock.now, **dict.fromkeys(keys, wanted)}
+    return up_to(query, ends), {**clock.now, **dict.fromkeys(keys, wanted)}
 
 
 def query_at_batch(query: LogicalQuery, clock: EventTimeClock, batch: int) -> tuple[LogicalQuery, EventTimeVector]:
     """A query over the rows that there were after a batch, and the event times that it saw: none is run again."""
     moment = clock.after_batch(batch)
-    ends = {stream: (ROW, Constant(moment.get(row_number_key(stream), 0), ROW.type)) for stream in streams_of(query)}
-    return _up_to(query, ends), moment
+    return as_of(query, moment), moment
 
 
 def _times(query: LogicalQuery, schema: Schema, name: str) -> dict[str, Column]:
@@ -131,22 +129,6 @@ def _times(query: LogicalQuery, schema: Schema, name: str) -> dict[str, Column]:
         message = f"{name} has no instants: {taken_back[0]} has no event times, and takes rows back"
         raise QueryError(message, hint=f"add {taken_back[0]} with time=…, the column that has its event times")
     return times
-
-
-def _up_to(query: LogicalQuery, ends: Mapping[str, tuple[Column, Constant]]) -> LogicalQuery:
-    """A query over the rows of each stream whose time is not later than the end given, or that have none."""
-
-    def change(block: Block) -> Block:
-        conditions = [block.where]
-        for source, item in enumerate(block.inputs):
-            if isinstance(item, StreamInput) and item.stream in ends:
-                time, end = ends[item.stream]
-                time = replace(time, source=source)
-                there = call("or", call("is_null", time), call("<=", time, end))
-                conditions.append(normal_form(there))
-        return replace(block, where=conjunction(*conditions))
-
-    return with_blocks(query, change)
 
 
 def _loop(windows: Sequence[StreamWindow]) -> Call | None:

@@ -16,6 +16,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.zones import UTC
 from workbench.sql.logical import LogicalQuery, StreamWindow
 from workbench.sql.schema import Schema, UserAggregate
+from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.stream import Stream
 
 ACTIVE = "active"
@@ -117,7 +118,10 @@ class State:
         now = self.engine.clock.now
         spelled = {name: stream.spelled for name, stream in self.streams.items()}
         known = self.views, latest, self.aggregates
-        return Schema(columns, *known, times, tables, now, corrected, spelled, self.timezone)
+        return Schema(columns, *known, times, tables, now, self._after_batch, corrected, spelled, self.timezone)
+
+    def _after_batch(self, batch: int) -> EventTimeVector | None:
+        return self.engine.clock.after_batch(batch) if batch <= self.batch else None
 
     @property
     def batch(self) -> int:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -82,6 +82,7 @@ class Schema:
         tables: which of the streams are tables, which have no windows.
         corrected: which of the streams take rows back; the others are append-only.
         event_times: what time it is on each stream.
+        after_batch: what time it was after a batch; ``None`` for one that was not run.
         spelled: for a stream its columns with capital letters, as the source spells them, by names in lower case.
         timezone: the zone in which instants are other times where a text does not say it.
 
@@ -97,6 +98,7 @@ class Schema:
     times: Mapping[str, str] = field(default_factory=dict)
     tables: frozenset[str] = frozenset()
     event_times: EventTimeVector = field(default_factory=dict)
+    after_batch: Callable[[int], EventTimeVector | None] = field(default=lambda batch: None, compare=False, repr=False)
     corrected: frozenset[str] = frozenset()
     spelled: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     timezone: str = UTC

@@ -101,13 +101,24 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause
             at = parser.at
             continue
         else:
-            statement.append(token)
+            statement += _as_of_batch(tokens, at) or [token]
         at += 1
     statements.append((statement, clause))
     alone = next((window for sql, window in statements if window is not None and not sql), None)
     if alone is not None:
         raise SqlError("a window clause stands behind a query", **alone.place, hint="write SELECT ... before it")
     return [(sql, window) for sql, window in statements if sql]
+
+
+def _as_of_batch(tokens: Sequence[Token], at: int) -> list[Token]:
+    """The number of AS OF BATCH k in parentheses, as a call, which the parser understands; else nothing."""
+    if tokens[at].token_type is not TokenType.NUMBER or at < 3:
+        return []
+    if not all(map(_is_word, tokens[at - 3 : at], ("AS", "OF", "BATCH"))):
+        return []
+    number = tokens[at]
+    place = number.line, number.col, number.start, number.end
+    return [Token(TokenType.L_PAREN, "(", *place), number, Token(TokenType.R_PAREN, ")", *place)]
 
 
 def _is_word(token: Token, word: str) -> bool:

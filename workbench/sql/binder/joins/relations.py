@@ -8,12 +8,16 @@ from sqlglot import exp
 
 from workbench.errors import nearest
 from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
-from workbench.sql.logical import LogicalQuery, StreamInput, output_columns
+from workbench.sql.logical import Block, LogicalQuery, Output, StreamInput, output_columns, parts_of
+from workbench.sql.predicates.cnf import TRUE
+from workbench.sql.windows.past import as_of
+from workbench.sql.windows.stream_time import EventTimeVector
 
 NamedColumns = Sequence[tuple[str, DataType]]
 
@@ -41,14 +45,24 @@ def relation_of(
     if table.args.get("db") is not None:
         raise source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
     query = context.local.get(name.lower()) or schema.view(name)
+    moment = _moment(table, context)
     if query is not None:
-        _check_version(table, name, context, scope)
-        return query, _lower_columns(query)
+        if moment is None:
+            _check_version(table, name, context, scope)
+            return query, _lower_columns(query)
+        if any(isinstance(part, Block) and (part.window or part.having_window) for part in parts_of(query)):
+            hint = f"result(batch=…) and diff of {name} answer with the now of then"
+            source.refuse("AS OF BATCH of a query that follows now", table, hint)
+        return as_of(query, moment), _lower_columns(query)
     stream = schema.stream(name)
     if stream is not None:
-        _check_version(table, stream[0], context, scope)
         stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
-        return StreamInput(stream[0], stored, stream[0] not in schema.corrected), stream[1]
+        rows = StreamInput(stream[0], stored, stream[0] not in schema.corrected)
+        if moment is None:
+            _check_version(table, stream[0], context, scope)
+            return rows, stream[1]
+        outputs = tuple(Output(column, Column(column, type_)) for column, type_ in stored)
+        return as_of(Block((rows,), TRUE, outputs), moment), stream[1]
     known = [*schema.streams, *schema.views, *context.local]
     hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
     raise source.error(f"unknown stream {name}", table, hint)
@@ -58,6 +72,21 @@ def _lower_columns(query: LogicalQuery) -> NamedColumns:
     return tuple((name.lower(), type_) for name, type_ in output_columns(query))
 
 
+def _moment(table: exp.Table, context: QueryContext) -> EventTimeVector | None:
+    """How many rows there were after the batch of FOR SYSTEM_TIME AS OF BATCH k; ``None`` without it."""
+    version = table.args.get("version")
+    called = None if version is None else version.expression
+    if not isinstance(called, exp.Anonymous) or called.name.upper() != "BATCH":
+        return None
+    number = called.expressions[0] if len(called.expressions) == 1 else None
+    if not isinstance(number, exp.Literal) or not number.name.isdecimal():
+        raise context.source.error("AS OF BATCH takes the number of a batch", called, "0 is the history")
+    moment = context.schema.after_batch(int(number.name))
+    if moment is None:
+        raise context.source.error(f"batch {number.name} was not run yet", called, "%argus timings lists the batches")
+    return moment
+
+
 def _check_version(table: exp.Table, name: str, context: QueryContext, scope: Scope) -> None:
     """FOR SYSTEM_TIME AS OF is allowed of a table of which no row is taken back, which is the same at all times."""
     version = table.args.get("version")
@@ -65,6 +94,6 @@ def _check_version(table: exp.Table, name: str, context: QueryContext, scope: Sc
         return
     known = context.schema
     if name not in known.tables or name in known.corrected or version.args["this"] != "TIMESTAMP":
-        hint = "leave it out, which joins the rows that are there now; versions of a table are not kept"
+        hint = "AS OF BATCH 3 is as it was after a batch; without it the rows that are there now are joined"
         context.source.refuse("time travel, but to a table without a key,", table, hint)
     ScalarBinder(scope, known, now_at=context.now_at).bind(version.expression)
