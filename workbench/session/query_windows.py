@@ -21,7 +21,7 @@ from workbench.sql.predicates.cnf import Operator
 from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.evaluation import loop_instants, value_at
-from workbench.sql.windows.past import as_of, up_to
+from workbench.sql.windows.past import as_of_rows, up_to
 from workbench.sql.windows.stream_time import INSTANT, ROW, EventTimeVector, common_time, row_number_key
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def query_at_instant(
 def query_at_batch(query: LogicalQuery, clock: EventTimeClock, batch: int) -> tuple[LogicalQuery, EventTimeVector]:
     """A query over the rows that there were after a batch, and the event times that it saw: none is run again."""
     moment = clock.after_batch(batch)
-    return as_of(query, moment), moment
+    return as_of_rows(query, moment), moment
 
 
 def _times(query: LogicalQuery, schema: Schema, name: str) -> dict[str, Column]:

@@ -29,7 +29,7 @@ def up_to(query: LogicalQuery, ends: Mapping[str, tuple[Column, Constant]]) -> L
     return with_blocks(query, change)
 
 
-def as_of(query: LogicalQuery, moment: EventTimeVector) -> LogicalQuery:
+def as_of_rows(query: LogicalQuery, moment: EventTimeVector) -> LogicalQuery:
     """A query over the rows that had arrived at a moment, by their numbers."""
     ends = {stream: (ROW, Constant(moment.get(row_number_key(stream), 0), ROW.type)) for stream in streams_of(query)}
     return up_to(query, ends)

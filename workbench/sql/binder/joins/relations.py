@@ -16,7 +16,7 @@ from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import Block, LogicalQuery, Output, StreamInput, output_columns, parts_of
 from workbench.sql.predicates.cnf import TRUE
-from workbench.sql.windows.past import as_of
+from workbench.sql.windows.past import as_of_rows
 from workbench.sql.windows.stream_time import EventTimeVector
 
 NamedColumns = Sequence[tuple[str, DataType]]
@@ -53,7 +53,7 @@ def relation_of(
         if any(isinstance(part, Block) and (part.window or part.having_window) for part in parts_of(query)):
             hint = f"result(batch=…) and diff of {name} answer with the now of then"
             source.refuse("AS OF BATCH of a query that follows now", table, hint)
-        return as_of(query, moment), _lower_columns(query)
+        return as_of_rows(query, moment), _lower_columns(query)
     stream = schema.stream(name)
     if stream is not None:
         stored = tuple((stored_name(column), type_) for column, type_ in stream[1])
@@ -62,7 +62,7 @@ def relation_of(
             _check_version(table, stream[0], context, scope)
             return rows, stream[1]
         outputs = tuple(Output(column, Column(column, type_)) for column, type_ in stored)
-        return as_of(Block((rows,), TRUE, outputs), moment), stream[1]
+        return as_of_rows(Block((rows,), TRUE, outputs), moment), stream[1]
     known = [*schema.streams, *schema.views, *context.local]
     hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
     raise source.error(f"unknown stream {name}", table, hint)
