@@ -9,7 +9,7 @@ STAMP := $(VENV)/.up-to-date
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check lint docs bench bench-check notebooks release trust clean java
+.PHONY: help demo lab test check lint docs bench bench-check paper notebooks release trust clean java
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -45,6 +45,9 @@ bench: $(STAMP) java ## run a benchmark (ARGS="speed med --batches 30")
 
 bench-check: $(STAMP) java ## compare ratios of speed with the committed ones (ARGS=--write: commit these)
 	$(BIN)/python -m benchmarks.gate $(ARGS)
+
+paper: $(STAMP) java ## measure the papers' experiments that have no result yet, write docs/papers.md (ARGS=--quick)
+	$(BIN)/python -m benchmarks.paper $(ARGS)
 
 notebooks: $(STAMP) java ## run the notebooks and keep them with their outputs (ARGS=notebooks/01-quickstart.ipynb)
 	$(BIN)/python scripts/notebooks.py $(ARGS)

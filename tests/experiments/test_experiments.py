@@ -14,20 +14,17 @@ from workbench.errors import WorkbenchError
 from workbench.experiments import runs
 from workbench.experiments.registry import find_experiment
 from workbench.experiments.report import Chart, Report
-from workbench.experiments.studies import aggregates, incremental, sharing
+from workbench.experiments.studies import aggregates, sharing
 from workbench.experiments.workload import workload
 
 SMALL = {
-    "incremental": "--queries Q3 --history 1500 --new 100 --repeats 1 --batch-sizes 100",
     "aggregates": "aggregate-fed --queries 2 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 1"
     " --expansion-sizes 10",
     "sharing": "fed-manual --queries 3 --step 2 --history 1500 --batch 200 --batches 1 --sample 2 --slow 0"
     " --configurations NonJoinS AllSharing",
-    "psoup": "--history 600 --batch 100 --windows 200 --joined 100 --queries 2",
     "windows": "--batches 4 --batch 60 --queries 2 --measured 1",
 }
 EXPECTED = {
-    "incremental": ["Table C.1", "Table C.2", "Data2", "T SQL / Rete", "T Figure 10.2"],
     "aggregates": [
         "aggregate-fed: seconds",
         "T NS-IA / SIA",
@@ -37,7 +34,6 @@ EXPECTED = {
     ],
     "sharing": ["NonJoinS  AllSharing  DuckDB", "4 answers compared"],
     "windows": ["first 2", "last 2", "separate / shared", "15 answers compared"],
-    "psoup": ["NoMat", "4 intervals", "rows that could arrive in a second", "PSoup-P unshared"],
 }
 
 
@@ -48,7 +44,7 @@ def ran(name: str) -> Report:
     return find_experiment(name).of(parser.parse_args(SMALL[name].split())).report(runs.silent)
 
 
-LASTING = {"aggregates", "incremental", "psoup", "windows"}
+LASTING = {"aggregates", "windows"}
 """Those that take long even when they are small."""
 
 
@@ -73,12 +69,6 @@ def test_the_thesis_has_as_many_figures_as_our_steps() -> None:
             assert list(printed) == [*range(step, number, step), number]
     assert all(len(figures) == len(sharing.PRINTED) for set_ in sharing.THESIS.values() for figures in set_.values())
     assert set(sharing.PRINTED) <= set(sharing.ALL)
-
-
-def test_what_is_hidden_in_a_query_is_told_to_duckdb_alone() -> None:
-    for name, hidden in incremental.HIDDEN_OPTIONS.items():
-        text = incremental.examples(range(1, 8))[int(name[1:]) - 1].duckdb_sql
-        assert all(part.split(".")[0].strip() in text for part in hidden.split(" AND ")[1:])
 
 
 def test_unknown_names_are_told_the_nearest() -> None:

@@ -11,16 +11,14 @@ from pathlib import Path
 from workbench.errors import WorkbenchError, nearest
 from workbench.experiments.studies.aggregates import Aggregates
 from workbench.experiments.studies.drifts import Adaptive
-from workbench.experiments.studies.incremental import Incremental
 from workbench.experiments.studies.network_size import NetworkSize
-from workbench.experiments.studies.psoup import PSoup
 from workbench.experiments.studies.sharing import Sharing
 from workbench.experiments.studies.speed import Speed
 from workbench.experiments.studies.windows import Windows
 from workbench.experiments.study import Study
 
 EXPERIMENTS: Mapping[str, type[Study]] = {
-    study.name: study for study in (Speed, Incremental, Aggregates, Sharing, PSoup, Windows, Adaptive, NetworkSize)
+    study.name: study for study in (Speed, Aggregates, Sharing, Windows, Adaptive, NetworkSize)
 }
 """All experiments, in the order of the command line's help."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, zip_longest
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,7 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
              50    1.23    15.9
             768     123       –
     """
-    cells = [list(columns), *([_number(cell) for cell in row] for row in rows)]
+    cells = [list(columns), *([number_text(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     left = [all(isinstance(row[i], str) for row in rows) for i in range(len(columns))]
     lines = (
@@ -100,11 +100,11 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _number(value: object) -> str:
+def number_text(value: object) -> str:
     """A value to read: three digits of a float, thousands of an integer set apart.
 
     Example:
-        >>> _number(0.01234), _number(12.345), _number(1234.5), _number(1234), _number(None)
+        >>> number_text(0.01234), number_text(12.345), number_text(1234.5), number_text(1234), number_text(None)
         ('0.0123', '12.3', '1,234', '1,234', '–')
     """
     match value:
@@ -137,14 +137,24 @@ def comparison_charts(
     return charts
 
 
-def draw(charts: Sequence[Chart]) -> Figure:
-    """A matplotlib drawing of charts, side by side: lines by number or bars by name."""
+def draw(charts: Sequence[Chart], columns: int | None = None) -> Figure:
+    """A matplotlib drawing of charts: lines by number or bars by name.
+
+    Args:
+        charts: one at least.
+        columns: how many are side by side at most; all unless given.
+    """
     from matplotlib.figure import Figure  # takes a second to import
 
-    figure = Figure(figsize=(PANEL_INCHES[0] * len(charts), PANEL_INCHES[1]), layout="constrained", dpi=110)
-    panels = figure.subplots(1, len(charts), squeeze=False)[0]
-    for chart, panel in zip(charts, panels, strict=True):
-        _panel(chart, panel)
+    across = min(columns or len(charts), len(charts))
+    down = -(-len(charts) // across)
+    figure = Figure(figsize=(PANEL_INCHES[0] * across, PANEL_INCHES[1] * down), layout="constrained", dpi=110)
+    panels = figure.subplots(down, across, squeeze=False).flat
+    for chart, panel in zip_longest(charts, panels):
+        if chart is None:
+            panel.axis("off")
+        else:
+            _panel(chart, panel)
     return figure
 
 

@@ -64,7 +64,13 @@ class Reruns:
         return queries * median(self.seconds.values())
 
 
-def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = RERUN_PATIENCE) -> Reruns:
+def in_duckdb(
+    work: Workload,
+    queries: Sequence[GeneratedQuery],
+    rows: int,
+    patience: float = RERUN_PATIENCE,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Reruns:
     """Run queries over the first rows in DuckDB, with two threads and bounded memory; answers are kept as a table."""
     from duckdb import InterruptException
     from duckdb.func import SPECIAL
@@ -81,7 +87,7 @@ def in_duckdb(work: Workload, queries: Sequence[GeneratedQuery], rows: int, pati
         for query in queries:
             text = query.duckdb_sql.rstrip().rstrip(";")
             names = ", ".join(f"c{i}" for i in range(len(database.execute(f"DESCRIBE {text}").fetchall())))
-            with _clock(seconds, query.name, patience, database.interrupt) as stopped:
+            with _clock(seconds, query.name, patience, database.interrupt, clock) as stopped:
                 try:
                     database.execute(f"CREATE OR REPLACE TEMP TABLE answer AS SELECT * FROM ({text}) AS t({names})")
                 except InterruptException:
@@ -120,7 +126,13 @@ def in_spark(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patie
 
 
 @contextmanager
-def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Callable[[], object]) -> Iterator[Event]:
+def _clock(
+    seconds: dict[str, float],
+    query: str,
+    patience: float,
+    interrupt: Callable[[], object],
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[Event]:
     """Time a block and interrupt it when it takes too long; yields the event that says whether it was."""
     stopped, ended = Event(), Event()
 
@@ -132,7 +144,7 @@ def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Ca
 
     timer = Timer(patience, stop)
     timer.start()
-    started = time.perf_counter()
+    started = clock()
     try:
         yield stopped
     finally:
@@ -140,4 +152,4 @@ def _clock(seconds: dict[str, float], query: str, patience: float, interrupt: Ca
         timer.cancel()
         timer.join()
         # The timer may be some milliseconds early by this clock.
-        seconds[query] = patience if stopped.is_set() else time.perf_counter() - started
+        seconds[query] = patience if stopped.is_set() else clock() - started

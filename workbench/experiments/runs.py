@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from workbench.engine.fetching import fetch_results
+from workbench.engine.spark.in_process import InProcess
 from workbench.experiments.digests import Digest, digest_of
 from workbench.experiments.measure import PeakMemory
 from workbench.experiments.sample_streams.zipcodes import zipdistance
@@ -109,9 +110,9 @@ def run_batches(
 
 
 @contextmanager
-def session_on(work: Workload, options: Options | None = None) -> Iterator[Session]:
-    """A session with the stream, the tables and the function of a workload, and without queries."""
-    with Session(options=options) as session:
+def session_on(work: Workload, options: Options | None = None, jobs: InProcess | None = None) -> Iterator[Session]:
+    """A session with the stream, the tables and the function of a workload, without queries; on Spark unless told."""
+    with Session(jobs, options=options) as session:
         session.add_function("zipdistance", zipdistance, returns="double")
         session.add_stream(work.stream, work.table, history=work.history, batch=work.batch, time=work.time)
         for name, table in work.tables.items():

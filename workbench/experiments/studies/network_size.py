@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 
 from workbench.arrow.types import to_data_type
 from workbench.experiments.query_sets import QUERY_SETS, query_set
@@ -72,15 +73,16 @@ class Growth:
     seconds: tuple[float, ...]
 
 
-def growth(name: str, options: Options, known: bool = True) -> Growth:
+def growth(name: str, options: Options, known: bool = True, most: int | None = None) -> Growth:
     """Register a query set into one network.
 
     Args:
         name: of ``QUERY_SETS``.
         options: how to share.
         known: whether the planner has statistics of the data.
+        most: how many queries, from the first; all unless given.
     """
-    queries, schema = query_set(name), sample_schema()
+    queries, schema = dict(islice(query_set(name).items(), most)), sample_schema()
     planner, network = Planner(options, streams=sample_statistics() if known else {}), Network()
     sizes: dict[int, int] = {}
     rules: Counter[str] = Counter()
@@ -123,6 +125,7 @@ class NetworkSize(Study):
 
     sets: tuple[str, ...] = option((), f"of {', '.join(QUERY_SETS)}; all unless given", positional=True)
     configurations: tuple[str, ...] = option((), "all unless given", choices=CONFIGURATIONS)
+    queries: int | None = option(None, "how many of a set, from the first; all unless given", of=int)
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
@@ -131,7 +134,7 @@ class NetworkSize(Study):
         for name in self.sets or QUERY_SETS:
             grown = {}
             for configuration, options in configurations.items():
-                grown[configuration] = growth(name, options)
+                grown[configuration] = growth(name, options, most=self.queries)
                 progress(f"{name} {configuration}: {sum(grown[configuration].seconds):.1f} s")
             rules = (f"{configuration}: {growth.rules}" for configuration, growth in grown.items())
             texts.append("\n".join([name, sizes_table(name, grown), *rules]))

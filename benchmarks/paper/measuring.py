@@ -1,0 +1,174 @@
+"""Sessions that are measured by the processor: counts and seconds of a processor are much the same on a busy machine.
+
+A session runs without Spark where all its steps are Python's, which are then measured alone; another one is measured
+with its JVM and its workers.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from statistics import median
+
+from workbench.engine.reports import BatchReport
+from workbench.engine.spark.in_process import InProcess, NeedsSparkError
+from workbench.errors import WorkbenchError
+from workbench.experiments import runs
+from workbench.experiments.digests import Digest, check_digests
+from workbench.experiments.measure import descendants
+from workbench.experiments.query_sets import GeneratedQuery
+from workbench.experiments.reruns import Reruns, in_duckdb
+from workbench.experiments.workload import Workload
+from workbench.options import Options
+from workbench.session.session import Session
+
+WARM_UP = 2
+"""Batches before the measured ones: steps are planned in the first."""
+AGAIN_PATIENCE = 60.0
+"""Seconds of a clock for one query of DuckDB."""
+
+
+@dataclass(frozen=True)
+class KeptUp:
+    """A session that kept answers up.
+
+    Attributes:
+        hydration: seconds of a processor to register the queries, over all rows so far.
+        batches: seconds of a processor for each measured batch.
+        rows: that all operators looked at in each of them.
+        size: the weighted size of the network (T Table 10.7).
+        operators: that had work in the last batch.
+        arrived: rows at the end.
+        digests: of the answers then, of those that were asked for.
+        spark: whether it needed Spark.
+    """
+
+    hydration: float
+    batches: tuple[float, ...]
+    rows: tuple[int, ...]
+    size: int
+    operators: int
+    arrived: int
+    digests: Mapping[str, Digest]
+    spark: bool
+
+    @property
+    def batch(self) -> float:
+        """Seconds of a processor for the typical batch."""
+        return median(self.batches)
+
+
+def processor() -> float:
+    """Seconds that this process and all below it have spent so far, DuckDB's threads and Spark's processes"
+    " among them."""
+    tick, seconds = os.sysconf("SC_CLK_TCK"), time.process_time()
+    for process in descendants(os.getpid()) - {os.getpid()}:
+        try:
+            with open(f"/proc/{process}/stat") as stat:
+                user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+        except OSError:
+            continue  # it ended while we looked
+        seconds += (int(user) + int(system)) / tick
+    return seconds
+
+
+@contextmanager
+def opened(work: Workload, options: Options | None = None, spark: bool = False) -> Iterator[Session]:
+    """A session on a workload, without its queries."""
+    with ExitStack() as stack:
+        yield stack.enter_context(runs.session_on(work, options, None if spark else InProcess()))
+
+
+def kept_up(
+    work: Workload,
+    options: Options | None = None,
+    *,
+    batches: int = 3,
+    checked: Collection[str] = (),
+    after: Callable[[Session], object] | None = None,
+) -> KeptUp:
+    """Register a workload's queries together and let batches arrive, with Spark only where it is needed.
+
+    Args:
+        work: rows for the batches, those of the warm-up among them, and queries.
+        options: how to share.
+        batches: how many are measured.
+        checked: queries whose answers are wanted.
+        after: called before the measured batches; it may change the size of batches.
+    """
+    try:
+        return _kept_up(work, options, batches, checked, after, spark=False)
+    except NeedsSparkError:
+        return _kept_up(work, options, batches, checked, after, spark=True)
+    except WorkbenchError as problem:
+        if not isinstance(problem.__cause__, NeedsSparkError):
+            raise
+        return _kept_up(work, options, batches, checked, after, spark=True)
+
+
+def _kept_up(
+    work: Workload,
+    options: Options | None,
+    batches: int,
+    checked: Collection[str],
+    after: Callable[[Session], object] | None,
+    spark: bool,
+) -> KeptUp:
+    with opened(work, options, spark) as session:
+        before = processor()
+        runs.register_queries(session, work)
+        hydration = processor() - before
+        session.run(WARM_UP)
+        if after is not None:
+            after(session)
+        seconds, rows = [], []
+        reports: Sequence[BatchReport] = ()
+        for _ in range(batches):
+            before = processor()
+            reports = session.run(1)
+            seconds.append(processor() - before)
+            rows.append(sum(operator.rows_in for report in reports for operator in report.operators))
+        digests = {name: runs.run_digest(session.query(name)) for name in session.queries if name in checked}
+        return KeptUp(
+            hydration,
+            tuple(seconds),
+            tuple(rows),
+            session.network.weighted_size(),
+            len(reports[-1].operators) if reports else 0,
+            session.streams[work.stream].position,
+            digests,
+            spark,
+        )
+
+
+def again(work: Workload, queries: Sequence[GeneratedQuery], rows: int) -> Reruns:
+    """DuckDB runs queries over the first rows; its times are of a processor."""
+    return in_duckdb(work, queries, rows, AGAIN_PATIENCE, clock=time.process_time)
+
+
+def checked_alone(
+    work: Workload, query: GeneratedQuery, configurations: Mapping[str, Options], batches: int = 1
+) -> dict[str, KeptUp]:
+    """One query in a session of its own under each configuration; all answers are compared with DuckDB's.
+
+    Raises:
+        WorkbenchError: an answer is another than DuckDB's.
+    """
+    one = work.of((query,))
+    runs_ = {
+        name: kept_up(one, options, batches=batches, checked={query.name}) for name, options in configurations.items()
+    }
+    expected = again(one, [query], next(iter(runs_.values())).arrived).digests
+    for name, run in runs_.items():
+        check_digests(f"{query.name}, {name}", run.digests, expected)
+    return runs_
+
+
+def anew(work: Workload, query: GeneratedQuery) -> float:
+    """Seconds of a processor in which this engine computes an answer over all rows, less what planning takes."""
+    everything = replace(work, history=work.table.num_rows, queries=(query,))
+    nothing = replace(everything, history=0)
+    return max(kept_up(everything, batches=0).hydration - kept_up(nothing, batches=0).hydration, 0.0)

@@ -1,0 +1,104 @@
+"""All experiments of the papers, the runs that repeat them, and what is left out on purpose."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from typing import Any
+
+from benchmarks.paper import others, thesis
+from benchmarks.paper.exhibits import Exhibit, Outcome, Run
+from benchmarks.paper.studies.aggregates import Expansion, SingleAggregates
+from benchmarks.paper.studies.cacq import Niagara, Routing, Scale, TupleState
+from benchmarks.paper.studies.growing import Growth
+from benchmarks.paper.studies.psoup import PSoup
+from benchmarks.paper.studies.single import Manual, Uniform
+from benchmarks.paper.studies.telegraph import Texts
+from benchmarks.paper.thesis import SETS
+from workbench.experiments.studies.network_size import NetworkSize
+
+RULES: Mapping[str, Callable[..., Outcome]] = {
+    rule.__name__: rule
+    for rule in (
+        *(thesis.figure_10_1, thesis.figure_10_2, thesis.figure_10_3, thesis.variants, thesis.figure_10_5),
+        *(thesis.single_aggregates, thesis.table_10_4, thesis.shared_aggregates, thesis.expansion),
+        *(thesis.compared, thesis.times, thesis.sizes, thesis.figure_10_16),
+        *(others.response, others.table_2, others.figure_9, others.psoup_11),
+        *(others.figure_4, others.figure_6a, others.figure_6b, others.figure_8, others.tickets),
+        *(others.figure_11a, others.figure_11b, others.texts),
+    )
+}
+"""The rules of verdicts, as ``exhibits.toml`` names them."""
+
+_SMALL = {"history": 30_000, "batch": 2_000, "batches": 3}
+_AGGREGATES = ("Restructuring", "unshared")
+
+RUNS: Mapping[str, Run] = {
+    "qief-manual": Run(Manual, {"history": 150_000, "new": 4_000}),
+    "qief-uniform": Run(Uniform, {"each": 3, "history": 100_000, "batch_sizes": (1_000, 4_000, 20_000)}),
+    "single fed": Run(SingleAggregates, {"sample": 24, "history": 100_000}),
+    "single med": Run(
+        SingleAggregates, {"set": "aggregate-med", "sample": 24, "history": 100_000}, {"set": "aggregate-med"}
+    ),
+    **{
+        f"growth {name}": Run(
+            Growth,
+            {**_SMALL, "set": name, "configurations": _AGGREGATES, "queries": 150, "step": 50},
+            {"set": name, "configurations": _AGGREGATES, "step": 50},
+        )
+        for name in ("aggregate-fed", "aggregate-med")
+    },
+    "expansion": Run(Expansion, {"history": 100_000, "sizes": (1, 10, 100, 1_000, 10_000)}),
+    **{
+        f"growth {name}": Run(Growth, {**_SMALL, "set": name, "queries": 96, "step": 48}, {"set": name})
+        for name in SETS
+    },
+    "sizes": Run(
+        NetworkSize, {"sets": ("fed-manual", "med"), "queries": 200}, {"sets": ("fed-manual", "med")}
+    ),
+    "psoup": Run(PSoup, {"asked": 10, "queries": (10, 50, 200), "probed": 8_000}),
+    "cacq-state": Run(TupleState, {"queries": (5, 50, 500)}),
+    "cacq-scale": Run(Scale, {}),
+    "cacq-routing": Run(Routing, {"batch": 500, "batches": 9, "ticket_batch": 200}),
+    "cacq-niagara": Run(
+        Niagara,
+        {"queries": (1, 20, 50, 100), "stocks": 1_000, "functions": 10, "articles": (1, 10, 100), "quoted": 200},
+    ),
+    "telegraph-texts": Run(Texts, {}),
+}  # fmt: skip
+"""What measures them, in the order in which it is run."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something of a paper that is not here, on purpose.
+
+    Attributes:
+        paper: which one.
+        what: a table, a figure, a mechanism.
+        why: the reason.
+    """
+
+    paper: str
+    what: str
+    why: str
+
+
+def _declared() -> Mapping[str, Any]:
+    return tomllib.loads(resources.files("benchmarks.paper").joinpath("exhibits.toml").read_text(encoding="utf-8"))
+
+
+def _exhibit(declared: Mapping[str, Any]) -> Exhibit:
+    judge = partial(RULES[declared["rule"]], **declared.get("with", {}))
+    said = {name: declared.get(name, "") for name in ("paper", "number", "title", "claim", "finding")}
+    return Exhibit(**said, runs=tuple(declared["runs"]), judge=judge)
+
+
+EXHIBITS: tuple[Exhibit, ...] = tuple(map(_exhibit, _declared()["exhibit"]))
+"""In the order of the page."""
+
+LEFT_OUT: tuple[LeftOut, ...] = tuple(LeftOut(**declared) for declared in _declared()["left_out"])
+"""The table of ``docs/comparison.md``."""

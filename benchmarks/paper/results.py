@@ -1,0 +1,86 @@
+"""Results of runs as small files of JSON, one for each run and size: what was stopped goes on with what is missing.
+
+A result says its options and the version of the package; one of others is not used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.paper.exhibits import Figures, Run
+from benchmarks.paper.registry import RUNS
+from workbench.experiments.measure import machine
+from workbench.experiments.study import Study
+
+RESULTS = Path(str(resources.files("benchmarks.paper"))) / "results"
+PACKAGE = "argus-workbench"
+SIZES = ("quick", "whole")
+DIGITS = 4
+"""Of a float that is kept: more are not measured."""
+
+
+def study(run: Run, size: str) -> Study:
+    """The study of a run at a size."""
+    return run.study(**(run.quick if size == "quick" else run.whole))
+
+
+def stored(name: str, size: str, folder: Path = RESULTS) -> Mapping[str, Any] | None:
+    """What is kept of a run: ``options, version, machine, figures``; ``None`` where there is nothing."""
+    file = _file(name, size, folder)
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def is_current(name: str, size: str, folder: Path = RESULTS) -> bool:
+    """Whether a result is kept, and is of these options and of this version."""
+    result = stored(name, size, folder)
+    options = _plain(asdict(study(RUNS[name], size)))
+    return result is not None and (result["options"], result["version"]) == (options, version(PACKAGE))
+
+
+def measure(name: str, size: str, progress: Callable[[str], None], folder: Path = RESULTS) -> Figures:
+    """Run, and keep the result."""
+    chosen = study(RUNS[name], size)
+    _, figures, _ = chosen.run(progress)
+    kept = {
+        "options": _plain(asdict(chosen)),
+        "version": version(PACKAGE),
+        "machine": machine(),
+        "figures": _short(_plain(figures)),
+    }
+    file = _file(name, size, folder)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    figures_: Figures = kept["figures"]
+    return figures_
+
+
+def latest(name: str, folder: Path = RESULTS) -> tuple[str, Figures] | None:
+    """The figures to show, those of the whole size where they are kept, with their size."""
+    for size in reversed(SIZES):
+        result = stored(name, size, folder)
+        if result is not None:
+            return size, result["figures"]
+    return None
+
+
+def _file(name: str, size: str, folder: Path) -> Path:
+    return folder / size / f"{name.replace(' ', '-')}.json"
+
+
+def _plain(value: object) -> Any:
+    """As JSON gives it back."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _short(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_short(each) for each in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
