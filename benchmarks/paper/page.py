@@ -26,12 +26,13 @@ _ABOUT = """# The papers, experiment by experiment
 
 Every table and figure of the five papers that is an experiment: what the paper found and printed (columns that begin
 with *T*, for the thesis, or *P*), what is measured here, and whether the trend holds. `make paper` measures all and
-writes this page; `make paper ARGS=--quick` takes sizes that two cores run in a quarter of an hour. Each result says which size it is of.
-[What is left out](comparison.md#left-out-on-purpose) is in the comparison.
+writes this page; `make paper ARGS=--quick` takes sizes that two cores run in a quarter of an hour. Each result says
+which size it is of. [What is left out](comparison.md#left-out-on-purpose) is in the comparison.
 
 Machines of 2001 to 2006 and their data bases are gone, so no second is compared with a second: counts are compared, and
 ratios. Where time is meant, seconds of a processor are measured, which are much the same on a busy machine. Most
-sessions need no Spark at these sizes. Answers of the thesis's queries are compared with DuckDB's before a time is given.
+sessions need no Spark at these sizes. Answers to the thesis's queries are compared with DuckDB's before a time is
+given.
 
 | verdict | meaning |
 |---|---|

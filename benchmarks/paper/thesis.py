@@ -120,7 +120,7 @@ def figure_10_3(figures: Figures) -> Outcome:
     series = {
         how: {str(row[0]): float(str(row[at])) for row in rows} for how, at in (("with inference", 6), ("without", 7))
     }
-    trend = f"Without inference a batch costs {min(factors):.1f} to {max(factors):.1f} times as much; in the thesis 9 to 18."
+    trend = f"Without inference a batch costs {min(factors):.1f} to {max(factors):.1f} times as much; thesis: 9 to 18."
     verdict = worst([by_factor(sum(factors) / len(factors), 14.7)])
     return Outcome(verdict, trend, columns, rows, [Chart("here", "query", SECONDS, series)])
 
