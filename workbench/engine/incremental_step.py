@@ -17,6 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbench.engine.event_time import EventTimeClock
+from workbench.engine.node_times import node_microseconds
 from workbench.engine.operators.evaluate import prepare, run_prepared
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
@@ -185,4 +186,7 @@ def operator_report(plan: TreePlan, delta: Delta, seconds: float) -> OperatorRep
     """The report of an operator in a batch."""
     node_rows = Counts(plan.bits, delta.counts)
     counts = delta.rows_in, delta.rows
-    return OperatorReport(plan.name, plan.nodes, *counts, seconds, node_rows, tests=delta.tests, here=delta.here)
+    estimated = Counts(plan.bits, node_microseconds(plan, delta, seconds))
+    return OperatorReport(
+        plan.name, plan.nodes, *counts, seconds, node_rows, tests=delta.tests, here=delta.here, microseconds=estimated
+    )

@@ -64,14 +64,17 @@ class NodeReport:
         id: of the node.
         rows_in: rows that the root of its local tree produced.
         rows_out: rows that belong to the node.
-        seconds: of the node alone, in a batch that was profiled or where its operator has no other node. Elsewhere
-            ``None``: an operator runs as a whole and is timed as one.
+        seconds: of the node alone, in a batch that was profiled or where its operator has no other node. Elsewhere its
+            share of the operator's time, by what it read, tested and kept (``engine/node_times.py``); ``None`` where
+            nothing is known of it: it had no work, or the report was read from a stored session.
+        estimated: whether ``seconds`` is such a share.
     """
 
     id: NodeId
     rows_in: int
     rows_out: int
     seconds: float | None = None
+    estimated: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,8 @@ class OperatorReport:
         tests: those that call functions of the analyst, by what they say.
         here: whether the driver ran it, without a job of Spark (``Limits.rows_stepped_in_process``); ``None`` where
             that is not known, since the report was read from a stored session.
+        microseconds: of each node, an estimate that adds up to ``seconds``; nothing where the report was read from a
+            stored session.
     """
 
     name: str
@@ -103,6 +108,7 @@ class OperatorReport:
     together: float = 0.0
     tests: Mapping[str, TestCount] = field(default_factory=dict)
     here: bool | None = field(default=None, compare=False)
+    microseconds: Mapping[NodeId, int] = field(default_factory=dict, compare=False)
 
     @property
     def root(self) -> NodeId:
@@ -148,9 +154,14 @@ class BatchReport:
         operator = self.operator_of(id)
         if operator is None:
             return NodeReport(id, 0, 0)
-        together = operator.seconds if len(operator.nodes) == 1 else None
-        seconds = operator.alone.get(id, together)
-        return NodeReport(id, operator.rows_in, operator.node_rows.get(id, 0), seconds)
+        rows = operator.rows_in, operator.node_rows.get(id, 0)
+        if id in operator.alone:
+            return NodeReport(id, *rows, operator.alone[id])
+        if len(operator.nodes) == 1:
+            return NodeReport(id, *rows, operator.seconds)
+        if id not in operator.microseconds:
+            return NodeReport(id, *rows)
+        return NodeReport(id, *rows, operator.microseconds[id] / 1e6, estimated=True)
 
 
 def ticket_shares(reports: Sequence[BatchReport]) -> dict[str, list[float]]:

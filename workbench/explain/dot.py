@@ -267,9 +267,14 @@ class _Drawing:
         return milliseconds(operator.seconds) if operator is not None else ""
 
     def _cost(self, node: NodeView) -> str:
-        """What the node costs alone, in a batch that was profiled."""
-        operator = self._operator(node.id)
-        return f"{milliseconds(operator.alone[node.id])} alone" if operator and node.id in operator.alone else ""
+        """What the node costs alone, in a batch that was profiled; else its share of the operator's time, estimated."""
+        if self.report is None or (operator := self._operator(node.id)) is None or len(operator.nodes) == 1:
+            return ""
+        measured = self.report.node(node.id)
+        if measured.seconds is None:
+            return ""
+        took = milliseconds(measured.seconds)
+        return f"≈ {took}" if measured.estimated else f"{took} alone"
 
     def _fill(self, node: NodeView, operator: Any | None) -> str:
         heat = PAPER if operator is None else self._heat(operator)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
+from workbench.engine.node_times import off_by
 from workbench.engine.reports import BatchReport, operator_totals
 from workbench.explain.critical_path import critical_path
 from workbench.explain.describe import NetworkView
@@ -58,7 +60,10 @@ def show_timings(session: Session, batches: int) -> None:
     longest = plain(longest_chain(reports[-1], session.network))
     tables = [_by_batch(reports, session.network), longest, _by_operator(reports, session)]
     profile = next((report for report in reversed(reports) if any(o.alone for o in report.operators)), None)
-    show(together(*tables, *([] if profile is None else [nodes_table(profile, session.network)])))
+    tables += _by_node(reports[-1], session.network)
+    if profile is not None:
+        tables += [nodes_table(profile, session.network), plain(_checked(profile))]
+    show(together(*tables))
 
 
 def show_observed(session: Session) -> None:
@@ -129,6 +134,47 @@ def _by_operator(reports: Sequence[BatchReport], session: Session) -> Shown:
     count = f"the {len(rows)} slowest of {len(totals)} operators" if len(totals) > len(rows) else "operators"
     over = f"batch {reports[0].batch}" if len(reports) == 1 else f"batches {reports[0].batch} to {reports[-1].batch}"
     return table(["operator", "nodes", "rows in", "rows out", "kept", "time", ""], rows, f"{count}, {over}")
+
+
+def _by_node(report: BatchReport, network: NetworkView) -> list[Shown]:
+    """The nodes of a batch that cost most, by the estimate that shares out what they cost together."""
+    shared = [operator for operator in report.operators if len(operator.nodes) > 1 and operator.microseconds]
+    nodes = [(report.node(id_), operator) for operator in shared for id_ in operator.nodes]
+    slowest = sorted(nodes, key=lambda node: -(node[0].seconds or 0.0))[:SLOWEST]
+    if not slowest:
+        return []
+    rows = [
+        [
+            _caption(node.id, network),
+            f"{node.rows_out:,}",
+            f"≈ {milliseconds(node.seconds or 0.0)}",
+            f"{milliseconds(operator.seconds)} for {len(operator.nodes):,}",
+        ]
+        for node, operator in slowest
+    ]
+    which = f"the {len(rows)} dearest of {len(nodes):,} nodes" if len(nodes) > len(rows) else "nodes"
+    title = (
+        f"{which} that share an operator in batch {report.batch}: its time, shared out by the rows that each read, "
+        "tested and kept (an estimate; %argus run --profile measures)"
+    )
+    return [table(["node", "rows out", "estimate", "its operator"], rows, title)]
+
+
+def _checked(profile: BatchReport) -> str:
+    """How far the estimates of a profiled batch are from what was measured of each node alone."""
+    factors = [
+        (off_by(operator.microseconds, operator.alone), len(operator.alone))
+        for operator in profile.operators
+        if len(operator.alone) > 1 and operator.microseconds
+    ]
+    if not factors:
+        return f"no operator of batch {profile.batch} has several nodes whose estimates could be checked"
+    nodes = sum(number for _, number in factors)
+    mean = prod(factor ** (number / nodes) for factor, number in factors)
+    return (
+        f"the estimates of batch {profile.batch} are off what was measured by a factor of {mean:.1f} in the mean of "
+        f"{nodes:,} nodes, {max(factors)[0]:.1f} in the worst operator"
+    )
 
 
 def nodes_table(report: BatchReport, network: NetworkView) -> Shown:

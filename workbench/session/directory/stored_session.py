@@ -41,7 +41,7 @@ RECENT = 100
 """Batches whose reports of operators are in memory; those of older ones are in the catalog alone."""
 
 _BATCHES = RecordRows(BatchReport, "operators")
-_OPERATORS = RecordRows(OperatorReport, "nodes", "here")
+_OPERATORS = RecordRows(OperatorReport, "nodes", "here", "microseconds")
 _OPERATORS_OF_A_BATCH = f"SELECT {_OPERATORS.columns} FROM operator_timings WHERE batch = ? ORDER BY position"
 
 

@@ -10,6 +10,7 @@ import itertools
 import math
 import random
 from decimal import Decimal
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from three_valued import satisfied
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
 from workbench.engine.physical.stored.calls import StoredCall
+from workbench.engine.spark.user_functions.attempt import Attempt
 from workbench.engine.storage.lineage import Bits, count_bits, mask, patterns, word_arrays, word_column
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
@@ -222,9 +224,12 @@ def test_functions_are_called_last_for_rows_that_need_them() -> None:
     assert not compiled.tests and compiled.filter.calls == (StoredCall("f@1", ("a", "b")),) * 2
     asked: list[tuple[int | None, float | None]] = []
 
-    def function(first: pa.Array, second: pa.Array) -> pa.Array:
+    def told(first: pa.Array, second: pa.Array) -> Attempt:
         asked.extend(zip(first.to_pylist(), second.to_pylist(), strict=True))
-        return pa.array([None if x is None or y is None else int(x + y) for x, y in asked[-len(first) :]], pa.int64())
+        sums = [None if x is None or y is None else int(x + y) for x, y in asked[-len(first) :]]
+        return Attempt(pa.array(sums, pa.int64()), np.zeros(len(sums), dtype=bool))
+
+    function = Mock(told=told)
 
     numbers, others = [0, 1, 2, 6, 6, 9, 9, None, 2, 6], [0.5, 0.0, -0.0, 0.0, 4.0, None, -8.0, 1.0, 0.0, 4.0]
     batch = pa.record_batch({"a": pa.array(numbers, pa.int64()), "b": pa.array(others, pa.float64())})

@@ -116,11 +116,8 @@ class GroupedFilter(ByContent):
         some = batch.select(sorted(self.columns_of(name))).take(pa.array(rows))
         attempts = list[Attempt]()
         for call in self.called[name]:
-            if alone:
-                values = call.evaluate(some, self.functions)
-                attempts.append(Attempt(values, np.zeros(len(rows), dtype=bool)))
-            else:
-                attempts.append(call.attempt(some, self.functions))
+            attempt = call.attempt(some, self.functions, told=alone)
+            attempts.append(replace(attempt, failed=np.zeros(len(rows), dtype=bool)) if alone else attempt)
             some = some.append_column(call.name, attempts[-1].values)
         return as_one(attempts, self.tested(some, name))
 

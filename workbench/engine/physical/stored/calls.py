@@ -29,6 +29,9 @@ class AnalystFunction(Protocol):
     def __call__(self, *columns: pa.Array) -> pa.Array:
         """The value of each row; a call that fails disables the queries that depend on it."""
 
+    def told(self, *columns: pa.Array) -> Attempt:
+        """The value of each row, as by a call, and what it took."""
+
     def attempt(self, *columns: pa.Array) -> Attempt:
         """The value of each row; only the caller learns that a call failed."""
 
@@ -78,10 +81,11 @@ class StoredCall:
         arguments, which = self._distinct_arguments(rows)
         return functions[self.function](*arguments).take(which)
 
-    def attempt(self, rows: pa.RecordBatch, functions: Functions) -> Attempt:
-        """``evaluate``, of which only the caller knows whether a call failed."""
+    def attempt(self, rows: pa.RecordBatch, functions: Functions, told: bool = False) -> Attempt:
+        """``evaluate``, and what it took; unless it is told, only the caller knows whether a call failed."""
         arguments, which = self._distinct_arguments(rows)
-        return functions[self.function].attempt(*arguments).take(which)
+        function = functions[self.function]
+        return (function.told(*arguments) if told else function.attempt(*arguments)).take(which)
 
     def _distinct_arguments(self, rows: pa.RecordBatch) -> tuple[list[pa.Array], pa.Array]:
         computed = {name: evaluate(e, rows).cast(to_arrow(e.type)) for name, e in self.computed}

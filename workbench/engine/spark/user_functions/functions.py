@@ -165,6 +165,10 @@ class CalledFunction:
 
     def __call__(self, *columns: pa.Array) -> pa.Array:
         """The values for some rows of arguments, NULL where a call went wrong."""
+        return self.told(*columns).values
+
+    def told(self, *columns: pa.Array) -> Attempt:
+        """The values for some rows of arguments, and what they took; a call that went wrong disables queries."""
         task = task_attempt()
         if self._ended is None or self._ended[0] != task:
             try:
@@ -175,7 +179,7 @@ class CalledFunction:
             attempt = self._all_failed(columns, self._ended[1])
         if attempt.problem:
             cloudpickle.loads(self._problems).add({self._name: attempt.problem})
-        return attempt.values
+        return attempt
 
     def attempt(self, *columns: pa.Array) -> Attempt:
         """The values for some rows of arguments; only the caller learns that a call went wrong."""
