@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -87,23 +88,23 @@ class Exhibit:
             >>> Exhibit("ARGUS", "Figure 10.3, Table C.2", "", "", (), Outcome).name
             'argus-figure-10-3-table-c-2'
         """
-        return "-".join(f"{self.paper} {self.number}".lower().replace(".", " ").replace(",", "").split())
+        return "-".join(re.findall("[a-z0-9]+", f"{self.paper} {self.number}".lower()))
 
 
-MUCH, LITTLE = 3.0, 1.05
-"""A factor is the paper's where it is a third of it at least; one that is nearer to 1 than the other is none."""
+MUCH, NOISE = 3.0, 1.25
+"""A gain is the paper's where it is a third of it at least. Seconds of milliseconds differ by as much as the other."""
 
 
 def by_factor(ours: float, paper: float) -> Verdict:
     """The verdict on a factor that is above 1 in the paper.
 
     Example:
-        >>> [str(by_factor(ours, 10)) for ours in (40, 4, 2, 1, 0.5)]
+        >>> [str(by_factor(ours, 10)) for ours in (40, 4, 2, 0.9, 0.5)]
         ['holds', 'holds', 'holds weaker', 'holds weaker', 'reversed']
     """
-    if ours < 1 / LITTLE:
+    if ours < 1 / NOISE:
         return Verdict.REVERSED
-    return Verdict.HOLDS if ours >= max(paper / MUCH, LITTLE) else Verdict.WEAKER
+    return Verdict.HOLDS if ours - 1 >= (paper - 1) / MUCH else Verdict.WEAKER
 
 
 def by_share(holding: int, of: int) -> Verdict:

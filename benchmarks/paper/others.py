@@ -208,8 +208,8 @@ def tickets(figures: Figures, workload: str, first: Sequence[str], words: str) -
     series = {test: dict(enumerate(of, start=1)) for test, of in shares.items()}
     soon = sum(abs(of[-9] - settled[test]) <= 0.1 for test, of in shares.items())
     expected = [next(test for test in shares if test.startswith(field)) for field in first]
-    leads = order[: len(expected)] == expected if len(expected) > 1 else order[0] == expected[0]
-    verdict = Verdict.HOLDS if leads else Verdict.WEAKER if set(expected) & set(order[:3]) else Verdict.REVERSED
+    leading = set(order[: len(expected)]) & set(expected)
+    verdict = Verdict.HOLDS if len(leading) == len(expected) else Verdict.WEAKER if leading else Verdict.REVERSED
     return Outcome(
         verdict,
         f"{words} At the end: {', '.join(f'{test} {settled[test]:.2f}' for test in order)}; two batches after the"

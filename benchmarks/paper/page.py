@@ -36,9 +36,9 @@ given.
 
 | verdict | meaning |
 |---|---|
-| **holds** | the trend is the paper's, and a factor is a third of the paper's at least |
-| **holds weaker** | the direction is the paper's, the factor is less than a third |
-| **reversed** | the other way round; the reason is given |
+| **holds** | the trend is the paper's, and what is gained is a third of the paper's at least |
+| **holds weaker** | the direction is the paper's but less is gained, or nothing that rises above the noise of seconds |
+| **reversed** | the other way round, by a quarter at least; the reason is given |
 | **not reproducible** | it cannot be measured here; the reason is given |
 """
 

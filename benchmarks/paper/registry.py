@@ -33,7 +33,7 @@ RULES: Mapping[str, Callable[..., Outcome]] = {
 }
 """The rules of verdicts, as ``exhibits.toml`` names them."""
 
-_SMALL = {"history": 30_000, "batch": 2_000, "batches": 3}
+_SMALL = {"history": 20_000, "batch": 1_000, "batches": 3}
 _AGGREGATES = ("Restructuring", "unshared")
 
 RUNS: Mapping[str, Run] = {
@@ -46,14 +46,14 @@ RUNS: Mapping[str, Run] = {
     **{
         f"growth {name}": Run(
             Growth,
-            {**_SMALL, "set": name, "configurations": _AGGREGATES, "queries": 150, "step": 50},
+            {"set": name, "configurations": _AGGREGATES, "queries": 150, "step": 50, "history": 30_000, "batch": 2_000},
             {"set": name, "configurations": _AGGREGATES, "step": 50},
         )
         for name in ("aggregate-fed", "aggregate-med")
     },
     "expansion": Run(Expansion, {"history": 100_000, "sizes": (1, 10, 100, 1_000, 10_000)}),
     **{
-        f"growth {name}": Run(Growth, {**_SMALL, "set": name, "queries": 96, "step": 48}, {"set": name})
+        f"growth {name}": Run(Growth, {**_SMALL, "set": name, "queries": 64, "step": 32}, {"set": name})
         for name in SETS
     },
     "sizes": Run(

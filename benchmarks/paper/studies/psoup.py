@@ -50,7 +50,7 @@ class PSoup(Study):
     name, needs = "psoup", ()
     summary = "windowed answers kept complete, without their window, or not at all (PSoup 5)"
 
-    windows: tuple[int, ...] = option((1_000, 10_000, 50_000, 100_000), "rows of a window of selections")
+    windows: tuple[int, ...] = option((1_000, 10_000, 30_000, 50_000), "rows of a window of selections")
     joined: tuple[int, ...] = option((100, 300, 1_000), "rows of the windows of joins")
     asked: int = option(20, "queries of each kind")
     batch: int = option(1_000, "rows that arrive at a time")
