@@ -71,7 +71,7 @@ def test_a_notebook_runs_and_comes_to_what_it_promises(kernel: KernelManager, pa
     shown = [data for output in outputs for data in (output.get("data", {}),)]
     assert any("<svg" in data.get("text/html", "") for data in shown), "a network or figures are drawn"
     drawn = sum("image/png" in data for data in shown)
-    assert drawn == {"03-fraud-fed": 2, "04-outbreak-med": 1, "05-replay-experiment": 1, "08-live": 1}.get(path.stem, 0)
+    assert drawn == {"03-fraud-fed": 2, "04-outbreak-med": 1, "08-live": 1}.get(path.stem, 0)
     page = demo.page(notebook, path.stem)
     assert "https://cdn" not in page and "unpkg" not in page
 

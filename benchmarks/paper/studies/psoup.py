@@ -51,7 +51,7 @@ class PSoup(Study):
     summary = "windowed answers kept complete, without their window, or not at all (PSoup 5)"
 
     windows: tuple[int, ...] = option((1_000, 10_000, 30_000, 50_000), "rows of a window of selections")
-    joined: tuple[int, ...] = option((100, 300, 1_000), "rows of the windows of joins")
+    joined: tuple[int, ...] = option((50, 100, 200, 300), "rows of the windows of joins")
     asked: int = option(20, "queries of each kind")
     batch: int = option(1_000, "rows that arrive at a time")
     queries: tuple[int, ...] = option((10, 50, 200, 500), "numbers of queries of Figure 9")
