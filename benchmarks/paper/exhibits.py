@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Run:
+class PaperRun:
     """A study at two sizes; several experiments may read its figures.
 
     Attributes:
@@ -41,7 +41,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Judgement:
     """What came out.
 
     Attributes:
@@ -77,18 +77,33 @@ class Exhibit:
     title: str
     claim: str
     runs: tuple[str, ...]
-    judge: Callable[..., Outcome]
+    judge: Callable[..., Judgement]
     finding: str = ""
 
     @property
     def name(self) -> str:
-        """Its name in file names and addresses.
+        """Its name in file names.
 
         Example:
-            >>> Exhibit("ARGUS", "Figure 10.3, Table C.2", "", "", (), Outcome).name
+            >>> Exhibit("ARGUS", "Figure 10.3, Table C.2", "", "", (), Judgement).name
             'argus-figure-10-3-table-c-2'
         """
         return "-".join(re.findall("[a-z0-9]+", f"{self.paper} {self.number}".lower()))
+
+    @property
+    def heading(self) -> str:
+        """The heading of its section."""
+        return f"{self.number}: {self.title}"
+
+    @property
+    def anchor(self) -> str:
+        """The address of its section in the page.
+
+        Example:
+            >>> Exhibit("ARGUS", "Figure 10.3, Table C.2", "Inference", "", (), Judgement).anchor
+            'figure-103-table-c2-inference'
+        """
+        return re.sub(r"[^\w -]", "", self.heading.lower()).replace(" ", "-")
 
 
 MUCH, NOISE = 3.0, 1.25

@@ -25,7 +25,7 @@ from workbench.experiments.workload import Workload
 from workbench.options import Options
 from workbench.session.session import Session
 
-WARM_UP = 2
+UNMEASURED = 2
 """Batches before the measured ones: steps are planned in the first."""
 AGAIN_PATIENCE = 60.0
 """Seconds of a clock for one query of DuckDB."""
@@ -121,7 +121,7 @@ def _kept_up(
         before = processor()
         runs.register_queries(session, work)
         hydration = processor() - before
-        session.run(WARM_UP)
+        session.run(UNMEASURED)
         if after is not None:
             after(session)
         seconds, rows = [], []

@@ -7,7 +7,7 @@ from statistics import mean
 
 from benchmarks.paper.exhibits import (
     Figures,
-    Outcome,
+    Judgement,
     Verdict,
     by_factor,
     last,
@@ -22,7 +22,7 @@ TABLE_2 = {1: (0.3940, 0.0465, 0.0565), 2: (0.4905, 0.0240, 0.0210), 4: (0.8255,
 ASKING = "seconds of a processor to ask"
 
 
-def response(figures: Figures, kind: str, paper: float) -> Outcome:
+def response(figures: Figures, kind: str, paper: float) -> Judgement:
     """Time to ask for an answer by the rows of the window."""
     asking, keeping, rows_ = (lines(figures[kind][what]) for what in ("asking", "keeping up", "rows"))
     ratio = last(asking["NoMat"]) / last(asking["PSoup-P"])
@@ -44,7 +44,7 @@ def response(figures: Figures, kind: str, paper: float) -> Outcome:
         ]
         for n in asking["NoMat"]
     ]
-    return Outcome(
+    return Judgement(
         by_factor(ratio, paper),
         f"Without kept answers asking takes {ratio:.1f} times as long as PSoup-P at {largest:,} rows, and grows"
         f" {growth:.1f}"
@@ -64,7 +64,7 @@ def response(figures: Figures, kind: str, paper: float) -> Outcome:
     )
 
 
-def table_2(figures: Figures) -> Outcome:
+def table_2(figures: Figures) -> Judgement:
     """Time to ask by number of intervals."""
     asking = lines(figures["predicates"]["asking"])
     ratios = {n: asking["NoMat"][n] / asking["PSoup-P"][n] for n in asking["NoMat"]}
@@ -72,7 +72,7 @@ def table_2(figures: Figures) -> Outcome:
     grows = asking["NoMat"][4] > asking["NoMat"][1]
     falls = asking["PSoup-C"][4] < asking["PSoup-C"][1]
     rows = [[n, *TABLE_2[n], paper[n], *(1e3 * of[n] for of in asking.values()), ratios[n]] for n in ratios]
-    return Outcome(
+    return Judgement(
         worst(
             [
                 by_factor(mean(ratios.values()), mean(paper.values())),
@@ -95,7 +95,7 @@ def table_2(figures: Figures) -> Outcome:
     )
 
 
-def figure_9(figures: Figures) -> Outcome:
+def figure_9(figures: Figures) -> Judgement:
     """Rows that can arrive, by system and number of queries."""
     rates = lines(figures["rates"])
     most = max(rates["PSoup-P"])
@@ -103,7 +103,7 @@ def figure_9(figures: Figures) -> Outcome:
     lazy = rates["PSoup-P"][most] / rates["PSoup-C"][most]
     few = min(rates["PSoup-P"])
     grows = shared > rates["PSoup-P"][few] / rates["PSoup-P unshared"][few]
-    return Outcome(
+    return Judgement(
         worst([by_factor(shared, 10), by_factor(lazy, 100), Verdict.HOLDS if grows else Verdict.WEAKER]),
         f"At {most} queries sharing gives PSoup-P {shared:.1f} times the rate, {'more' if grows else 'less'} than"
         f" at {few};"
@@ -114,7 +114,7 @@ def figure_9(figures: Figures) -> Outcome:
     )
 
 
-def psoup_11(figures: Figures) -> Outcome:
+def psoup_11(figures: Figures) -> Judgement:
     """A new join over old rows, the condition that all pairs share applied once or to each."""
     rows = [
         [name, of["composite"], of["separate"], of["separate"] / of["composite"]]
@@ -124,7 +124,7 @@ def psoup_11(figures: Figures) -> Outcome:
     series = {
         how: {str(row[0]): float(str(row[at])) for row in rows} for how, at in (("composite", 1), ("separate", 2))
     }
-    return Outcome(
+    return Judgement(
         worst([by_factor(ratios["Eq/Ineq"], 2.0), by_factor(ratios["Ineq/Eq"], 1.5)]),
         f"Separate / composite: {', '.join(f'{name} {ratio:.1f}' for name, ratio in ratios.items())}.",
         ["workload", "composite s", "separate s", "ratio"],
@@ -133,11 +133,11 @@ def psoup_11(figures: Figures) -> Outcome:
     )
 
 
-def figure_4(figures: Figures) -> Outcome:
+def figure_4(figures: Figures) -> Judgement:
     """Rows a second by bits of lineage."""
     rate = numbered(figures["rate"])
     fall = rate[min(rate)] / rate[max(rate)]
-    return Outcome(
+    return Judgement(
         by_factor(fall, 5.0),
         f"From {min(rate):,} bits to {max(rate):,} the rate falls {fall:.1f} times; in the paper more than five"
         f" times from 15 to"
@@ -148,12 +148,12 @@ def figure_4(figures: Figures) -> Outcome:
     )
 
 
-def figure_6a(figures: Figures) -> Outcome:
+def figure_6a(figures: Figures) -> Judgement:
     """Rows out a second by number of queries, shared or not."""
     series = lines(figures["queries"])
     most = max(series["shared"])
     ratio = series["shared"][most] / series["unshared"][most]
-    return Outcome(
+    return Judgement(
         by_factor(ratio, 2.0),
         f"At {most} queries the shared filters give {ratio:.1f} times the rows out a second; in the paper about twice.",
         ["queries", "shared", "unshared"],
@@ -162,11 +162,11 @@ def figure_6a(figures: Figures) -> Outcome:
     )
 
 
-def figure_6b(figures: Figures) -> Outcome:
+def figure_6b(figures: Figures) -> Judgement:
     """Rows a second by number of sources."""
     rate, operators = numbered(figures["sources"]), numbered(figures["operators"])
     fall = rate[min(rate)] / rate[max(rate)]
-    return Outcome(
+    return Judgement(
         by_factor(fall, 1.5),
         f"From one source to {max(rate)} the rate falls {fall:.1f} times: {operators[max(rate)]:.0f} operators"
         f" have work, for one.",
@@ -176,7 +176,7 @@ def figure_6b(figures: Figures) -> Outcome:
     )
 
 
-def figure_8(figures: Figures) -> Outcome:
+def figure_8(figures: Figures) -> Judgement:
     """Filters a row by policy."""
     paper = {"random": 3.2, "learnt": 1.3, "optimal": None, "worst": 5.0}
     found = figures["filters"]
@@ -186,7 +186,7 @@ def figure_8(figures: Figures) -> Outcome:
         "paper": {name: filters for name, filters in paper.items() if filters},
         "here": {name: found[name] for name in paper},
     }
-    return Outcome(
+    return Judgement(
         worst([by_factor(found["random"] / found["learnt"], 3.2 / 1.3), Verdict.HOLDS if near else Verdict.WEAKER]),
         f"The learnt order asks {found['learnt']:.2f} filters a row, {found['first batch']:.2f} in the first"
         f" batch; the best"
@@ -200,7 +200,7 @@ def figure_8(figures: Figures) -> Outcome:
     )  # fmt: skip
 
 
-def tickets(figures: Figures, workload: str, first: Sequence[str], words: str) -> Outcome:
+def tickets(figures: Figures, workload: str, first: Sequence[str], words: str) -> Judgement:
     """Which tests have most tickets once all queries are there, and how soon a new one has its share."""
     shares = figures["tickets"][workload]
     settled = {test: mean(of[-5:]) for test, of in shares.items()}
@@ -210,7 +210,7 @@ def tickets(figures: Figures, workload: str, first: Sequence[str], words: str) -
     expected = [next(test for test in shares if test.startswith(field)) for field in first]
     leading = set(order[: len(expected)]) & set(expected)
     verdict = Verdict.HOLDS if len(leading) == len(expected) else Verdict.WEAKER if leading else Verdict.REVERSED
-    return Outcome(
+    return Judgement(
         verdict,
         f"{words} At the end: {', '.join(f'{test} {settled[test]:.2f}' for test in order)}; two batches after the"
         f" last query"
@@ -221,7 +221,7 @@ def tickets(figures: Figures, workload: str, first: Sequence[str], words: str) -
     )
 
 
-def figure_11a(figures: Figures) -> Outcome:
+def figure_11a(figures: Figures) -> Judgement:
     """Pairs of joins by plan and number of queries."""
     plans = figures["normal"]
     pairs = {plan: {int(n): of["pairs"] for n, of in each.items()} for plan, each in plans.items()}
@@ -230,7 +230,7 @@ def figure_11a(figures: Figures) -> Outcome:
     push, pull = (pairs[plan][most] / pairs["ours"][most] for plan in ("PushDown", "PullUp"))
     slower = seconds["PushDown"][most] / seconds["ours"][most]
     columns = ["queries", *(f"pairs, {plan}" for plan in plans), *(f"{plan} s" for plan in plans)]
-    return Outcome(
+    return Judgement(
         worst([by_factor(push, 10.0), Verdict.HOLDS if 0.8 <= pull <= 1.3 else Verdict.WEAKER]),
         f"At {most} queries PushDown makes {push:.0f} times the pairs and costs {slower:.1f} times as much,"
         f" PullUp makes"
@@ -244,12 +244,12 @@ def figure_11a(figures: Figures) -> Outcome:
     )
 
 
-def figure_11b(figures: Figures) -> Outcome:
+def figure_11b(figures: Figures) -> Judgement:
     """Calls of functions by the articles of a stock."""
     calls, asking = numbered(figures["functions"]["calls"]), numbered(figures["functions"]["rows that ask"])
     most = max(calls)
     ratio, grown = asking[most] / calls[most], calls[most] / calls[min(calls)]
-    return Outcome(
+    return Judgement(
         worst([by_factor(ratio, most), Verdict.HOLDS if grown < 1.1 else Verdict.WEAKER]),
         f"With {most} articles of a stock functions are called {grown:.1f} times as often as with {min(calls)};"
         f" after the join, as"
@@ -260,10 +260,10 @@ def figure_11b(figures: Figures) -> Outcome:
     )
 
 
-def texts(figures: Figures) -> Outcome:
+def texts(figures: Figures) -> Judgement:
     """Instants whose set is what the window says."""
     equal, all_ = sum(of["equal"] for of in figures.values()), sum(of["instants"] for of in figures.values())
-    return Outcome(
+    return Judgement(
         Verdict.HOLDS if equal == all_ else Verdict.REVERSED,
         f"{equal} of {all_} instants have the set that the window says.",
         ["example", "instants", "equal"],

@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from benchmarks.paper import results
-from benchmarks.paper.exhibits import Exhibit, Outcome, Verdict
+from benchmarks.paper.exhibits import Exhibit, Judgement, Verdict
 from benchmarks.paper.registry import EXHIBITS, RUNS
 from workbench.experiments.report import draw, number_text
 
@@ -43,7 +43,7 @@ given.
 """
 
 
-def judged(exhibit: Exhibit, folder: Path = results.RESULTS) -> tuple[str, Outcome] | None:
+def judged(exhibit: Exhibit, folder: Path = results.RESULTS) -> tuple[str, Judgement] | None:
     """The outcome of an experiment and the size of its runs; ``None`` where one of them is missing."""
     found = [results.latest(name, folder) for name in exhibit.runs]
     figures = [each for each in found if each is not None]
@@ -74,7 +74,7 @@ def write(page: Path = PAGE, drawings: Path = DRAWINGS, folder: Path = results.R
     return Counter(outcome[1].verdict for outcome in outcomes.values() if outcome is not None)
 
 
-def text(outcomes: Mapping[str, tuple[str, Outcome] | None]) -> str:
+def text(outcomes: Mapping[str, tuple[str, Judgement] | None]) -> str:
     """The page."""
     counts = Counter(outcome[1].verdict for outcome in outcomes.values() if outcome is not None)
     parts = [
@@ -85,16 +85,16 @@ def text(outcomes: Mapping[str, tuple[str, Outcome] | None]) -> str:
     for exhibit in EXHIBITS:
         outcome = outcomes[exhibit.name]
         verdict = "not measured yet" if outcome is None else str(outcome[1].verdict)
-        parts.append(f"| {exhibit.paper} | [{exhibit.number}](#{exhibit.name}) | {exhibit.title} | {verdict} |")
+        parts.append(f"| {exhibit.paper} | [{exhibit.number}](#{exhibit.anchor}) | {exhibit.title} | {verdict} |")
     for paper, source in SOURCES.items():
         parts.append(f"\n## {paper}\n\n{source}")
         parts += [_section(each, outcomes[each.name]) for each in EXHIBITS if each.paper == paper]
     return "\n".join(parts) + "\n"
 
 
-def _section(exhibit: Exhibit, outcome: tuple[str, Outcome] | None) -> str:
+def _section(exhibit: Exhibit, outcome: tuple[str, Judgement] | None) -> str:
     """One experiment."""
-    lines = [f"\n### {exhibit.number}: {exhibit.title} {{ #{exhibit.name} }}\n", f"*Paper*: {exhibit.claim}\n"]
+    lines = [f"\n### {exhibit.heading}\n", f"*Paper*: {exhibit.claim}\n"]
     if outcome is None:
         return "\n".join([*lines, f"Not measured yet: {command(exhibit)}."])
     size, came = outcome
@@ -115,7 +115,7 @@ def command(exhibit: Exhibit) -> str:
     return f"`python -m benchmarks.paper --again {names}`"
 
 
-def _svg(outcome: Outcome) -> str:
+def _svg(outcome: Judgement) -> str:
     """The drawing as SVG whose letters are text, the same for the same figures."""
     import matplotlib
 

@@ -10,17 +10,17 @@ from importlib import resources
 from typing import Any
 
 from benchmarks.paper import others, thesis
-from benchmarks.paper.exhibits import Exhibit, Outcome, Run
+from benchmarks.paper.exhibits import Exhibit, Judgement, PaperRun
 from benchmarks.paper.studies.aggregates import Expansion, SingleAggregates
 from benchmarks.paper.studies.cacq import Niagara, Routing, Scale, TupleState
-from benchmarks.paper.studies.growing import Growth
+from benchmarks.paper.studies.growing import GrowingSet
 from benchmarks.paper.studies.psoup import PSoup
 from benchmarks.paper.studies.single import Manual, Uniform
-from benchmarks.paper.studies.telegraph import Texts
-from benchmarks.paper.thesis import SETS
+from benchmarks.paper.studies.telegraph import WindowLoops
+from benchmarks.paper.thesis import PANELS
 from workbench.experiments.studies.network_size import NetworkSize
 
-RULES: Mapping[str, Callable[..., Outcome]] = {
+VERDICT_RULES: Mapping[str, Callable[..., Judgement]] = {
     rule.__name__: rule
     for rule in (
         *(thesis.figure_10_1, thesis.figure_10_2, thesis.figure_10_3, thesis.variants, thesis.figure_10_5),
@@ -36,38 +36,38 @@ RULES: Mapping[str, Callable[..., Outcome]] = {
 _SMALL = {"history": 20_000, "batch": 1_000, "batches": 3}
 _AGGREGATES = ("Restructuring", "unshared")
 
-RUNS: Mapping[str, Run] = {
-    "qief-manual": Run(Manual, {"history": 150_000, "new": 4_000}),
-    "qief-uniform": Run(Uniform, {"each": 3, "history": 100_000, "batch_sizes": (1_000, 4_000, 20_000)}),
-    "single fed": Run(SingleAggregates, {"sample": 24, "history": 100_000}),
-    "single med": Run(
+RUNS: Mapping[str, PaperRun] = {
+    "qief-manual": PaperRun(Manual, {"history": 150_000, "new": 4_000}),
+    "qief-uniform": PaperRun(Uniform, {"each": 3, "history": 100_000, "batch_sizes": (1_000, 4_000, 20_000)}),
+    "single fed": PaperRun(SingleAggregates, {"sample": 24, "history": 100_000}),
+    "single med": PaperRun(
         SingleAggregates, {"set": "aggregate-med", "sample": 24, "history": 100_000}, {"set": "aggregate-med"}
     ),
     **{
-        f"growth {name}": Run(
-            Growth,
+        f"growth {name}": PaperRun(
+            GrowingSet,
             {"set": name, "configurations": _AGGREGATES, "queries": 150, "step": 50, "history": 30_000, "batch": 2_000},
             {"set": name, "configurations": _AGGREGATES, "step": 50},
         )
         for name in ("aggregate-fed", "aggregate-med")
     },
-    "expansion": Run(Expansion, {"history": 100_000, "sizes": (1, 10, 100, 1_000, 10_000)}),
+    "expansion": PaperRun(Expansion, {"history": 100_000, "sizes": (1, 10, 100, 1_000, 10_000)}),
     **{
-        f"growth {name}": Run(Growth, {**_SMALL, "set": name, "queries": 64, "step": 32}, {"set": name})
-        for name in SETS
+        f"growth {name}": PaperRun(GrowingSet, {**_SMALL, "set": name, "queries": 64, "step": 32}, {"set": name})
+        for name in PANELS
     },
-    "sizes": Run(
+    "sizes": PaperRun(
         NetworkSize, {"sets": ("fed-manual", "med"), "queries": 200}, {"sets": ("fed-manual", "med")}
     ),
-    "psoup": Run(PSoup, {"asked": 10, "queries": (10, 50, 200), "probed": 8_000}),
-    "cacq-state": Run(TupleState, {"queries": (5, 50, 500)}),
-    "cacq-scale": Run(Scale, {}),
-    "cacq-routing": Run(Routing, {"batch": 500, "batches": 9, "ticket_batch": 200}),
-    "cacq-niagara": Run(
+    "psoup": PaperRun(PSoup, {"asked": 10, "queries": (10, 50, 200), "probed": 8_000}),
+    "cacq-state": PaperRun(TupleState, {"queries": (5, 50, 500)}),
+    "cacq-scale": PaperRun(Scale, {}),
+    "cacq-routing": PaperRun(Routing, {"batch": 500, "batches": 9, "ticket_batch": 200}),
+    "cacq-niagara": PaperRun(
         Niagara,
         {"queries": (1, 20, 50, 100), "stocks": 1_000, "functions": 10, "articles": (1, 10, 100), "quoted": 200},
     ),
-    "telegraph-texts": Run(Texts, {}),
+    "telegraph-texts": PaperRun(WindowLoops, {}),
 }  # fmt: skip
 """What measures them, in the order in which it is run."""
 
@@ -92,7 +92,7 @@ def _declared() -> Mapping[str, Any]:
 
 
 def _exhibit(declared: Mapping[str, Any]) -> Exhibit:
-    judge = partial(RULES[declared["rule"]], **declared.get("with", {}))
+    judge = partial(VERDICT_RULES[declared["rule"]], **declared.get("with", {}))
     said = {name: declared.get(name, "") for name in ("paper", "number", "title", "claim", "finding")}
     return Exhibit(**said, runs=tuple(declared["runs"]), judge=judge)
 

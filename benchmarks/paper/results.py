@@ -13,19 +13,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.paper.exhibits import Figures, Run
+from benchmarks.paper.exhibits import Figures, PaperRun
 from benchmarks.paper.registry import RUNS
 from workbench.experiments.measure import machine
 from workbench.experiments.study import Study
 
 RESULTS = Path(str(resources.files("benchmarks.paper"))) / "results"
-PACKAGE = "argus-workbench"
+DISTRIBUTION = "argus-workbench"
 SIZES = ("quick", "whole")
-DIGITS = 4
+KEPT_DIGITS = 4
 """Of a float that is kept: more are not measured."""
 
 
-def study(run: Run, size: str) -> Study:
+def study(run: PaperRun, size: str) -> Study:
     """The study of a run at a size."""
     return run.study(**(run.quick if size == "quick" else run.whole))
 
@@ -40,7 +40,7 @@ def is_current(name: str, size: str, folder: Path = RESULTS) -> bool:
     """Whether a result is kept, and is of these options and of this version."""
     result = stored(name, size, folder)
     options = _plain(asdict(study(RUNS[name], size)))
-    return result is not None and (result["options"], result["version"]) == (options, version(PACKAGE))
+    return result is not None and (result["options"], result["version"]) == (options, version(DISTRIBUTION))
 
 
 def measure(name: str, size: str, progress: Callable[[str], None], folder: Path = RESULTS) -> Figures:
@@ -49,7 +49,7 @@ def measure(name: str, size: str, progress: Callable[[str], None], folder: Path 
     _, figures, _ = chosen.run(progress)
     kept = {
         "options": _plain(asdict(chosen)),
-        "version": version(PACKAGE),
+        "version": version(DISTRIBUTION),
         "machine": machine(),
         "figures": _short(_plain(figures)),
     }
@@ -83,4 +83,4 @@ def _short(value: Any) -> Any:
         return {key: _short(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_short(each) for each in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+    return float(f"{value:.{KEPT_DIGITS}g}") if isinstance(value, float) else value

@@ -7,7 +7,7 @@ from statistics import correlation
 
 from benchmarks.paper.exhibits import (
     Figures,
-    Outcome,
+    Judgement,
     Verdict,
     by_factor,
     by_share,
@@ -21,12 +21,12 @@ from workbench.experiments.studies.aggregates import THESIS_10_4, THESIS_C4_C5
 from workbench.experiments.studies.network_size import THESIS_SIZES
 from workbench.experiments.studies.sharing import PRINTED, THESIS
 
-SETS: Mapping[str, str] = {
+PANELS: Mapping[str, str] = {
     "fed-manual": "(a) Manual", "fed-uniform": "(b) Uniform", "fed-normal": "(c) Normal",
     "fed-gaussian": "(d) Mixture", "med": "(e) MED",
 }  # fmt: skip
 """The query sets of T10.4, and the panels of Figures 10.13 to 10.16 that show them."""
-SECONDS = "seconds of a processor for a batch"
+BATCH_SECONDS = "seconds of a processor for a batch"
 
 C1: Mapping[str, Mapping[str, Sequence[int]]] = {
     "Data1": {"Rete": (3, 1, 1, 16, 14, 1, 1), "SQL": (45, 14, 20, 20, 14, 6, 6)},
@@ -41,7 +41,7 @@ C3: Mapping[str, Sequence[int]] = {"Data1": (38, 44, 45), "Data2": (17, 27, 31)}
 """Conditional, not conditional, SQL."""
 
 
-def figure_10_1(figures: Figures) -> Outcome:
+def figure_10_1(figures: Figures) -> Judgement:
     """Q1 to Q7: faster than computing anew, as often as in the thesis."""
     rows: list[list[object]] = []
     holding = 0
@@ -58,9 +58,9 @@ def figure_10_1(figures: Figures) -> Outcome:
     seconds = figures["seconds"]["Data1"]
     printed_ = {who: dict(zip(names, map(float, of), strict=True)) for who, of in C1["Data1"].items()}
     here = {how: {name: seconds[name][how] for name in names} for how in ("kept up", "anew", "DuckDB")}
-    charts = [Chart("Data1: thesis", "query", "seconds", printed_), Chart("Data1: here", "query", SECONDS, here)]
+    charts = [Chart("Data1: thesis", "query", "seconds", printed_), Chart("Data1: here", "query", BATCH_SECONDS, here)]
     beside = sum(of["kept up"] < of["DuckDB"] for each in figures["seconds"].values() for of in each.values())
-    return Outcome(
+    return Judgement(
         by_share(holding, 14),
         f"Kept up is faster than computed anew by this engine for {holding} of 14; DuckDB running the query again"
         f" is slower"
@@ -71,7 +71,7 @@ def figure_10_1(figures: Figures) -> Outcome:
     )
 
 
-def figure_10_2(figures: Figures) -> Outcome:
+def figure_10_2(figures: Figures) -> Judgement:
     """Kept up grows with the batch, from below what computing anew takes."""
     sizes = lines(
         {who: {n: of[who] for n, of in figures["by size"].items() if who in of} for who in ("kept up", "DuckDB")}
@@ -80,7 +80,7 @@ def figure_10_2(figures: Figures) -> Outcome:
     small, large = min(kept), max(kept)
     growth, rows_ = kept[large] / kept[small], large / small
     verdict = worst([by_factor(anew / kept[small], 2.0), Verdict.HOLDS if growth < rows_ else Verdict.WEAKER])
-    return Outcome(
+    return Judgement(
         verdict,
         f"Over {figures['queries']} queries, a batch of {small:,} rows costs {kept[small] * 1e3:.0f} ms and one"
         f" of {large:,}"
@@ -88,11 +88,19 @@ def figure_10_2(figures: Figures) -> Outcome:
         f" {anew * 1e3:.0f} ms.",
         ["rows of a batch", "kept up s", "DuckDB again s"],
         [[size, kept[size], sizes["DuckDB"][size]] for size in sorted(kept)],
-        [Chart("QIEFed-Uniform", "rows of a batch", SECONDS, {**sizes, "anew": dict.fromkeys(kept, anew)}, log_x=True)],
+        [
+            Chart(
+                "QIEFed-Uniform",
+                "rows of a batch",
+                BATCH_SECONDS,
+                {**sizes, "anew": dict.fromkeys(kept, anew)},
+                log_x=True,
+            )
+        ],
     )
 
 
-def figure_10_3(figures: Figures) -> Outcome:
+def figure_10_3(figures: Figures) -> Judgement:
     """Q1 and Q3 with inference and without."""
     rows: list[list[object]] = []
     factors: list[float] = []
@@ -122,10 +130,10 @@ def figure_10_3(figures: Figures) -> Outcome:
     }
     trend = f"Without inference a batch costs {min(factors):.1f} to {max(factors):.1f} times as much; thesis: 9 to 18."
     verdict = worst([by_factor(sum(factors) / len(factors), 14.7)])
-    return Outcome(verdict, trend, columns, rows, [Chart("here", "query", SECONDS, series)])
+    return Judgement(verdict, trend, columns, rows, [Chart("here", "query", BATCH_SECONDS, series)])
 
 
-def variants(figures: Figures, how: str, other: str, paper: float, words: str) -> Outcome:
+def variants(figures: Figures, how: str, other: str, paper: float, words: str) -> Judgement:
     """Two configurations of the four chains of QIEFed-Uniform, by seconds of a batch and rows looked at."""
     rows: list[list[object]] = []
     factors, hydration = [], []
@@ -138,17 +146,17 @@ def variants(figures: Figures, how: str, other: str, paper: float, words: str) -
         )  # fmt: skip
     mean = sum(factors) / len(factors)
     series = {who: {str(row[0]): float(str(row[at])) for row in rows} for who, at in ((how, 1), (other, 2))}
-    return Outcome(
+    return Judgement(
         by_factor(mean, paper),
         f"{words} {mean:.2f} times as much a batch in the mean, and {sum(hydration) / len(hydration):.2f} times as much"
         " to compute over the history.",
         ["", f"{how} s", f"{other} s", "ratio", f"rows, {how}", f"rows, {other}", "hydration ratio", "DuckDB s"],
         rows,
-        [Chart("QIEFed-Uniform, batches of 1,000", "variant", SECONDS, series)],
+        [Chart("QIEFed-Uniform, batches of 1,000", "variant", BATCH_SECONDS, series)],
     )
 
 
-def figure_10_5(figures: Figures) -> Outcome:
+def figure_10_5(figures: Figures) -> Judgement:
     """Q1 without inference: conditional materialization, none, and again."""
     rows: list[list[object]] = []
     factors = []
@@ -156,7 +164,7 @@ def figure_10_5(figures: Figures) -> Outcome:
         ours = figures["seconds"][data]["Q1"]
         factors.append(ours["not conditional"] / ours["conditional"])
         rows.append([data, *printed, ours["conditional"], ours["not conditional"], ours["anew"], factors[-1]])
-    return Outcome(
+    return Judgement(
         by_factor(sum(factors) / len(factors), 1.4),
         f"Not conditional costs {factors[0]:.2f} and {factors[1]:.2f} times as much; the thesis has 1.16 and 1.59.",
         ["", "T conditional s", "T not s", "T SQL s", "conditional s", "not s", "anew s", "ratio"],
@@ -164,7 +172,7 @@ def figure_10_5(figures: Figures) -> Outcome:
     )
 
 
-def single_aggregates(figures: Figures) -> Outcome:
+def single_aggregates(figures: Figures) -> Judgement:
     """Each aggregate alone, by what it takes anew."""
     each = figures["each"]
     large = each[len(each) // 2 :]
@@ -178,17 +186,17 @@ def single_aggregates(figures: Figures) -> Outcome:
         [f"{at + 1} of {len(each)}", *(each[at][what] for what in ("rows", "kept up", "groups anew", "anew", "DuckDB"))]
         for at in sorted({0, len(each) // 4, len(each) // 2, 3 * len(each) // 4, len(each) - 1})
     ]
-    return Outcome(
+    return Judgement(
         by_share(better, len(large)),
         f"Of the dearer half kept up is better for {better} of {len(large)}; for the dearest tenth by {ratio:.1f}"
         f" times.",
         ["query, by cost anew", "rows looked at", "kept up s", "groups anew s", "anew s", "DuckDB s"],
         rows,
-        [Chart(str(figures["set"]), "queries, cheapest first", SECONDS, series)],
+        [Chart(str(figures["set"]), "queries, cheapest first", BATCH_SECONDS, series)],
     )
 
 
-def table_10_4(fed: Figures, med: Figures) -> Outcome:
+def table_10_4(fed: Figures, med: Figures) -> Judgement:
     """All aggregates alone."""
     rows: list[list[object]] = []
     verdicts = []
@@ -200,7 +208,7 @@ def table_10_4(fed: Figures, med: Figures) -> Outcome:
         verdicts.append(by_factor(ratio, anew / kept))
         said.append(f"{figures['set']} {ratio:.1f} (thesis {anew / kept:.1f})")
         rows.append([f"{figures['set']}, {figures['queries']}", kept, anew, anew / kept, *whole.values(), ratio])
-    return Outcome(
+    return Judgement(
         worst(verdicts),
         f"Anew / kept up: {', '.join(said)}.",
         ["queries", "T IA s", "T NIA s", "T ratio", "kept up s", "groups anew s", "anew s", "DuckDB s", "ratio"],
@@ -208,7 +216,7 @@ def table_10_4(fed: Figures, med: Figures) -> Outcome:
     )
 
 
-def shared_aggregates(figures: Figures, name: str) -> Outcome:
+def shared_aggregates(figures: Figures, name: str) -> Judgement:
     """A batch by number of aggregates, shared and not."""
     series = lines(figures["seconds"])
     shared, unshared = series["Restructuring"], series["unshared"]
@@ -217,9 +225,9 @@ def shared_aggregates(figures: Figures, name: str) -> Outcome:
     rows = [[n, *printed.get(n, (None, None)), shared[n], unshared.get(n)] for n in shared]
     charts = [
         Chart(f"{name}: thesis", "queries", "seconds", _columns(printed, ("SIA", "NS-IA"))),
-        Chart(f"{name}: here", "queries", SECONDS, {"shared": shared, "unshared": unshared}),
+        Chart(f"{name}: here", "queries", BATCH_SECONDS, {"shared": shared, "unshared": unshared}),
     ]  # fmt: skip
-    return Outcome(
+    return Judgement(
         by_factor(ratios[0], ratios[1]),
         f"Unshared / shared at {max(shared)} queries: {ratios[0]:.1f}; the thesis has {ratios[1]:.1f} at"
         f" {max(printed)}.",
@@ -229,7 +237,7 @@ def shared_aggregates(figures: Figures, name: str) -> Outcome:
     )
 
 
-def expansion(figures: Figures, pair: str) -> Outcome:
+def expansion(figures: Figures, pair: str) -> Judgement:
     """Groups from finer groups, by the rows of a batch."""
     of = figures[pair]
     series = lines(of["seconds"])
@@ -242,20 +250,20 @@ def expansion(figures: Figures, pair: str) -> Outcome:
         for n, ve in series["VE"].items()
     ]
     groups = " and ".join(f"{number:,}" for number in of["groups"].values())
-    return Outcome(
+    return Judgement(
         by_share(better, len(ratios)),
         f"NonVE / VE: {said}; {groups} groups (thesis: some 95,000 and 10,000).",
         columns,
         rows,
-        [Chart(pair, "rows of a batch", SECONDS, series, log_x=True)],
+        [Chart(pair, "rows of a batch", BATCH_SECONDS, series, log_x=True)],
     )
 
 
-def compared(*every: Figures, base: str, others: Sequence[str], paper: float, words: str) -> Outcome:
+def compared(*every: Figures, base: str, others: Sequence[str], paper: float, words: str) -> Judgement:
     """Configurations on all five sets, at as many queries as all of them went to."""
     rows: list[list[object]] = []
     verdicts, said, charts = [], [], []
-    for (name, panel), figures in zip(SETS.items(), every, strict=True):
+    for (name, panel), figures in zip(PANELS.items(), every, strict=True):
         seconds, sizes = lines(figures["seconds"]), lines(figures["sizes"])
         number = min(max(seconds[who]) for who in (base, *others))
         ratios = [seconds[who][number] / seconds[base][number] for who in others]
@@ -265,7 +273,7 @@ def compared(*every: Figures, base: str, others: Sequence[str], paper: float, wo
         printed = _printed(name, base, others)
         rows.append([panel, number, *printed, seconds[base][number], *ratios, *weights])
         taken = {who: seconds[who] for who in (base, *others)}
-        charts.append(Chart(f"{panel}: here", "queries", SECONDS, taken))
+        charts.append(Chart(f"{panel}: here", "queries", BATCH_SECONDS, taken))
     columns = [
         "set", "queries", *(f"T {who} / {base}" for who in others), f"{base} s",
         *(f"{who} / {base}" for who in others), *(f"size of {who} / {base}" for who in others),
@@ -273,7 +281,7 @@ def compared(*every: Figures, base: str, others: Sequence[str], paper: float, wo
     holding = sum(verdict is not Verdict.REVERSED for verdict in verdicts)
     strong = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     verdict = Verdict.HOLDS if strong >= 3 and holding == 5 else Verdict.WEAKER if holding >= 3 else Verdict.REVERSED
-    return Outcome(verdict, f"{words}: {', '.join(said)}.", columns, rows, charts)
+    return Judgement(verdict, f"{words}: {', '.join(said)}.", columns, rows, charts)
 
 
 def _printed(name: str, base: str, others: Sequence[str]) -> list[float | None]:
@@ -284,7 +292,7 @@ def _printed(name: str, base: str, others: Sequence[str]) -> list[float | None]:
     return [values[who] / values[base] for who in others]
 
 
-def times(figures: Figures, name: str) -> Outcome:
+def times(figures: Figures, name: str) -> Judgement:
     """Table C.6 or C.8."""
     series = lines(figures["seconds"])
     printed = THESIS[name]
@@ -298,9 +306,9 @@ def times(figures: Figures, name: str) -> Outcome:
     ratio, thesis = series["NonJoinS"][number] / series["AllSharing"][number], best[0] / best[-1]
     charts = [
         Chart(f"{name}: thesis", "queries", "seconds", _columns(printed, PRINTED)),
-        Chart(f"{name}: here", "queries", SECONDS, series),
+        Chart(f"{name}: here", "queries", BATCH_SECONDS, series),
     ]  # fmt: skip
-    return Outcome(
+    return Judgement(
         by_factor(ratio, thesis),
         f"At {number} queries, cheapest first: {', '.join(order)}. NonJoinS / AllSharing {ratio:.1f}; the thesis has"
         f" {thesis:.1f} at {max(printed)}.",
@@ -310,7 +318,7 @@ def times(figures: Figures, name: str) -> Outcome:
     )
 
 
-def sizes(figures: Figures, name: str) -> Outcome:
+def sizes(figures: Figures, name: str) -> Judgement:
     """Table C.7 or C.9."""
     series = {who: numbered(of["sizes"]) for who, of in figures[name].items()}
     printed, names = THESIS_SIZES[name], ("NonJoinS", "NonCanon", "MatchPlan", "AllSharing")
@@ -325,7 +333,7 @@ def sizes(figures: Figures, name: str) -> Outcome:
         Chart(f"{name}: thesis", "queries", "weighted size", _columns(printed, names)),
         Chart(f"{name}: here", "queries", "weighted size", series),
     ]  # fmt: skip
-    return Outcome(
+    return Judgement(
         verdict,
         f"NonJoinS / AllSharing at {number} queries: {ratio:.1f}; the thesis has {thesis:.1f}. Sizes at {number}:"
         f" {', '.join(f'{who} {series[who][number]:,}' for who in series)}.",
@@ -335,7 +343,7 @@ def sizes(figures: Figures, name: str) -> Outcome:
     )
 
 
-def figure_10_16(manual: Figures, med: Figures) -> Outcome:
+def figure_10_16(manual: Figures, med: Figures) -> Judgement:
     """Seconds follow sizes: their correlation over all configurations and numbers of queries."""
     rows: list[list[object]] = []
     found = []
@@ -351,7 +359,7 @@ def figure_10_16(manual: Figures, med: Figures) -> Outcome:
             for who, of in figures["seconds"].items()
         ]
     verdict = worst([Verdict.HOLDS if r > 0.8 else Verdict.WEAKER if r > 0.4 else Verdict.REVERSED for r in found])
-    return Outcome(
+    return Judgement(
         verdict,
         f"The correlation of the size and the seconds of a batch is {found[0]:.2f} for fed-manual and"
         f" {found[1]:.2f} for med.",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.replays import POLICIES, Replay, ReplayPanel, compared, picture
+from workbench.experiments.replays import POLICIES, Replay, ReplayPanel, replay_picture, side_by_side
 
 SMALL = Replay(queries=5, history=100, batch=50, batches=1)
 
@@ -17,10 +17,10 @@ def test_a_replay_is_the_same_every_time_and_a_policy_changes_the_network_only()
     assert (once.nodes, once.rows, once.changed) == (again.nodes, again.rows, again.changed)
     assert unshared.nodes > once.nodes and unshared.joins > once.joins
     assert unshared.changed == once.changed
-    table = compared([once, unshared])
+    table = side_by_side([once, unshared])
     assert table["policy"].tolist() == ["shared", "unshared"]
     assert table["answers checked"].tolist() == [4, 4]
-    drawn = picture([once, unshared])
+    drawn = replay_picture([once, unshared])
     assert drawn.startswith("<svg") and "seconds" not in drawn
 
 

@@ -25,7 +25,7 @@ MICROSECONDS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class TestsOfNodes:
     """What the nodes of a filter ask, by bit.
 
     Attributes:
@@ -37,7 +37,7 @@ class Asked:
     called: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, filter_: GroupedFilter) -> Asked:
+    def of(cls, filter_: GroupedFilter) -> TestsOfNodes:
         """What a filter asks."""
         asking = [(table.column, ~np.bitwise_and.reduce(table.bits)) for table in filter_.tables]
         for some in filter_.disjunctions:
@@ -63,7 +63,7 @@ def node_microseconds(plan: TreePlan, delta: Delta, seconds: float) -> list[int]
     bits = np.fromiter(plan.bits.values(), dtype=np.int64)
     kept = np.zeros(bits.max() + 1)
     kept[: len(delta.counts)] = delta.counts[: len(kept)]
-    asked = Asked.of(plan.filter.filter)
+    asked = TestsOfNodes.of(plan.filter.filter)
     weights = FIXED + delta.rows_in / len(plan.roots) * (1 + asked.tests[bits]) * TESTED + kept[bits] * KEPT
     called = {label: asked.called[label][bits] for label in delta.tests if label in asked.called}
     calls = sum(delta.tests[label].seconds for label in called)

@@ -127,7 +127,7 @@ class Replay:
             )
 
 
-def compared(tried: Sequence[Replayed]) -> pd.DataFrame:
+def side_by_side(tried: Sequence[Replayed]) -> pd.DataFrame:
     """Some replays side by side: what was run, the network, and what a batch looked at."""
     return pd.DataFrame(
         {
@@ -143,7 +143,7 @@ def compared(tried: Sequence[Replayed]) -> pd.DataFrame:
     )
 
 
-def picture(tried: Sequence[Replayed], times: bool = False) -> str:
+def replay_picture(tried: Sequence[Replayed], times: bool = False) -> str:
     """A drawing of replays as SVG: rows that operators looked at by batch, and the networks; with seconds if asked."""
     by_batch = {f"{n}: {each.replay.policy}": dict(enumerate(each.rows, 1)) for n, each in enumerate(tried, 1)}
     sizes = {f"{n}": each.size for n, each in enumerate(tried, 1)}
@@ -190,8 +190,8 @@ class ReplayPanel(widgets.VBox):
         try:
             self.tried.append(self.replay.run())
             self._says.value = f"{self.tried[-1].checked} answers are equal to DuckDB's"
-            table = compared(self.tried).to_html(border=0)
-            self._shown.value = table + picture(self.tried, times=True)
+            table = side_by_side(self.tried).to_html(border=0)
+            self._shown.value = table + replay_picture(self.tried, times=True)
         except Exception as problem:
             self._says.value = escape(str(problem))
             raise

@@ -10,7 +10,7 @@ from benchmarks.paper import measuring
 from benchmarks.paper.measuring import checked_alone, kept_up
 from workbench.experiments.digests import check_digests
 from workbench.experiments.report import text_table
-from workbench.experiments.studies.aggregates import PAIRS, sums
+from workbench.experiments.studies.aggregates import PAIRS, pair_sums
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import BATCH_ROWS, FED_DATABASE, Workload, spread, workload
 from workbench.options import Options
@@ -35,7 +35,7 @@ class SingleAggregates(Study):
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
-        work = workload(self.set, batches=measuring.WARM_UP + 1, history=self.history, batch=self.batch)
+        work = workload(self.set, batches=measuring.UNMEASURED + 1, history=self.history, batch=self.batch)
         queries = spread(work.queries, self.sample or len(work.queries))
         taken: list[dict[str, float]] = []
         for query in queries:
@@ -52,7 +52,7 @@ class SingleAggregates(Study):
 
 @dataclass(frozen=True)
 class Expansion(Study):
-    """Figures 10.11 and 10.12, and Table 10.5: sums of banks from sums of their accounts."""
+    """Figures 10.11 and 10.12, and Table 10.5: pair_sums of banks from pair_sums of their accounts."""
 
     name, needs = "expansion", ("duckdb",)
     summary = "groups computed from finer groups, by the rows of a batch (T10.3.3, Figures 10.11, 10.12)"
@@ -65,11 +65,11 @@ class Expansion(Study):
         figures: dict[str, dict[str, object]] = {}
         rows: list[list[object]] = []
         for pair, columns in PAIRS.items():
-            queries = tuple(map(partial(sums, columns), (2, 1)))
+            queries = tuple(map(partial(pair_sums, columns), (2, 1)))
             seconds: dict[str, dict[int, float]] = {how: {} for how in EXPANSION}
             groups: dict[str, int] = {}
             for size in self.sizes:
-                table = FED_DATABASE.rows(self.history + (measuring.WARM_UP + 3) * size)
+                table = FED_DATABASE.rows(self.history + (measuring.UNMEASURED + 3) * size)
                 work = Workload(pair, FED_DATABASE.stream, table, self.history, size, queries)
                 expected = measuring.again(work, queries, table.num_rows).digests
                 groups = {name: digest[0] for name, digest in expected.items()}

@@ -24,7 +24,7 @@ from workbench.options import Options
 from workbench.session.session import Session
 
 FIELDS = "abcde"
-NEVER = 1_000
+UNREACHED = 1_000
 """No field is as large: a query that asks for more selects no row, and costs its bit of lineage alone."""
 
 ROUTED: Mapping[str, int] = {"a": 90, "b": 70, "c": 50, "d": 30, "e": 10}
@@ -72,7 +72,7 @@ class TupleState(Study):
         rates: dict[int, float] = {}
         bits: dict[int, int] = {}
         for number in self.queries:
-            idle = {f"n{i}": f"SELECT id FROM S WHERE a > {NEVER + i}" for i in range(number - len(real))}
+            idle = {f"n{i}": f"SELECT id FROM S WHERE a > {UNREACHED + i}" for i in range(number - len(real))}
             with Session(InProcess()) as session:
                 session.add_stream("S", sources(6 * self.batch), history=0, batch=self.batch)
                 session.register_many(real | idle)

@@ -16,7 +16,7 @@ from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import BATCH_ROWS, Workload, spread, workload
 from workbench.options import Options
 
-CONFIGURATIONS: Mapping[str, Options] = {**ALL, "unshared": Options(sharing=False)}
+COMPARED_OPTIONS: Mapping[str, Options] = {**ALL, "unshared": Options(sharing=False)}
 """Those of Table 10.6, that of NiagaraCQ, what a user has (``Restructuring``), and nothing shared."""
 
 
@@ -38,14 +38,14 @@ class GrownSet:
 
 
 @dataclass(frozen=True)
-class Growth(Study):
+class GrowingSet(Study):
     """A set under some configurations."""
 
     name, needs = "growth", ("duckdb",)
     summary = "a batch and the network by number of queries and configuration (T10.3.2, T10.4)"
 
     set: str = option("fed-manual", "the query set", positional=True)
-    configurations: tuple[str, ...] = option((*ALL,), "what is compared", choices=CONFIGURATIONS)
+    configurations: tuple[str, ...] = option((*ALL,), "what is compared", choices=COMPARED_OPTIONS)
     queries: int | None = option(None, "how many, from the first; all unless given", of=int)
     step: int = option(100, "queries that come at a time")
     history: int | None = option(None, "rows of history; the thesis's number unless given", of=int)
@@ -60,7 +60,7 @@ class Growth(Study):
         steps = [*range(self.step, number, self.step), number]
         work = workload(
             self.set,
-            batches=len(steps) * (measuring.WARM_UP + self.batches),
+            batches=len(steps) * (measuring.UNMEASURED + self.batches),
             history=self.history,
             batch=self.batch,
             queries=number,
@@ -68,7 +68,7 @@ class Growth(Study):
         expected: dict[int, Mapping[str, Digest]] = {}
         grown: dict[str, GrownSet] = {}
         for called in self.configurations:
-            grown[called] = self._grown(work, steps, CONFIGURATIONS[called], expected)
+            grown[called] = self._grown(work, steps, COMPARED_OPTIONS[called], expected)
             last = grown[called].seconds[max(grown[called].seconds)]
             progress(f"{self.set}, {called}: {last:.3f} s a batch, size {max(grown[called].sizes.values()):,}")
         rows = [[n, *(each.seconds.get(n) for each in grown.values())] for n in steps]
@@ -107,7 +107,7 @@ class Growth(Study):
             for number in steps:
                 runs.register_queries(session, work.of(work.queries[registered:number]))
                 registered = number
-                session.run(measuring.WARM_UP)
+                session.run(measuring.UNMEASURED)
                 taken = []
                 for _ in range(self.batches):
                     before = measuring.processor()

@@ -23,11 +23,11 @@ from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.options import Options
 from workbench.session.session import Session
 
-COLUMNS = "abcdefgh"
-VALUES = 256
+PSOUP_COLUMNS = "abcdefgh"
+PSOUP_VALUES = 256
 SYSTEMS: Mapping[str, str] = {"NoMat": "off", "PSoup-P": "lazy", "PSoup-C": "eager"}
 PREDICATES = (1, 2, 4)
-BATCHES = 3
+ASKED_AFTER = 3
 """After each of which all answers are asked for."""
 
 RATED: Mapping[str, tuple[str, Options]] = {
@@ -116,10 +116,10 @@ class PSoup(Study):
         asking, upkeep, found = [], [], list[int]()
         with Session(InProcess()) as session:
             for seed, name in enumerate("RS", start=1):
-                table = stream(history + (BATCHES + 1) * self.batch, seed)
+                table = stream(history + (ASKED_AFTER + 1) * self.batch, seed)
                 session.add_stream(name, table, history=history, batch=self.batch)
             registered = session.register_many(queries, results=kept)
-            for batch in range(BATCHES + 1):
+            for batch in range(ASKED_AFTER + 1):
                 before = measuring.processor()
                 session.run(1)
                 middle = measuring.processor()
@@ -148,10 +148,10 @@ class PSoup(Study):
     def _redundant(self, meets: str, selected: str, progress: StudyProgress) -> dict[str, float]:
         """Seconds in which a new join over old rows is answered."""
         chosen, seconds = random.Random(13), dict[str, float]()
-        value = chosen.randrange(32, VALUES - 32)
+        value = chosen.randrange(32, PSOUP_VALUES - 32)
         sql = (
-            f"SELECT R.a AS ra, S.b AS sb FROM R, S WHERE R.a > {VALUES - 4} AND R.c < 16 AND R.a {meets} S.b"
-            f" AND S.b {selected} {value if selected == '=' else VALUES - 16}"
+            f"SELECT R.a AS ra, S.b AS sb FROM R, S WHERE R.a > {PSOUP_VALUES - 4} AND R.c < 16 AND R.a {meets} S.b"
+            f" AND S.b {selected} {value if selected == '=' else PSOUP_VALUES - 16}"
         )
         for called, options in JOINED.items():
             taken = []
@@ -170,12 +170,12 @@ class PSoup(Study):
 def stream(rows: int, seed: int = 1) -> pa.Table:
     """Rows of eight columns of whole numbers from 0 to 255."""
     rng = np.random.default_rng(seed)
-    return pa.table({name: pa.array(rng.integers(0, VALUES, rows)) for name in COLUMNS})
+    return pa.table({name: pa.array(rng.integers(0, PSOUP_VALUES, rows)) for name in PSOUP_COLUMNS})
 
 
 def _constant(chosen: random.Random) -> int:
     """A multiple of 32 in one of five cases, else any value (PSoup 5.2.1)."""
-    return 32 * chosen.randrange(8) if chosen.random() < 0.2 else chosen.randrange(VALUES)
+    return 32 * chosen.randrange(8) if chosen.random() < 0.2 else chosen.randrange(PSOUP_VALUES)
 
 
 def _texts(number: int, window: int, kind: str, predicates: int | None) -> dict[str, str]:
@@ -183,9 +183,9 @@ def _texts(number: int, window: int, kind: str, predicates: int | None) -> dict[
     chosen, texts = random.Random(7), {}
     for i in range(number):
         tests = []
-        for column in chosen.sample(COLUMNS, predicates or 1 + i % 4):
+        for column in chosen.sample(PSOUP_COLUMNS, predicates or 1 + i % 4):
             value = _constant(chosen)
-            top = value + chosen.randrange(1, VALUES)
+            top = value + chosen.randrange(1, PSOUP_VALUES)
             tests.append(f"{column} = {value}" if kind == "equality" else f"{column} BETWEEN {value} AND {top}")
         texts[f"q{i}"] = f"SELECT a, b FROM R WHERE {' AND '.join(tests)} BEGIN NOW - {window - 1} END NOW"
     return texts

@@ -20,7 +20,7 @@ from workbench.options import Options
 HISTORY, NEW, ALERTS = 300_000, 20_000, 6
 """Rows of T10.1.4: those before, those that are new, and those that Data1 has besides."""
 
-CONFIGURATIONS: Mapping[str, Options] = {
+SINGLE_OPTIONS: Mapping[str, Options] = {
     "kept up": Options(),
     "without inference": Options(transitivity=False),
     "conditional": Options(transitivity=False, materialize_below=0.3),
@@ -28,14 +28,14 @@ CONFIGURATIONS: Mapping[str, Options] = {
 }
 """As a user has it, and the configurations of T10.2.2 and T10.2.3."""
 
-HIDDEN: Mapping[str, str] = {
+HIDDEN_CONDITIONS: Mapping[str, str] = {
     "Q1": " AND onward.amount > 500000 AND final.amount > 500000", "Q3": " AND sent.amount > 1000000"
 }  # fmt: skip
 """Conditions that follow from a query and are not in its text."""
 
-REPEATED = 3
+TIMES_MEASURED = 3
 """Sessions of the queries whose configurations are compared; the median counts."""
-SLICE = 500
+SMALL_BATCH = 500
 """Rows of the batches before the measured one."""
 
 
@@ -58,8 +58,8 @@ class Manual(Study):
             figures[called] = {}
             for number, query in enumerate(examples(range(1, 8)), start=1):
                 name = f"Q{number}"
-                before = self.history - measuring.WARM_UP * SLICE
-                work = Workload(name, FED_DATABASE.stream, table, before, SLICE, (query,))
+                before = self.history - measuring.UNMEASURED * SMALL_BATCH
+                work = Workload(name, FED_DATABASE.stream, table, before, SMALL_BATCH, (query,))
                 figures[called][name] = _alone(name, work, query)
                 progress(f"{called} {name}: {figures[called][name]}")
         table_ = [[data, name, *of.values()] for data, each in figures.items() for name, of in each.items()]
@@ -69,12 +69,12 @@ class Manual(Study):
 
 def _alone(name: str, work: Workload, query: GeneratedQuery) -> dict[str, float]:
     """Seconds of a processor for the batch under each configuration, for computing it anew, and for DuckDB."""
-    new = work.table.num_rows - work.history - measuring.WARM_UP * work.batch
+    new = work.table.num_rows - work.history - measuring.UNMEASURED * work.batch
     expected = measuring.again(work, [query], work.table.num_rows)
     measured: dict[str, float] = {}
-    for how, options in CONFIGURATIONS.items():
+    for how, options in SINGLE_OPTIONS.items():
         taken = []
-        for _ in range(REPEATED if name in HIDDEN else 1):
+        for _ in range(TIMES_MEASURED if name in HIDDEN_CONDITIONS else 1):
             run = kept_up(
                 work,
                 options,
@@ -88,8 +88,8 @@ def _alone(name: str, work: Workload, query: GeneratedQuery) -> dict[str, float]
         measured[how] = median(taken)
     measured["anew"] = measuring.anew(work, query)
     measured["DuckDB"] = expected.seconds[query.name]
-    if name in HIDDEN:
-        told = replace(query, duckdb_sql=query.duckdb_sql.rstrip().rstrip(";") + HIDDEN[name])
+    if name in HIDDEN_CONDITIONS:
+        told = replace(query, duckdb_sql=query.duckdb_sql.rstrip().rstrip(";") + HIDDEN_CONDITIONS[name])
         rerun = measuring.again(work, [told], work.table.num_rows)
         check_digests(f"{name}, hidden conditions", rerun.digests, expected.digests)
         measured["DuckDB, told"] = rerun.seconds[query.name]
@@ -129,7 +129,7 @@ class Uniform(Study):
         return text_table(["rows", "kept up", "DuckDB"], rows), figures, ()
 
     def _work(self, size: int, queries: tuple[GeneratedQuery, ...]) -> Workload:
-        rows = FED_DATABASE.rows(self.history + (measuring.WARM_UP + 1) * size)
+        rows = FED_DATABASE.rows(self.history + (measuring.UNMEASURED + 1) * size)
         return Workload("qief-uniform", FED_DATABASE.stream, rows, self.history, size, queries)
 
     def _chains(
@@ -139,9 +139,9 @@ class Uniform(Study):
         taken: dict[str, dict[str, list[KeptUp]]] = {}
         work = self._work(min(self.batch_sizes), tuple(queries))
         for query in queries:
-            for how, run in checked_alone(work, query, CONFIGURATIONS).items():
+            for how, run in checked_alone(work, query, SINGLE_OPTIONS).items():
                 taken.setdefault(query.variant, {}).setdefault(how, []).append(run)
-        progress(f"{len(queries)} chains under {len(CONFIGURATIONS)} configurations")
+        progress(f"{len(queries)} chains under {len(SINGLE_OPTIONS)} configurations")
         again = measuring.again(work, queries, work.table.num_rows)
         means: dict[str, dict[str, dict[str, float]]] = {}
         for variant, by_configuration in taken.items():

@@ -14,18 +14,18 @@ from workbench.experiments.report import text_table
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.session.session import Session
 
-SYMBOLS = ("MSFT", "ORCL", "IBM", "SUNW")
+STOCKS = ("MSFT", "ORCL", "IBM", "SUNW")
 
 Price = tuple[int, str, float]
 """A closing price: the day, the stock, the price."""
-Rows = list[tuple[object, ...]]
+InstantRows = list[tuple[object, ...]]
 
 
 def _prices(text: str) -> str:
     return f"SELECT closingPrice, timestamp FROM ClosingStockPrices WHERE stockSymbol = 'MSFT'{text}"
 
 
-TEXTS: Mapping[str, str] = {
+WINDOW_LOOPS: Mapping[str, str] = {
     "snapshot": _prices("") + " for (; t = 0; t = -1) { Windows(ClosingStockPrices, 1, 5); }",
     "landmark": _prices(" AND closingPrice > 50.00")
     + " for (t = 101; t <= 1000; t++) { Windows(ClosingStockPrices, 101, t); }",
@@ -43,17 +43,17 @@ def _ours(rows: list[Price], low: int, high: int) -> list[Price]:
     return [row for row in rows if row[1] == "MSFT" and low <= row[0] <= high]
 
 
-def _average(rows: list[Price], now: int) -> Rows:
+def _average(rows: list[Price], now: int) -> InstantRows:
     prices = [price for _, _, price in _ours(rows, now - 4, now)]
     return [(sum(prices) / len(prices) if prices else None,)]
 
 
-def _higher(rows: list[Price], now: int) -> Rows:
+def _higher(rows: list[Price], now: int) -> InstantRows:
     ours = {day: price for day, _, price in _ours(rows, now - 4, now)}
     return [row for row in rows if row[1] != "MSFT" and row[0] in ours and row[2] > ours[row[0]]]
 
 
-MEANT: Mapping[str, Callable[[list[Price], int], Rows]] = {
+MEANT: Mapping[str, Callable[[list[Price], int], InstantRows]] = {
     "snapshot": lambda rows, now: [(price, day) for day, _, price in _ours(rows, 1, 5)],
     "landmark": lambda rows, now: [(price, day) for day, _, price in _ours(rows, 101, now) if price > 50],
     "sliding": _average,
@@ -63,7 +63,7 @@ MEANT: Mapping[str, Callable[[list[Price], int], Rows]] = {
 
 
 @dataclass(frozen=True)
-class Texts(Study):
+class WindowLoops(Study):
     """The four examples over a stream of closing prices, one row a day and stock."""
 
     name, needs = "telegraph-texts", ()
@@ -78,11 +78,11 @@ class Texts(Study):
         rows: list[Price] = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
         figures: dict[str, dict[str, int]] = {}
         with Session(InProcess()) as session:
-            a_day = len(SYMBOLS)
+            a_day = len(STOCKS)
             session.add_stream(
                 "ClosingStockPrices", table, history=self.history * a_day, batch=10 * a_day, time="timestamp"
             )
-            queries = {name: session.register(text) for name, text in TEXTS.items()}
+            queries = {name: session.register(text) for name, text in WINDOW_LOOPS.items()}
             while session.run(1):
                 pass
             for name, query in queries.items():
@@ -100,18 +100,18 @@ class Texts(Study):
 def _table(days: int) -> pa.Table:
     """Prices that wander around 50."""
     rng = np.random.default_rng(11)
-    steps = rng.integers(-200, 201, (days, len(SYMBOLS))) / 100
+    steps = rng.integers(-200, 201, (days, len(STOCKS))) / 100
     prices = np.round(50 + np.cumsum(steps, axis=0), 2)
     return pa.table(
         {
-            "timestamp": pa.array(np.repeat(np.arange(1, days + 1), len(SYMBOLS))),
-            "stockSymbol": pa.array(list(SYMBOLS) * days),
+            "timestamp": pa.array(np.repeat(np.arange(1, days + 1), len(STOCKS))),
+            "stockSymbol": pa.array(list(STOCKS) * days),
             "closingPrice": pa.array(prices.reshape(-1)),
         }
     )
 
 
-def _same(got: Rows, meant: Rows) -> bool:
+def _same(got: InstantRows, meant: InstantRows) -> bool:
     return sorted(map(_rounded, got), key=str) == sorted(map(_rounded, meant), key=str)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from long import rare
@@ -16,10 +17,10 @@ from benchmarks.paper.exhibits import Verdict
 from benchmarks.paper.registry import EXHIBITS, LEFT_OUT, RUNS
 from benchmarks.paper.studies.aggregates import Expansion, SingleAggregates
 from benchmarks.paper.studies.cacq import Niagara, Routing, Scale, TupleState
-from benchmarks.paper.studies.growing import Growth
+from benchmarks.paper.studies.growing import GrowingSet
 from benchmarks.paper.studies.psoup import PSoup
 from benchmarks.paper.studies.single import Uniform
-from benchmarks.paper.studies.telegraph import Texts
+from benchmarks.paper.studies.telegraph import WindowLoops
 from benchmarks.query_sets.qief import qief_uniform
 from workbench.experiments.runs import silent
 from workbench.experiments.study import Study
@@ -72,7 +73,7 @@ def test_every_number_of_the_evaluations_is_an_experiment_or_left_out() -> None:
 def test_a_result_is_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that was stopped goes on with what is missing; other options make a result old."""
     monkeypatch.setattr(results, "RESULTS", tmp_path)
-    monkeypatch.setattr(Texts, "run", lambda self, progress: ("", {"sliding": {"instants": 10, "equal": 10}}, ()))
+    monkeypatch.setattr(WindowLoops, "run", lambda self, progress: ("", {"sliding": {"instants": 10, "equal": 10}}, ()))
     assert not results.is_current("telegraph-texts", "quick", tmp_path)
     results.measure("telegraph-texts", "quick", silent, tmp_path)
     assert results.is_current("telegraph-texts", "quick", tmp_path)
@@ -101,20 +102,25 @@ def test_the_random_set_is_the_same_every_time() -> None:
     assert len({query.sql for query in qief_uniform()}) > 150
 
 
-Found = Mapping[str, object]
-TINY: Mapping[str, tuple[Study, Callable[[Found], object]]] = {
-    "texts": (Texts(days=110, history=100), lambda found: all(of["instants"] == of["equal"] for of in found.values())),  # type: ignore[index]
-    "state": (TupleState(queries=(5, 8), batch=50), lambda found: found["rate"].keys() == {5, 8}),  # type: ignore[attr-defined]
+def all_equal(found: Any) -> bool:
+    return all(of["instants"] == of["equal"] for of in found.values())
+
+
+def joined_as_planned(found: Any) -> bool:
+    joins = {plan: of[3]["joins"] for plan, of in found["normal"].items()}
+    return joins == {"ours": 1, "PushDown": 3, "PullUp": 1}
+
+
+TINY: Mapping[str, tuple[Study, Callable[[Any], bool]]] = {
+    "texts": (WindowLoops(days=110, history=100), all_equal),
+    "state": (TupleState(queries=(5, 8), batch=50), lambda found: found["rate"].keys() == {5, 8}),
     "scale": (Scale(queries=(2,), sources=(2,), batch=40), lambda found: found["operators"] == {2: 2}),
-    "niagara": (
-        Niagara(queries=(3,), stocks=20, functions=1, articles=(2,), quoted=5),
-        lambda found: found["normal"]["PushDown"][3]["joins"] == 3 and found["normal"]["PullUp"][3]["joins"] == 1,  # type: ignore[index]
-    ),
+    "niagara": (Niagara(queries=(3,), stocks=20, functions=1, articles=(2,), quoted=5), joined_as_planned),
     "growth": (
-        Growth("fed-uniform", ("AllSharing",), queries=2, step=2, history=200, batch=20, batches=1, sample=1),
+        GrowingSet("fed-uniform", ("AllSharing",), queries=2, step=2, history=200, batch=20, batches=1, sample=1),
         lambda found: found["checked"] == 1,
     ),
-}  # fmt: skip
+}
 LASTING: Mapping[str, Study] = {
     "expansion": Expansion(history=200, sizes=(5,)),
     "aggregates": SingleAggregates(sample=2, history=200, batch=20),

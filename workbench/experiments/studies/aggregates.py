@@ -79,7 +79,7 @@ class Aggregates(Growing):
 
     def _expanded(self, pair: str, progress: StudyProgress) -> tuple[dict[str, dict[int, float]], tuple[int, int]]:
         """Seconds of a batch by its size, with vertical expansion and without; and the groups of both queries."""
-        queries = tuple(map(partial(sums, PAIRS[pair]), (2, 1)))
+        queries = tuple(map(partial(pair_sums, PAIRS[pair]), (2, 1)))
         history = FED_DATABASE.history if self.history is None else self.history
         seconds: dict[str, dict[int, float]] = {"VE": {}, "NonVE": {}}
         groups = (0, 0)
@@ -123,7 +123,7 @@ def table_10_4(measured: EngineComparison) -> str:
     return text_table(columns, [[f"{name}, {number} queries alone", kept, anew, *THESIS_10_4.get(name, (None, None))]])
 
 
-def sums(columns: Sequence[str], number: int) -> GeneratedQuery:
+def pair_sums(columns: Sequence[str], number: int) -> GeneratedQuery:
     """Sums of the first columns of a pair as groups."""
     groups = ", ".join(columns[:number])
     sql = f"SELECT {groups}, SUM(amount) total, COUNT(*) transfers FROM {FED_DATABASE.stream} GROUP BY {groups}"
