@@ -13,6 +13,7 @@ from benchmarks.studies.order import OrderOfRegistration, Register
 from benchmarks.studies.overhead import Overhead
 from benchmarks.studies.peers import Peers
 from benchmarks.studies.questions import Nexmark, TpcH
+from benchmarks.studies.sharability import Sharability
 from benchmarks.studies.soak import Soaked
 from benchmarks.studies.views import ManyViews
 from benchmarks.studies.workers import Workers
@@ -23,7 +24,7 @@ BENCHMARKS: Mapping[str, type[Study]] = {
     study.name: study
     for study in (
         *(Speed, AnalystsDay, TpcH, Nexmark, ManyViews, Peers, LiveRates, CorrectedStreams),
-        *(Overhead, Workers, Soaked, OrderOfRegistration, Register, Cost, Arrival),
+        *(Overhead, Workers, Soaked, OrderOfRegistration, Register, Cost, Arrival, Sharability),
     )
 }
 """All benchmarks, in the order of the command line's help. ``speed`` is the experiment of that name, too."""

@@ -344,13 +344,14 @@ def sizes(figures: Figures, name: str) -> Judgement:
 
 
 def figure_10_16(manual: Figures, med: Figures) -> Judgement:
-    """Seconds follow sizes: their correlation over all configurations and numbers of queries."""
+    """Seconds follow sizes: their correlation over the thesis's configurations and all numbers of queries."""
     rows: list[list[object]] = []
     found = []
     for name, figures in (("fed-manual", manual), ("med", med)):
         pairs = [
             (float(figures["sizes"][who][n]), seconds)
             for who, of in figures["seconds"].items()
+            if who in PRINTED
             for n, seconds in of.items()
         ]
         found.append(_correlation(pairs))
