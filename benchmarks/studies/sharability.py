@@ -24,7 +24,7 @@ from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload
 from workbench.options import Options
 
-STREAM = "stream_of_rows"
+ROWS_STREAM = "stream_of_rows"
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Sharability(Study):
         return fed(number) if self.file is None else parquet.read_table(self.file).slice(0, number)
 
     def _work(self, table: pa.Table, spread: str, knob: float) -> Workload:
-        queries = sharable(table, STREAM, self.queries, spread, knob)
-        return Workload(f"{spread} {knob}", STREAM, table, self.history, self.batch, queries)
+        queries = sharable(table, ROWS_STREAM, self.queries, spread, knob)
+        return Workload(f"{spread} {knob}", ROWS_STREAM, table, self.history, self.batch, queries)
 
     def _measured(self, work: Workload) -> dict[str, float]:
         """The weighted size, and seconds of a batch by who runs it; all answers are compared with the oracle's."""
@@ -96,7 +96,7 @@ class Sharability(Study):
         ends = range(work.history, work.table.num_rows + 1, work.batch)
         answers = {end: in_duckdb(work, work.queries, end).digests for end in ends}
         told = {
-            "stream": STREAM,
+            "stream": ROWS_STREAM,
             "history": work.history,
             "batch": work.batch,
             "queries": [asdict(query) for query in work.queries],
