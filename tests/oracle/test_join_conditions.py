@@ -3,7 +3,7 @@ inequalities, alternatives and functions over all types, with NULL, NaN, -0.0 an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
 import pytest
@@ -77,9 +77,22 @@ def case(random: Random) -> Case:
     return Case(sql, sql.replace("DATE_DIFF(b.d, a.d)", "DATE_DIFF('day', a.d, b.d)"))
 
 
-def play(seed: int, count: int) -> None:
-    random = Random(seed)
-    asked = {f"q{at}": case(random) for at in range(count)}
+def nearest(random: Random) -> Case:
+    """The row with the nearest value before or after each: by ASOF JOIN, or by a subquery with LIMIT."""
+    column, operator = random.choice("nxmdts"), random.choice(["<", "<=", ">", ">="])
+    key = random.choice(["", "a.k = b.k AND ", "a.k = b.k AND a.d2 = b.d2 AND "])
+    on, kept = f"{key}a.{column} {operator} b.{column}", random.choice(["", "LEFT "])
+    if random.random() < 0.5:
+        rows = random.choice(["b", "(SELECT * FROM b WHERE n < 5) b"])
+        return Case(f"SELECT a.id, b.{column} AS o FROM a ASOF {kept}JOIN {rows} ON {on}", dialect="duckdb")
+    direction = "DESC" if operator in (">", ">=") else "ASC"
+    order = f"ORDER BY b.{column} {direction} NULLS LAST LIMIT 1"
+    own = f"(SELECT b.{column} AS o FROM b WHERE {on} AND b.id % 3 <> 1 {order})"
+    return Case(f"SELECT a.id, c.o FROM a {kept}JOIN LATERAL {own} c ON TRUE", dialect="duckdb")
+
+
+def play(seed: int, asked: Mapping[str, Case]) -> None:
+    count = len(asked)
     feeds = {name: corrected(table(seed + at, 60), 34, 22, seed + at) for at, name in enumerate("ab")}
     with Oracle(InProcess(), feeds) as oracle:
         left = [*register(oracle, list(asked.items())[::2])]
@@ -99,6 +112,8 @@ def register(oracle: Oracle, some: list[tuple[str, Case]]) -> Iterator[str]:
             yield each.sql
 
 
+@pytest.mark.parametrize("made", [case, nearest])
 @pytest.mark.parametrize("seed", range(60 if LONG else 1))
-def test_random_conditions(seed: int) -> None:
-    play(17 + 10 * seed, 12)
+def test_random_joins(made: Callable[[Random], Case], seed: int) -> None:
+    random = Random(17 + 10 * seed)
+    play(17 + 10 * seed, {f"q{at}": made(random) for at in range(10)})

@@ -28,6 +28,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.binder.joins.nearest import nearest_of
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
     Leaf,
@@ -284,7 +285,9 @@ class _ForEach:
 
     def _first_rows(self, query: Ordered) -> Ordered:
         """The first rows for each row of the domain: they are counted of each as DISTINCT ON counts them."""
-        rows = as_query(self.of(query.query))
+        nearest = nearest_of(query, self.read, self.names, self.domain)
+        each = self if nearest is None else _ForEach(self.read, self.names, nearest.domain)
+        rows = as_query(each.of(query.query if nearest is None else nearest.block))
         if isinstance(rows, Block):
             # What is shown comes first, then the columns of the domain, then what is only ordered by.
             own, more = rows.outputs[: -len(self.names)], rows.outputs[-len(self.names) :]
