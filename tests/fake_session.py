@@ -328,6 +328,9 @@ class FakeSession(SessionViews):
     def batch_cost(self, network: NetworkView) -> float:
         return 1000.0 * len(network.nodes)
 
+    def memory(self, query: str, network: object = None) -> list[object]:
+        return []
+
     def kept(self, root: str) -> tuple[int, int]:
         return 1234, 56789
 

@@ -14,6 +14,7 @@ from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
 from workbench.explain.dot import to_dot
 from workbench.explain.node_view import SYMBOLS, NodeView, node_view
+from workbench.explain.portable.views import network_to_sql
 from workbench.explain.text import counted
 from workbench.network.network import Network, checked_query
 from workbench.network.nodes import Aggregate, Columns, Node, NodeId
@@ -113,6 +114,27 @@ class NetworkView:
     def to_dot(self, query: str | None = None, full: bool = False, focus: Collection[str] | None = None) -> str:
         """The drawing as DOT text; see :func:`workbench.explain.dot.to_dot`."""
         return to_dot(self, query=query, full=full, focus=focus)
+
+    def to_sql(self, dialect: str = "duckdb", queries: Collection[str] | None = None) -> str:
+        """The network as views of another database: one for each node, in order, and one under each query's name.
+
+        The streams are tables there, with the columns that they have here. The views give the same answers over the
+        same rows; a DOUBLE may differ in its last bits, since a database sums in the order of its rows. A value that
+        overflows is NULL in ``duckdb`` and ``spark``, as here, and an error in ``postgres`` and ``materialize``.
+
+        Args:
+            dialect: ``duckdb``, ``postgres``, ``materialize``, or ``spark`` for its declarative pipelines.
+            queries: those to be written, with the nodes that they need; ``None``: all.
+
+        Raises:
+            QueryError: there is no such query.
+            UnsupportedError: it is not written for that database; or a query cannot be, since one of its operators has
+                other values there: the message names both.
+
+        Example:
+            >>> print(session.network.to_sql("postgres"))  # doctest: +SKIP
+        """
+        return network_to_sql(self._network, dialect, queries)
 
     def to_text(self, query: str | None = None) -> str:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""

@@ -33,6 +33,8 @@ _DAY = 86_400_000_000
 
 _Times = Mapping[Expression, Interval]
 """Between which values times of a row are; without any, all rows are meant."""
+RequiredTimes = dict[NodeId, list[tuple[tuple[NodeId, ...], _Times]]]
+"""For each root the nodes whose common rows are read, and their times."""
 
 
 def retention_bounds(
@@ -46,16 +48,7 @@ def retention_bounds(
         now: the event times.
         earlier: those ``Limits.batches_of_changes`` batches ago.
     """
-    required: dict[NodeId, list[tuple[tuple[NodeId, ...], _Times]]] = {root: [] for root in network.trees}
-    for plan in network.queries.values():
-        required[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, earlier)))
-    for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
-        required[root].append(((root,), {}))
-    for root in reversed(list(network.trees)):
-        # Many readers of a root mostly require the same of its inputs: without windows, all rows.
-        distinct = {tuple(times.items()): times for _, times in required[root]}
-        for read, times in _of_inputs(network.nodes[root], distinct.values(), now):
-            required[network.roots[read[0]]].append((read, times))
+    required = required_times(network, now, earlier)
     return {
         name: _merged(
             RetentionBound(frozenset(plan.bits[node] for node in nodes), _stored(times))
@@ -65,6 +58,27 @@ def retention_bounds(
         )
         for name, plan in plans.items()
     }
+
+
+def required_times(network: Network, now: EventTimeVector, earlier: EventTimeVector) -> RequiredTimes:
+    """Which rows are still read of each root, and between which values their times are; without times all are meant.
+
+    Args:
+        network: what runs.
+        now: the event times.
+        earlier: those up to which answers may be asked for.
+    """
+    required: RequiredTimes = {root: [] for root in network.trees}
+    for plan in network.queries.values():
+        required[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, earlier)))
+    for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
+        required[root].append(((root,), {}))
+    for root in reversed(list(network.trees)):
+        # Many readers of a root mostly require the same of its inputs: without windows, all rows.
+        distinct = {tuple(times.items()): times for _, times in required[root]}
+        for read, times in _of_inputs(network.nodes[root], distinct.values(), now):
+            required[network.roots[read[0]]].append((read, times))
+    return required
 
 
 def query_bound(plan: QueryPlan, bits: Mapping[NodeId, int], now: EventTimeVector) -> RetentionBound:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from workbench.explain.describe import NetworkView
+from workbench.explain.kept_state import memory_text
 from workbench.explain.query_costs import QueryCost, query_costs
 from workbench.explain.text import counted, milliseconds
 from workbench.network.network import Network
@@ -104,7 +105,7 @@ def kept_rows(session: Session, cost: QueryCost) -> int:
 
 
 def what_if(session: Session, preview: NetworkView, name: str) -> str:
-    """The predicted effect of a query: new nodes, the cost of a batch, and the savings of sharing.
+    """The predicted effect of a query: new nodes, the cost of a batch, the savings of sharing, and its memory.
 
     Args:
         session: as it is.
@@ -126,6 +127,7 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
             f"a batch, predicted: {_time(session, more)} on top{replaced}; "
             f"alone the query would take {_time(session, costs)}, so sharing saves {_time(session, costs - more)}{part}"
         )
+        lines.append(memory_text(session.memory(name, preview)))
     return "\n".join(lines)
 
 

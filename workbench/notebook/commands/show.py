@@ -12,6 +12,7 @@ import pandas as pd
 from workbench.engine.answers import whole_file
 from workbench.engine.spark.failures import translate_errors
 from workbench.explain.explanation import is_shared
+from workbench.explain.portable.dialects import PORTABLE
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
 from workbench.notebook.command_line import MagicError, argument, command
@@ -257,8 +258,14 @@ def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "plan",
     argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to stress"),
     argument("--full", action="store_true", help="draw every node of a large network"),
-    argument("--save", metavar="FILE", help="write the drawing to a file: .svg, .dot for Graphviz, or .txt"),
-    examples=("%argus plan", "%argus plan big_transfers", "%argus plan --save network.svg"),
+    argument("--save", metavar="FILE", help="write it to a file: .svg, .dot for Graphviz, .txt, or .sql: its views"),
+    argument("--dialect", choices=tuple(PORTABLE), default="duckdb", help="of a .sql file (default: duckdb)"),
+    examples=(
+        "%argus plan",
+        "%argus plan big_transfers",
+        "%argus plan --save network.svg",
+        "%argus plan --save network.sql --dialect postgres",
+    ),
 )
 def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Draw the query network; with a query, stress what that query is computed by."""
@@ -268,11 +275,18 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show(picture(network, query, arguments.full))
         return
     file = Path(arguments.save).expanduser()
-    if file.suffix.lower() not in DRAWN:
+    kind = file.suffix.lower()
+    if kind not in (*DRAWN, ".sql"):
         raise MagicError(f"{file} is no drawing that can be written", hint=f"end its name with {', '.join(DRAWN)}")
+    if kind == ".sql":
+        text = network.to_sql(arguments.dialect, None if query is None else [query])
+        about = f"as views for {arguments.dialect}" + (f", those of {query}" if query is not None else "")
+    else:
+        text = DRAWN[kind](network, query, arguments.full)
+        about = f"with {query} stressed" if query is not None else ""
     with translate_errors(f"write {file}"), whole_file(file) as part:
-        part.write_text(DRAWN[file.suffix.lower()](network, query, arguments.full), encoding="utf-8")
-    show(f"{file} has the network" + (f", with {query} stressed" if query is not None else ""))
+        part.write_text(text, encoding="utf-8")
+    show(f"{file} has the network" + (f", {about}" if about else ""))
 
 
 @command("explain", QUERY, examples=("%argus explain big_transfers",))

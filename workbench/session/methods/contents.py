@@ -13,7 +13,9 @@ from pyspark.sql import SparkSession
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.jobs import JobRunner
+from workbench.errors import QueryError, nearest
 from workbench.explain.describe import NetworkView
+from workbench.explain.kept_state import KeptState, kept_states
 from workbench.network.nodes import NodeId
 from workbench.optimizer.network_cost import batch_cost
 from workbench.session.changes import StateStore
@@ -146,6 +148,29 @@ class SessionContents:
         """
         self._store.directory.check_open()
         return batch_cost(self._runtime.planner.estimates, network.network)
+
+    def memory(self, query: str, network: NetworkView | None = None) -> list[KeptState]:
+        """The state that a query needs: of each operator by what it is bounded, or which streams make it grow for ever,
+        and how large it is.
+
+        Args:
+            query: its name.
+            network: that of ``preview``, for a query that is not registered; ``None``: that of the session.
+
+        Raises:
+            QueryError: there is no such query.
+
+        Example:
+            >>> network, _ = session.preview(sql, "big")  # doctest: +SKIP
+            >>> [state.bound for state in session.memory("big", network)]  # doctest: +SKIP
+            ['rows leave it with the window']
+        """
+        state = self._store.state
+        planned = state.network if network is None else network.network
+        if query not in planned.queries:
+            raise QueryError(f"there is no query {query}", hint=nearest(query, planned.queries))
+        tables = [name for name, stream in state.streams.items() if stream.table]
+        return kept_states(planned, query, tables, self._runtime.planner.estimates, state.engine.clock.now)
 
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).

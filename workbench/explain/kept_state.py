@@ -1,0 +1,195 @@
+"""The state of a query: whether it is bounded, by what, and how large it is, before the query runs (T11.1.1).
+
+State is what an operator must look up again: both inputs of a join, the groups of an aggregate, the rows around another
+in an order, and the answer. The rows of a stream by themselves are in its log on the disk, with or without queries. A
+state is bounded if the streams that feed it can go on for ever and it stays as large: rows leave it with a window, they
+are those of a table, or the number of groups is limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench.engine.physical.retention import RequiredTimes, required_times
+from workbench.explain.text import counted
+from workbench.network.network import Network
+from workbench.network.nodes import (
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    NodeId,
+    Read,
+    SetOperation,
+    SetOperator,
+    Source,
+    Window,
+)
+from workbench.network.projection import carried_columns
+from workbench.network.wording import Wording
+from workbench.optimizer.cardinality import Estimates
+from workbench.sql.algebra.expressions import Call, Column, Expression
+from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.predicates.cnf import TRUE, PredSet
+from workbench.sql.windows.bounds import LEAST
+from workbench.sql.windows.stream_time import EventTimeVector
+
+_FIXED = 8
+_TEXT = 32
+"""Bytes that a value takes: of a number or time, and about of a text."""
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class KeptState:
+    """The state of an operator.
+
+    Attributes:
+        what: the operator, in words.
+        bound: by what it is bounded; "" where it grows for ever.
+        grows_with: the streams whose rows make it grow for ever.
+        rows: how many rows it is estimated to have now.
+        bytes: about how many bytes these are.
+    """
+
+    what: str
+    bound: str
+    grows_with: frozenset[str]
+    rows: float
+    bytes: float
+
+
+def kept_states(
+    network: Network, query: str, tables: Sequence[str], estimates: Estimates, now: EventTimeVector
+) -> list[KeptState]:
+    """The states that a query needs, in the order of evaluation.
+
+    Args:
+        network: with the query.
+        query: its name.
+        tables: names of what is no stream.
+        estimates: of rows.
+        now: the event times.
+    """
+    plan = network.queries[query]
+    own = network.ancestors([*plan.nodes, plan.read.root])
+    part = Network({id_: node for id_, node in network.nodes.items() if id_ in own}, {query: plan})
+    return _States(part, frozenset(map(str.lower, tables)), estimates.over(part.nodes), now).found(plan.read.root)
+
+
+def memory_text(states: Sequence[KeptState]) -> str:
+    """Whether the memory of a query is bounded, by what, and how large it is, in sentences.
+
+    Example:
+        >>> print(memory_text([KeptState("groups by g", "", frozenset({"t"}), 12_000, 2e6)]))
+        memory: not bounded, it grows with t; about 12,000 rows, 2.0 MB now
+          groups by g: grows with t; about 12,000 rows
+    """
+    growing = sorted(frozenset().union(*(state.grows_with for state in states)))
+    rows, size = sum(state.rows for state in states), sum(state.bytes for state in states) / _MEGABYTE
+    how = f"not bounded, it grows with {', '.join(growing)}" if growing else "bounded"
+    lines = [f"memory: {how}; about {counted(round(rows), 'row')}, {size:,.1f} MB now"]
+    for state in states:
+        by = state.bound or f"grows with {', '.join(sorted(state.grows_with))}"
+        lines.append(f"  {state.what}: {by}; about {counted(round(state.rows), 'row')}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _States:
+    network: Network
+    tables: frozenset[str]
+    estimates: Estimates
+    now: EventTimeVector
+
+    def found(self, answer: NodeId) -> list[KeptState]:
+        """The states of all operators, that of the answer last."""
+        roots = [root for root in self.network.trees if root == answer or self._is_state(root)]
+        return [self._state(root, root == answer) for root in roots]
+
+    @cached_property
+    def _required(self) -> RequiredTimes:
+        return required_times(self.network, self.now, self.now)
+
+    @cached_property
+    def _carried(self) -> Mapping[NodeId, Mapping[str, DataType]]:
+        return carried_columns(self.network)
+
+    def _is_state(self, root: NodeId) -> bool:
+        """Whether rows of a root are looked up again by an operator that reads them, or are groups."""
+        node = self.network.nodes[root]
+        return isinstance(node, Aggregate) or any(
+            _looks_up(self.network.nodes[reader])
+            for id_ in self.network.trees[root]
+            for reader in self.network.children[id_]
+            if self.network.roots[reader] != root
+        )
+
+    def _state(self, root: NodeId, is_answer: bool) -> KeptState:
+        wording = Wording(self.network.nodes)
+        grows, why = self._growth(root)
+        rows = self.estimates.rows(Read(root, self._tested(root)))
+        if grows and self._leaves(root):
+            grows, why = frozenset(), "rows leave it with the window"
+        width = sum(_TEXT if type_.stored == Kind.STRING.value else _FIXED for type_ in self._carried[root].values())
+        what = wording.name(root) + (" (the answer)" if is_answer else "")
+        return KeptState(what, "" if grows else why, grows, rows, rows * (width + _FIXED))
+
+    def _tested(self, root: NodeId) -> PredSet:
+        """What holds for all rows that are read of a root, where there is one reader alone."""
+        reads = {
+            read.required for id_ in self.network.nodes for read in self.network.nodes[id_].reads if read.root == root
+        } | {plan.read.required for plan in self.network.queries.values() if plan.read.root == root}
+        return reads.pop() if len(reads) == 1 else TRUE
+
+    def _leaves(self, root: NodeId) -> bool:
+        """Whether all rows that are read of a root leave some window."""
+        found = self._required[root]
+        return bool(found) and all(any(i.low != LEAST for i in times.values()) for _, times in found)
+
+    def _growth(self, root: NodeId) -> tuple[frozenset[str], str]:
+        """The streams that make a root grow for ever; and by what it is bounded where there is none."""
+        node = self.network.nodes[root]
+        match node:
+            case Source(stream=stream):
+                is_table = stream.lower() in self.tables
+                return (frozenset(), "a table") if is_table else (frozenset({stream}), "")
+            case Aggregate(groups=()):
+                return frozenset(), "one row"
+            case Aggregate(groups=groups) if all(self._is_few(node.read.root, group) for group in groups):
+                return frozenset(), "its groups are values of tables, or true and false"
+            case Window() if self._leaves(node.read.root):
+                return frozenset(), "rows leave it with the window"
+            case Analytic(over=over) if node.bound and not over.partition:
+                return frozenset(), "the first rows alone"
+            case SetOperation(operator=SetOperator.SEMIJOIN | SetOperator.ANTIJOIN | SetOperator.EXCEPT):
+                return self._growth(node.branches[0].read.root)
+        found = [self._growth(read.root) for read in node.reads]
+        grows = frozenset().union(*(streams for streams, _ in found))
+        return grows, "" if grows else " and ".join(dict.fromkeys(why for _, why in found))
+
+    def _is_few(self, root: NodeId, group: Expression) -> bool:
+        """Whether the values of an expression are limited in number, however many rows come."""
+        if group.type.kind is Kind.BOOLEAN:
+            return True
+        match group:
+            case Column(name=name):
+                node = self.network.nodes[root]
+                if isinstance(node, Source):
+                    return node.stream.lower() in self.tables
+                if name in node.types:
+                    return not self._growth(root)[0]
+                carried = node.carried(name)
+                return carried is not None and self._is_few(carried[0], Column(carried[1], group.type))
+            case Call(arguments=arguments):
+                return all(self._is_few(root, argument) for argument in arguments)
+        return True
+
+
+def _looks_up(node: Node) -> bool:
+    """Whether an operator looks up rows of its inputs that came before."""
+    if isinstance(node, SetOperation):
+        return node.operator is not SetOperator.UNION_ALL
+    return isinstance(node, Join | Analytic | Window)
