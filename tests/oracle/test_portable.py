@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import duckdb
 import psycopg
 import pytest
-from long import LONG
+from long import LONG, rare
 from oracle.bags import Row, difference, rows
 from oracle.class_queries import ALL
 from oracle.random_streams import names, stream
@@ -113,6 +113,7 @@ def test_postgres_gives_the_same_answers(network: NetworkView, duck: duckdb.Duck
         check(network, duck, "postgres", CASES, connection.execute, ask)
 
 
+@rare
 @pytest.mark.timeout(3_000)
 def test_spark_gives_the_same_answers(
     network: NetworkView, duck: duckdb.DuckDBPyConnection, spark: SparkSession
@@ -132,7 +133,7 @@ def test_spark_gives_the_same_answers(
         return rows(spark.sql(f"SELECT * FROM `{name}`").collect())
 
     try:
-        check(network, duck, "spark", CASES if LONG else CASES[::5], run, ask)
+        check(network, duck, "spark", CASES, run, ask)
     finally:
         for name in (*made, *TABLES):
             spark.catalog.dropTempView(name)
