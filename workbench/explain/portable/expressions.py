@@ -19,7 +19,7 @@ from workbench.sql.algebra.analytic import RANKS, AnalyticCall, Over
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
-from workbench.sql.functions.aggregates import EXACT_SUM
+from workbench.sql.functions.aggregate_rules import EXACT_SUM
 from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.predicates.cnf import Literal, Operator, PredSet
 from workbench.sql.render.spark_sql import literal_to_spark, to_spark
