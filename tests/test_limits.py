@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
@@ -11,7 +12,7 @@ from workbench.limits import LIMITS, Limits
 
 UNITS = (
     "rows", "values", "bytes", "pairs", "milliseconds", "runs", "batches", "ranges", "percent", "operators", "paths",
-    "outputs", "terms",
+    "outputs", "terms", "latencies",
 )  # fmt: skip
 
 
@@ -19,7 +20,7 @@ def test_each_limit_says_its_unit_and_reason() -> None:
     reasons = inspect.getdoc(Limits) or ""
     for limit in fields(Limits):
         assert limit.name.split("_")[0] in UNITS, limit.name
-        assert f"{limit.name}: " in reasons
+        assert re.search(rf"\b{limit.name}[,:]", reasons), limit.name
 
 
 def test_a_limit_is_given_and_not_set() -> None:

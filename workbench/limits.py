@@ -68,6 +68,15 @@ class Limits:
         pairs_handed_on: of a join, about.
         pairs_tested_together: candidates of a join that are tested before they are made pairs, about.
         pairs_tested_early: candidates of a segment from which on that pays.
+        latencies_behind: how many times the latency a row has waited when its stream counts as behind.
+        batches_behind: in a row, after which a stream that is behind sheds, or queries are suspended.
+        rows_caught_up_together: of those of a stream that were left out.
+        percent_replanned: of what the network costs that another one must stay below, to be taken.
+        batches_between_looks: at another network; what they show has to change before the outcome does.
+        percent_looking: of the time of batches that looking at other networks, and hydrating them, may take.
+        milliseconds_until_sent_again: to a target that has failed; the pause doubles.
+        milliseconds_until_sent_again_at_most: the longest such pause.
+        milliseconds_closing_sinks: the end of a session waits for its sinks, all together.
     """
 
     rows_scanned_in_process: int = 1_000_000
@@ -114,6 +123,15 @@ class Limits:
     pairs_handed_on: int = 65_536
     pairs_tested_together: int = 1_048_576
     pairs_tested_early: int = 4_096
+    latencies_behind: int = 3
+    batches_behind: int = 3
+    rows_caught_up_together: int = 50_000
+    percent_replanned: int = 90
+    batches_between_looks: int = 3
+    percent_looking: int = 10
+    milliseconds_until_sent_again: int = 500
+    milliseconds_until_sent_again_at_most: int = 60_000
+    milliseconds_closing_sinks: int = 5_000
 
     def __str__(self) -> str:
         """One line a limit."""

@@ -14,6 +14,7 @@ from oracle.harness import Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
 
+from workbench.limits import LIMITS, Limits
 from workbench.session.live.overload import Overload
 from workbench.streams.cut import BatchCut, share
 
@@ -33,7 +34,7 @@ HISTORY, BATCHES = 20, 6
 class SheddingOracle(Oracle):
     """DuckDB has the rows of ``t`` that arrived, in whatever batch; which these are is reckoned from the cuts alone."""
 
-    def __init__(self, spark: SparkSession, path: Path) -> None:
+    def __init__(self, spark: SparkSession, path: Path, limits: Limits = LIMITS) -> None:
         feeds = {
             "t": Feed(stream(160, seed=5), history=HISTORY),
             "u": Feed(stream(60, seed=6), batch=5),
@@ -43,7 +44,7 @@ class SheddingOracle(Oracle):
         self._passed: list[int] = []
         """Positions of gaps, in their order; some of them have arrived."""
         self._brought: dict[int, list[int]] = {}
-        super().__init__(spark, feeds, path=path)
+        super().__init__(spark, feeds, path=path, limits=limits)
 
     def _add(self, name: str, feed: Feed) -> None:
         if name != "t":
@@ -95,8 +96,7 @@ def test_answers_are_exact_over_what_arrived(
         return {**sizes, "t": random_cut(chosen), "u": 5}
 
     monkeypatch.setattr(Overload, "cuts", cuts)
-    monkeypatch.setattr("workbench.session.methods.batches.CAUGHT_UP", 40)
-    with SheddingOracle(spark, tmp_path / "s") as oracle:
+    with SheddingOracle(spark, tmp_path / "s", Limits(rows_caught_up_together=40)) as oracle:
         order = chosen.sample(CASES, len(CASES))
         oracle.register({name: ALL[name] for name in order[:4]})
         reopened, later = chosen.randrange(1, BATCHES), chosen.randrange(1, BATCHES)

@@ -24,9 +24,8 @@ from servers import Broker, LockedBroker
 from workbench.arrow.types import to_shown
 from workbench.errors import SessionError
 from workbench.files.writing import replacing
+from workbench.limits import Limits
 from workbench.session.sinks import kafka as kafka_module
-from workbench.session.sinks import sink as sink_module
-from workbench.session.sinks import sinks as sinks_module
 from workbench.session.sinks.sink import read_place
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import AnswerSource
@@ -53,6 +52,9 @@ def table_of(names: Sequence[str], types: Sequence[DataType], rows: Sequence[Seq
     """Rows as sinks get them."""
     columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return pa.table({n: pa.array(columns[n], to_shown(type_)) for n, type_ in zip(names, types, strict=True)})
+
+
+QUICK = Limits(milliseconds_until_sent_again_at_most=500, milliseconds_closing_sinks=500)
 
 
 class Query:
@@ -119,7 +121,7 @@ def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: st
         "keyed": f"{postgres}&table=keyed&key=group",
         "delta": f"delta:{tmp_path / 'delta'}",
     }
-    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=QUICK)
     for name, target in targets.items():
         sinks.add(name, "q", target)
     for _ in range(3):
@@ -130,7 +132,7 @@ def test_a_batch_that_a_crash_hid_is_not_sent_again(broker: Broker, postgres: st
         # As if the process had ended after the targets took the last two batches, and before their places were written.
         for file in (tmp_path / "sinks").iterdir():
             file.write_text(json.dumps(asdict(replace(read_place(file), batch=query.latest - 2))))
-        sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+        sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=QUICK)
         sinks.go_on()
         caught_up(sinks)
     sinks.close()
@@ -169,7 +171,7 @@ def test_a_table_that_would_round_is_refused_until_it_is_altered(postgres: str, 
     query.latest = 2
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute('CREATE TABLE narrow ("group" text PRIMARY KEY, n bigint, s bigint, day date)')
-        sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+        sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=QUICK)
         sinks.add("narrow", "q", f"{postgres}&table=narrow&key=group")
         said = "column s of the table public.narrow is bigint, and the answer has numeric"
         assert said in problem_of(sinks, "narrow", said)
@@ -184,7 +186,7 @@ def test_what_a_target_refuses_is_said(
 ) -> None:
     query = Query()
     query.latest = 3
-    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=QUICK)
     sinks.add("unknown", "q", broker.url("refused", "key=grp"))
     sinks.add("twice", "q", f"{postgres}&table=twice&key=day")
     sinks.add("nowhere", "q", "postgresql://127.0.0.1:9/none")
@@ -192,7 +194,6 @@ def test_what_a_target_refuses_is_said(
     assert "null value" in problem_of(sinks, "twice")
     assert "onnection refused" in problem_of(sinks, "nowhere")
     # Only now is the wait short: the broker above may need longer for its own answer.
-    monkeypatch.setattr(sinks_module, "SINK_PATIENCE", 0.5)
     monkeypatch.setattr(kafka_module, "BROKER_ANSWER", 0.5)
     sinks.add("silent", "q", "kafka://127.0.0.1:9/none")
     assert "none at 127.0.0.1:9 cannot be reached" in problem_of(sinks, "silent")
@@ -219,10 +220,9 @@ def test_rejected_credentials(postgres: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PGPASSWORD", "an-old-password")
     monkeypatch.setenv("ARGUS_TEST_PASSWORD", "an-old-password")
     monkeypatch.setattr(kafka_module, "BROKER_ANSWER", 3.0)  # the client waits for it also after the broker has said no
-    monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.5)
     query = Query()
     query.latest = 3
-    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=QUICK)
     sinks.add("table", "q", f"{address}&table=counts")
     sinks.add("topic", "q", locked_broker.url("counts"))
     assert 'password authentication failed for user "locked"' in problem_of(sinks, "table", "authentication")
@@ -240,9 +240,8 @@ def test_a_batch_of_which_a_table_refuses_a_row_waits_whole(
     """Its good rows wait, too, and later batches behind it; when the table takes it, everything is there once."""
     import psycopg
 
-    monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.5)
     query = Query()
-    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    sinks = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=QUICK)
     with psycopg.connect(postgres, autocommit=True) as connection:
         columns = '"group" text PRIMARY KEY, n bigint CONSTRAINT small CHECK (n < 2), s numeric(15, 2), day date'
         connection.execute(f"CREATE TABLE strict ({columns})")

@@ -14,8 +14,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.errors import QueryError
-from workbench.limits import Limits
-from workbench.session.live.overload import OVERLOAD_PATIENCE
+from workbench.limits import LIMITS, Limits
 from workbench.session.live.priorities import RECOVERED, Priorities
 from workbench.session.live.sources import SourceStatus
 from workbench.session.state import QueryRecord
@@ -39,15 +38,15 @@ def test_the_least_important_are_suspended_first_and_go_on_last() -> None:
     now = 0.0
     priorities = Priorities(1.0, clock=lambda: now)
     queries = [record("a", 0), record("b", -1), record("c", -2), record("d", -2), record("e", -2, suspended=1)]
-    for lag in (9.0, 9.0, 0.5, *[9.0] * (OVERLOAD_PATIENCE - 1)):  # once it had caught up by itself
+    for lag in (9.0, 9.0, 0.5, *[9.0] * (LIMITS.batches_behind - 1)):  # once it had caught up by itself
         assert priorities.to_suspend(queries, behind(lag)) == []
     assert priorities.to_suspend(queries, behind(9.0)) == ["c", "d"]
     queries[2:4] = [record("c", -2, 3, by_load=True), record("d", -2, 3, by_load=True)]
-    for _ in range(OVERLOAD_PATIENCE - 1):
+    for _ in range(LIMITS.batches_behind - 1):
         assert priorities.to_suspend(queries, behind(9.0)) == []
     assert priorities.to_suspend(queries, behind(9.0)) == ["b"]
     queries[1] = record("b", -1, 6, by_load=True)
-    for _ in range(2 * OVERLOAD_PATIENCE):
+    for _ in range(2 * LIMITS.batches_behind):
         assert priorities.to_suspend(queries, behind(9.0)) == []  # 0 is never suspended
     assert priorities.to_resume(queries, behind(0.2)) == []
     now = RECOVERED
@@ -127,12 +126,12 @@ def bursts(ready: threading.Event) -> Iterator[pa.Table]:
 def test_live_running_suspends_by_priority_and_lets_go_on(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.session.live.priorities.BEHIND", 0.0)  # it is behind as soon as a row waits
-    monkeypatch.setattr("workbench.session.live.priorities.OVERLOAD_PATIENCE", 1)
     changes: list[tuple[int, pd.DataFrame]] = []
     seen: list[tuple[int | None, int]] = []
     # As for answers too large to compare.
-    with Session(spark, tmp_path / "s", limits=Limits(rows_merged_in_process=0)) as session:
+    with Session(
+        spark, tmp_path / "s", limits=Limits(rows_merged_in_process=0, latencies_behind=0, batches_behind=1)
+    ) as session:
         session.add_stream("Clicks", bursts(threading.Event()))
         session.register(GROUPS, name="groups")
         session.register("SELECT COUNT(*) AS n FROM Clicks", name="all")

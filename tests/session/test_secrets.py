@@ -171,7 +171,6 @@ def test_a_secret_of_the_environment_is_sent_and_nowhere_else(
 ) -> None:
     Hook.taken.clear()
     monkeypatch.setenv("ARGUS_SECRET", SECRET)
-    monkeypatch.setattr("workbench.session.sinks.sink.FIRST_PAUSE", 0.05)
     handler, written = log_to(tmp_path / "log.jsonl"), quote(SECRET, safe="")
     server = HTTPServer(("127.0.0.1", 0), Hook)
     Thread(target=server.serve_forever, daemon=True).start()

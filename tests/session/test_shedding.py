@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 from workbench import Session
 from workbench.engine.estimates.horvitz_thompson import NORMAL_95
 from workbench.errors import QueryError
-from workbench.session.live.overload import OVERLOAD_PATIENCE, Overload
+from workbench.limits import LIMITS, Limits
+from workbench.session.live.overload import Overload
 from workbench.session.live.sources import SourceStatus
 from workbench.session.session import Session as PlainSession
 from workbench.streams.cut import BatchCut
@@ -43,12 +44,12 @@ def is_behind(lag: float) -> dict[str, SourceStatus]:
 def test_it_is_shed_when_a_stream_is_behind_for_long(tmp_path: Path, shed: str | None, cut: int | BatchCut) -> None:
     log = ingest("s", ROWS.slice(0, 1_000), tmp_path / "log")
     streams, overload = {"s": replayed(log, 100, time="id", shed=shed)}, Overload(1.0)
-    for lag in (9.0, 9.0, 0.5, *[9.0] * (OVERLOAD_PATIENCE - 1)):  # once it had caught up by itself
+    for lag in (9.0, 9.0, 0.5, *[9.0] * (LIMITS.batches_behind - 1)):  # once it had caught up by itself
         assert overload.cuts({"s": 10}, streams, is_behind(lag)) == {"s": 10}
     assert overload.cuts({"s": 10}, streams, is_behind(9.0)) == {"s": cut}
     assert overload.cuts({"s": 10}, streams, is_behind(9.0)) == {"s": 10}  # it begins to count anew
     few = {"s": replace(streams["s"], position=995)}
-    for _ in range(2 * OVERLOAD_PATIENCE):
+    for _ in range(2 * LIMITS.batches_behind):
         assert overload.cuts({"s": 10}, few, is_behind(9.0)) == {"s": 10}  # nothing would be left out
 
 
@@ -97,10 +98,9 @@ def check_bounds(session: PlainSession, drawn: pd.DataFrame) -> None:
 def test_answers_are_exact_over_what_arrived_and_then_over_all(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shed: str
 ) -> None:
-    monkeypatch.setattr("workbench.session.live.overload.BEHIND", 0.0)  # it is behind as soon as a row waits
-    monkeypatch.setattr("workbench.session.live.overload.OVERLOAD_PATIENCE", 1)
-    monkeypatch.setattr("workbench.session.methods.batches.CAUGHT_UP", 1_500)
-    with Session(spark, tmp_path / "s") as session:
+    # It is behind as soon as a row waits.
+    limits = Limits(latencies_behind=0, batches_behind=1, rows_caught_up_together=1_500)
+    with Session(spark, tmp_path / "s", limits=limits) as session:
         session.add_stream("Clicks", iter(ROWS.to_batches(500)), time="id", shed=shed)
         session.add_table("Pages", PAGES)
         session.register(QUERIES["groups"], name="groups", results="eager")

@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from workbench.errors import QueryError, SessionError
-from workbench.session.sinks import sink as sink_module
+from workbench.limits import Limits
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import AnswerSource
 from workbench.sql.algebra.types import INTEGER
@@ -46,7 +46,8 @@ def query() -> Query:
 
 @pytest.fixture
 def sinks(query: Query, tmp_path: Path) -> Iterator[Sinks]:
-    made = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
+    limits = Limits(milliseconds_until_sent_again=20, milliseconds_until_sent_again_at_most=20)
+    made = Sinks(tmp_path / "sinks", query.source, lambda: query.latest, limits=limits)
     yield made
     made.close()
 
@@ -78,8 +79,6 @@ def test_every_batch_is_brought_in_order(sinks: Sinks, query: Query, tmp_path: P
 def test_a_target_that_is_down_stops_nobody(
     sinks: Sinks, query: Query, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sink_module, "FIRST_PAUSE", 0.02)
-    monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.02)
     down, taken = threading.Event(), list[int]()
     down.set()
 

@@ -106,7 +106,7 @@ class _Drawing:
         return {} if self.report is None else rows_out(self.report)
 
     def text(self, only: str | None = None) -> str:
-        """All of it; ``only``: the one query whose box of results is wanted."""
+        """The drawing in the DOT language; with ``only``, the results of that query alone."""
         for tree in self.visible.trees:
             self._tree(tree)
         self._edges()

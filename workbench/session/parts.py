@@ -90,7 +90,7 @@ class Parts:
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
         self.queries = QueryHandles(self.store, self.answers)
         source_of = partial(answer_source, self.store, self.queries)
-        self.sinks = Sinks(directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate)
+        self.sinks = Sinks(directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate, limits)
         self.subscriptions = Subscriptions(self.store, self.queries)
         self.store.on_commit = self._committed
 

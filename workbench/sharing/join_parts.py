@@ -35,7 +35,7 @@ class JoinInput:
 
 
 def restricted(draft: Draft, read: Read, predicates: PredSet) -> Read:
-    """The read with more predicates required."""
+    """The same read, which requires some predicates more."""
     return Read(read.root, draft.stored(conjunction(read.required, predicates))) if predicates else read
 
 

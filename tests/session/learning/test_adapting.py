@@ -7,13 +7,16 @@ import pytest
 
 from workbench import Options
 from workbench.errors import EngineError
+from workbench.limits import LIMITS, Limits
 from workbench.session.learning import reoptimizing
-from workbench.session.learning.adapting import REPLAN_PATIENCE, REPLAN_PAUSE, SHARE, Hysteresis, Reoptimizer
+from workbench.session.learning.adapting import REPLAN_PATIENCE, Hysteresis, Reoptimizer
 from workbench.session.learning.forecast import LEAST, Forecast
 from workbench.session.session import Session
 
 CHAIN = "SELECT a.i, c.i FROM T a, T b, T c WHERE a.k = 3 AND a.g = b.g AND b.d = c.d AND b.k < c.k"
 PAIR = "SELECT b.i, c.i FROM T b, T c WHERE b.d = c.d AND b.k < c.k"
+
+REPLAN_PAUSE, SHARE = LIMITS.batches_between_looks, LIMITS.percent_looking / 100
 
 
 def looks(
@@ -83,10 +86,8 @@ def rows(number: int) -> pd.DataFrame:
 
 
 def test_a_session_does_it_by_itself(spark, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.session.learning.adapting.MARGIN", 1.0)
-    monkeypatch.setattr("workbench.session.learning.adapting.REPLAN_PAUSE", 1)
-    monkeypatch.setattr("workbench.session.learning.adapting.SHARE", 100)
-    with Session(spark=spark, options=Options(adaptive=True)) as session:
+    eager = Limits(percent_replanned=100, batches_between_looks=1, percent_looking=10_000)
+    with Session(spark=spark, options=Options(adaptive=True), limits=eager) as session:
         session.add_stream("T", rows(300), history=150, batch=20)
         for name, sql in (("chain", CHAIN), ("pair", PAIR)):
             session.register(sql, name=name)

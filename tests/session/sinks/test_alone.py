@@ -12,9 +12,8 @@ from servers import Broker
 from sink_targets import Webhook, every_kind, of_delta, of_folder, once
 
 from workbench.errors import SessionError
+from workbench.limits import Limits
 from workbench.session.sinks import kafka as kafka_module
-from workbench.session.sinks import sink as sink_module
-from workbench.session.sinks import sinks as sinks_module
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import AnswerSource
 from workbench.sql.algebra.types import INTEGER
@@ -41,7 +40,8 @@ class Query:
         return once({"a": self._factor * batch} for batch in range(self.latest + 1))
 
     def sinks(self, folder: Path) -> Sinks:
-        return Sinks(folder / "sinks", self.source, lambda: self.latest)
+        limits = Limits(milliseconds_until_sent_again=50, milliseconds_closing_sinks=1_000)
+        return Sinks(folder / "sinks", self.source, lambda: self.latest, limits=limits)
 
     def run(self, sinks: Sinks) -> None:
         self.latest += 1
@@ -80,8 +80,6 @@ def test_a_copy_of_a_session_sends_nothing(
     tmp_path: Path, hook: Webhook, broker: Broker, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its sinks are those of the first one, which has gone on meanwhile with other rows."""
-    monkeypatch.setattr(sink_module, "FIRST_PAUSE", 0.05)
-    monkeypatch.setattr(sinks_module, "SINK_PATIENCE", 1.0)
     query = Query()
     kinds = every_kind("copied", tmp_path, "a", hook, broker, postgres)
     sinks = query.sinks(tmp_path / "s")
@@ -136,7 +134,6 @@ def test_a_target_that_cannot_be_reached_is_said_at_once(
     import psycopg
 
     monkeypatch.setattr(kafka_module, "BROKER_ANSWER", 0.5)
-    monkeypatch.setattr(sinks_module, "SINK_PATIENCE", 0.2)
     (tmp_path / "file").write_text("")
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE ROLE nobody LOGIN")

@@ -26,6 +26,7 @@ from sink_targets import Content, Webhook, every_kind, once
 from workbench.arrow.types import to_arrow
 from workbench.errors import WorkbenchError
 from workbench.files.writing import NewFile, replacing
+from workbench.limits import Limits
 from workbench.session.sinks import sent as sent_module
 from workbench.session.sinks import sink as sink_module
 from workbench.session.sinks import sinks as sinks_module
@@ -147,8 +148,6 @@ def fate(monkeypatch: pytest.MonkeyPatch) -> Fate:
     monkeypatch.setattr(sent_module, "replacing", fated)
     monkeypatch.setattr(sent_module, "MOST", 3)
     monkeypatch.setattr(sinks_module, "target_of", lambda given: Fated(target_of(given), fate))
-    monkeypatch.setattr(sink_module, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(sink_module, "LONGEST_PAUSE", 0.01)
     return fate
 
 
@@ -159,6 +158,7 @@ def caught_up(sinks: Sinks) -> None:
     assert not any(status.behind for status in sinks.statuses.values()), sinks.statuses
 
 
+QUICK = Limits(milliseconds_until_sent_again=10, milliseconds_until_sent_again_at_most=10)
 STEPS = ["run"] * 8 + ["seek"] * 3 + ["anew", "before", "after", "dies", "dies", "dies"]
 
 
@@ -172,7 +172,7 @@ def test_a_target_has_the_answer(
     kinds = every_kind(f"h{seed}", tmp_path, "a", hook, broker if seed % 4 == 0 else None, postgres)
 
     def opened() -> Sinks:
-        sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest)
+        sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest, limits=QUICK)
         sinks.go_on()
         for name, (target, _) in kinds.items():
             if name not in sinks.statuses or callable(target):
@@ -225,7 +225,7 @@ def test_a_sink_of_an_earlier_version_goes_on(tmp_path: Path, hook: Webhook, pos
     history = History(random.Random(3))
     kinds = every_kind(f"old{taken}", tmp_path, "a", hook, None, postgres)
     del kinds["called"]
-    sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest)
+    sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest, limits=QUICK)
     for name, (target, _) in kinds.items():
         sinks.add(name, "q", target)
     for _ in range(4):
@@ -239,7 +239,7 @@ def test_a_sink_of_an_earlier_version_goes_on(tmp_path: Path, hook: Webhook, pos
         exact = file.stem not in ("hook", "called")
         file.write_text(json.dumps({**place, "batch": place["batch"] - (taken if exact else 0)}))
     history.run()
-    sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest)
+    sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest, limits=QUICK)
     sinks.go_on()
     caught_up(sinks)
     for step in (history.seek, history.run):

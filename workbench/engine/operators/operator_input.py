@@ -86,7 +86,7 @@ class OperatorInput:
 
     @property
     def stored_changes(self) -> int:
-        """How many rows the changes of the trees that are read have, each once."""
+        """The number of rows in the changes of the trees that are read; a row of several nodes counts once."""
         return sum(rows.stored_changes for rows in self.parents)
 
     @property

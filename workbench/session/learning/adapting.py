@@ -12,6 +12,7 @@ import warnings
 from dataclasses import dataclass, field
 
 from workbench.errors import EngineError
+from workbench.limits import LIMITS, Limits
 from workbench.session import transitions
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
@@ -19,14 +20,8 @@ from workbench.session.learning.forecast import Forecast, Persistence
 from workbench.session.learning.reoptimizing import Accept, Reoptimization
 from workbench.session.transitions import Runtime
 
-MARGIN = 0.9
-"""The other network must cost less than this part of what the one that runs costs."""
 REPLAN_PATIENCE = 2
 """Looks in a row that must agree."""
-REPLAN_PAUSE = 3
-"""Batches between two looks, at least: what they show has to change before the outcome does."""
-SHARE = 0.1
-"""The part of the time of batches that looking and hydrating may take."""
 
 
 @dataclass
@@ -39,6 +34,7 @@ class Hysteresis:
         ([False, False, True], False, True)
     """
 
+    limits: Limits = LIMITS
     batches: int = 0
     allowed: float = 0.0
     in_a_row: int = 0
@@ -47,19 +43,22 @@ class Hysteresis:
     def is_due(self, seconds: float) -> bool:
         """Whether to look after another batch that took so long."""
         self.batches += 1
-        self.allowed += SHARE * seconds
-        return self.batches >= REPLAN_PAUSE and self.allowed > 0
+        self.allowed += seconds * self.limits.percent_looking / 100
+        return self.batches >= self.limits.batches_between_looks and self.allowed > 0
 
     def acts(self, forecast: Forecast) -> bool:
         """Whether to change the network, by what a look has found."""
-        self.persistence.observe(self.batches, forecast.cheaper(MARGIN))
+        self.persistence.observe(self.batches, self._is_cheaper(forecast))
         self.batches = 0
         self.in_a_row = self.in_a_row + 1 if self.pays(forecast) else 0
         return self.in_a_row >= REPLAN_PATIENCE
 
     def pays(self, forecast: Forecast) -> bool:
         """Whether another network is worth its hydration, as far as what is observed will last."""
-        return forecast.cheaper(MARGIN) and forecast.pays_within(self.persistence.horizon)
+        return self._is_cheaper(forecast) and forecast.pays_within(self.persistence.horizon)
+
+    def _is_cheaper(self, forecast: Forecast) -> bool:
+        return forecast.cheaper(self.limits.percent_replanned / 100)
 
     def spent(self, seconds: float) -> None:
         """Take the seconds of a look, and of its re-planning, off the allowance."""
@@ -77,7 +76,7 @@ class Reoptimizer:
 
     def __init__(self, store: StateStore, runtime: Runtime, failures: FunctionFailures) -> None:
         self._store, self._runtime, self._failures = store, runtime, failures
-        self._hysteresis = Hysteresis()
+        self._hysteresis = Hysteresis(runtime.engine.jobs.limits)
 
     def look(self) -> Reoptimization:
         """The outcome of planning anew now; the network stays as it is."""

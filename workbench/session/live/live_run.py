@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from workbench.engine.reports import BatchReport
+from workbench.limits import LIMITS, Limits
 from workbench.session.changes import StateStore
 from workbench.session.live.batch_size import LEAST_ROWS, BatchSize
 from workbench.session.live.overload import Overload
@@ -35,6 +36,7 @@ class LiveRun:
         suspension: suspends and resumes queries.
         run_batch: runs a batch of a number of rows of each stream, or of others.
         latency: seconds that a batch may take.
+        limits: when streams are behind.
 
     Attributes:
         ended: whether no source will bring more rows, and none waits.
@@ -42,11 +44,17 @@ class LiveRun:
     """
 
     def __init__(
-        self, store: StateStore, live: LiveSources, suspension: Suspension, run_batch: RunBatch, latency: float
+        self,
+        store: StateStore,
+        live: LiveSources,
+        suspension: Suspension,
+        run_batch: RunBatch,
+        latency: float,
+        limits: Limits = LIMITS,
     ) -> None:
         self._store, self._live, self._suspension, self._run_batch = store, live, suspension, run_batch
         self._size = BatchSize(LEAST_ROWS, latency)
-        self._overload, self._priorities = Overload(latency), Priorities(latency)
+        self._overload, self._priorities = Overload(latency, limits), Priorities(latency, limits)
         self._waiting: Mapping[str, int] = {}
         self.ended = False
         self.pause = min(latency * LOGGING, LONGEST_PAUSE)

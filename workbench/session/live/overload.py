@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.limits import LIMITS, Limits
 from workbench.session.live.sources import SourceStatus
 from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
-
-BEHIND = 3.0
-"""A stream is behind when a row has waited for this factor times the latency."""
-OVERLOAD_PATIENCE = 3
-"""Batches in a row at which a stream was behind, after which it sheds."""
 
 
 class Overload:
@@ -23,10 +19,11 @@ class Overload:
 
     Args:
         latency: seconds that a batch may take.
+        limits: when a stream is behind, and sheds.
     """
 
-    def __init__(self, latency: float) -> None:
-        self._latency = latency
+    def __init__(self, latency: float, limits: Limits = LIMITS) -> None:
+        self._latency, self._limits = latency, limits
         self._behind: dict[str, int] = {}
 
     def cuts(
@@ -44,10 +41,12 @@ class Overload:
     def _cut(self, size: int, stream: Stream, source: SourceStatus | None) -> int | BatchCut:
         if stream.shed is None or source is None:
             return size
-        behind = self._behind.get(stream.name, 0) + 1 if source.lag > BEHIND * self._latency else 0
+        behind = (
+            self._behind.get(stream.name, 0) + 1 if source.lag > self._limits.latencies_behind * self._latency else 0
+        )
         self._behind[stream.name] = behind
         more = stream.waiting - size
-        if behind < OVERLOAD_PATIENCE or more <= 0:
+        if behind < self._limits.batches_behind or more <= 0:
             return size
         self._behind[stream.name] = 0
         if stream.shed == "oldest":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from workbench.session.live.overload import BEHIND, OVERLOAD_PATIENCE
+from workbench.limits import LIMITS, Limits
 from workbench.session.live.sources import SourceStatus
 from workbench.session.state import ACTIVE, QueryRecord
 
@@ -26,11 +26,12 @@ class Priorities:
 
     Args:
         latency: seconds that a batch may take.
+        limits: when streams are behind, and queries suspended.
         clock: seconds, as ``time.monotonic`` gives them.
     """
 
-    def __init__(self, latency: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._latency, self._clock = latency, clock
+    def __init__(self, latency: float, limits: Limits = LIMITS, clock: Callable[[], float] = time.monotonic) -> None:
+        self._latency, self._limits, self._clock = latency, limits, clock
         self._behind = 0
         self._recovered_since: float | None = None
         self._times, self._resumed = 1, False
@@ -42,9 +43,9 @@ class Priorities:
             queries: of the session.
             sources: how they are now.
         """
-        self._behind = self._behind + 1 if _lag(sources) > BEHIND * self._latency else 0
+        self._behind = self._behind + 1 if _lag(sources) > self._limits.latencies_behind * self._latency else 0
         running = [q for q in queries if q.priority < 0 and q.suspended is None and q.status == ACTIVE]
-        if self._behind < OVERLOAD_PATIENCE or not running:
+        if self._behind < self._limits.batches_behind or not running:
             return []
         self._behind = 0
         if self._resumed:

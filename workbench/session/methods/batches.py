@@ -13,6 +13,7 @@ from datetime import timedelta
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.errors.public_api import translate_callback_errors
+from workbench.limits import Limits
 from workbench.session import transitions
 from workbench.session.changes import StateStore
 from workbench.session.failures.batches import Batches
@@ -27,9 +28,6 @@ from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.streams.cut import BatchCut
 from workbench.streams.transactions import ready
-
-CAUGHT_UP = 50_000
-"""Rows of a stream that a batch takes at most of those that were left out."""
 
 
 class SessionBatches:
@@ -136,7 +134,11 @@ class SessionBatches:
         """
         seconds = seconds_of(latency, "latency")
         self._store.directory.check_writable()
-        return LiveRun(self._store, self._live, self._suspension, self._run_batch, seconds)
+        return LiveRun(self._store, self._live, self._suspension, self._run_batch, seconds, self._limits)
+
+    @property
+    def _limits(self) -> Limits:
+        return self._runtime.engine.jobs.limits
 
     def catch_up(self, progress: Callable[[BatchReport], None] | None = None) -> list[BatchReport]:
         """Let the rows arrive that were left out, in batches of their own; the answers are exact again then.
@@ -155,7 +157,9 @@ class SessionBatches:
         told, reports = translate_callback_errors("progress", progress), list[BatchReport]()
         self._suspension.resume([q.name for q in self._store.state.queries.values() if q.by_load])
         while gaps := [name for name, stream in self._store.state.streams.items() if stream.gaps]:
-            reports.append(self._run_batch({name: BatchCut(caught_up=CAUGHT_UP) for name in gaps}))
+            reports.append(
+                self._run_batch({name: BatchCut(caught_up=self._limits.rows_caught_up_together) for name in gaps})
+            )
             told(reports[-1])
         return reports
 

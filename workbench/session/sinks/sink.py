@@ -23,12 +23,10 @@ from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
 from workbench.files.writing import replacing
+from workbench.limits import LIMITS, Limits
 from workbench.session.events import log_problem
 from workbench.session.sinks.sent import Delivery, Sent
 from workbench.session.sinks.target import AnswerSource, Target
-
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
-"""Seconds until a target that failed is tried again; the pause doubles."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +91,7 @@ class Sink:
         target: what takes the changes.
         source: the query's changes.
         sent: folder of what the target was given.
+        limits: when a target that failed is tried again.
     """
 
     def __init__(
@@ -102,7 +101,9 @@ class Sink:
         target: Target,
         source: AnswerSource,
         sent: Path,
+        limits: Limits = LIMITS,
     ) -> None:
+        self._limits = limits
         self._path, self._place, self._target, self._source = path, place, target, source
         self._folder_of_sent = sent
         self._begun = False
@@ -160,7 +161,9 @@ class Sink:
                 self._bring()
                 pause = None
             except Exception as problem:  # a target may raise whatever it likes; a dropped query shows in the same way
-                pause = min(LONGEST_PAUSE, 2 * pause if pause else FIRST_PAUSE)
+                limits = self._limits
+                pause = 2 * pause if pause else limits.milliseconds_until_sent_again / 1000
+                pause = min(limits.milliseconds_until_sent_again_at_most / 1000, pause)
                 own = isinstance(problem, WorkbenchError)
                 if isinstance(problem, SessionError) and not self._tried.is_set():
                     self._refusal = problem

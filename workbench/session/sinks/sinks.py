@@ -10,6 +10,7 @@ from shutil import rmtree
 
 from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
 from workbench.files.writing import make_folder
+from workbench.limits import LIMITS, Limits
 from workbench.session.directory.directory import SENT
 from workbench.session.directory.gate import Gate
 from workbench.session.sinks.sink import Sink, SinkPosition, SinkStatus, read_place, write_place
@@ -19,8 +20,6 @@ from workbench.streams.addresses.address import shown_address
 
 REACHED = 15.0
 """Seconds that adding a sink waits for its target to answer; the client of Kafka takes ten until it gives up."""
-SINK_PATIENCE = 5.0
-"""Seconds that the end of a session waits for its sinks, all together."""
 
 SourceOf = Callable[[str], AnswerSource]
 
@@ -33,9 +32,18 @@ class Sinks:
         source_of: gives the changes of a query by its name.
         latest: the number of the last batch.
         gate: what a stored target passes before it is used.
+        limits: of waiting for targets.
     """
 
-    def __init__(self, folder: Path, source_of: SourceOf, latest: Callable[[], int], gate: Gate | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        source_of: SourceOf,
+        latest: Callable[[], int],
+        gate: Gate | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        self._limits = limits
         self._folder, self._source_of, self._latest, self._gate = folder, source_of, latest, gate or Gate()
         self._sinks: dict[str, Sink] = {}
         self._stopped: dict[str, SinkStatus] = {}
@@ -71,7 +79,7 @@ class Sinks:
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
             place = replace(stored, target=written, signature=signature)
-        self._sinks[name] = Sink(path, place, target, source, self._sent(name))
+        self._sinks[name] = Sink(path, place, target, source, self._sent(name), self._limits)
         self._stopped.pop(name, None)
         if place.batch < 0 and not opening:
             try:
@@ -129,7 +137,7 @@ class Sinks:
         if name not in self._sinks and not path.exists():
             raise QueryError(f"there is no sink {name}", hint=nearest(name, self._sinks))
         if (sink := self._sinks.pop(name, None)) is not None:
-            sink.close(SINK_PATIENCE)
+            sink.close(self._limits.milliseconds_closing_sinks / 1000)
         self._stopped.pop(name, None)
         path.unlink(missing_ok=True)
         rmtree(self._sent(name), ignore_errors=True)
@@ -149,7 +157,7 @@ class Sinks:
 
     def close(self) -> None:
         """End all; what they could not bring is brought when the session is opened again."""
-        ends = time.monotonic() + SINK_PATIENCE
+        ends = time.monotonic() + self._limits.milliseconds_closing_sinks / 1000
         for sink in self._sinks.values():
             sink.close(max(0.0, ends - time.monotonic()))
         self._sinks.clear()

@@ -31,7 +31,7 @@ MAX_DUE = 1_000_000
 
 
 class Endless(Exception):
-    """A loop that does not end, and whose instants do not wait for the clock either."""
+    """A loop has no end, and does not depend on the clock: it would have all of its instants at once."""
 
 
 def computable(expression: Expression) -> bool:

@@ -26,7 +26,7 @@ def evaluated_columns(plan: AnalyticPlan, summed: tuple[str, ...]) -> ColumnValu
 
 
 def inputs_of(values: ColumnValues) -> tuple[SingleInput, ...]:
-    """What the functions are computed of, each once."""
+    """The inputs of the functions, each once."""
     return tuple(dict.fromkeys(each for value in values.values() if value is not None for each in value.inputs))
 
 

@@ -1,8 +1,8 @@
 """What is learnt of the tests that call functions: what a call costs, and what a sample of rows gave for all tests.
 
-A small part of the rows takes all tests that it needs, whatever the others say. So how
-tests depend on one another is known, and not only how many rows pass each after the others (as in Babu et al.,
-Adaptive ordering of pipelined stream filters, SIGMOD 2004). It is kept beside the rows of a tree, from batch to batch.
+For a small sample of the rows all tests are made, also those that earlier ones have made needless. So it is known how
+tests depend on one another, and not only how many rows pass each after the others (as in Babu et al., Adaptive ordering
+of pipelined stream filters, SIGMOD 2004). It is kept beside the rows of a tree, from batch to batch.
 """
 
 from __future__ import annotations
