@@ -68,6 +68,9 @@ class Limits:
         pairs_handed_on: of a join, about.
         pairs_tested_together: candidates of a join that are tested before they are made pairs, about.
         pairs_tested_early: candidates of a segment from which on that pays.
+        batches_between_compactions: from one look at all packs to the next, which takes a microsecond for each part.
+        bytes_empty_in_packs: that are not needed, at least, before anything is moved.
+        percent_needed_in_packs: of a pack; with less it is moved, once all packs together have less.
         latencies_behind: how many times the latency a row has waited when its stream counts as behind.
         batches_behind: in a row, after which a stream that is behind sheds, or queries are suspended.
         rows_caught_up_together: of those of a stream that were left out.
@@ -123,6 +126,9 @@ class Limits:
     pairs_handed_on: int = 65_536
     pairs_tested_together: int = 1_048_576
     pairs_tested_early: int = 4_096
+    batches_between_compactions: int = 32
+    bytes_empty_in_packs: int = 64_000_000
+    percent_needed_in_packs: int = 50
     latencies_behind: int = 3
     batches_behind: int = 3
     rows_caught_up_together: int = 50_000

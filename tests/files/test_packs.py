@@ -9,8 +9,6 @@ import pyarrow as pa
 import pytest
 
 from workbench import Session
-from workbench.engine import compaction
-from workbench.engine import engine as engine_module
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
@@ -107,10 +105,11 @@ def test_parts_in_memory_are_bounded(state: Path) -> None:
         assert len(mapped) == 1
 
 
-def test_a_batch_writes_one_file_and_what_is_not_needed_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_writes_one_file_and_what_is_not_needed_goes() -> None:
     rows = pa.table({"id": range(400), "g": [i % 7 for i in range(400)]})
     files: list[int] = []
-    with Session(InProcess()) as session:
+    # No state after an earlier batch needs files of its own.
+    with Session(InProcess(), limits=Limits(states_kept=0)) as session:
         session.add_stream("t", rows, history=40, batch=1)
         for number in range(2, 8):
             session.register(f"SELECT g % {number} AS k, COUNT(*) AS n FROM t GROUP BY g % {number}", f"q{number}")
@@ -121,9 +120,9 @@ def test_a_batch_writes_one_file_and_what_is_not_needed_goes(monkeypatch: pytest
             assert len(after - before) == 1
             files.append(len(after))
         assert {str(path) for path in after} == session.parts.store.state.engine.files
-        monkeypatch.setattr(compaction, "LEAST_EMPTY", 0)
-        monkeypatch.setattr(compaction, "MOSTLY_EMPTY", 0.999)
-        monkeypatch.setattr(engine_module, "BATCHES_BETWEEN", 1)
+        session.parts.jobs.limits = Limits(
+            bytes_empty_in_packs=0, percent_needed_in_packs=99, batches_between_compactions=1, states_kept=0
+        )
         session.run(1)
         assert len([*(session.path / "state").rglob("*.arrow")]) < files[-1]
         session.run(5)

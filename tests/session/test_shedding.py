@@ -120,7 +120,7 @@ def test_answers_are_exact_over_what_arrived_and_then_over_all(
         else:
             check_estimate(session, ids)
         last = session.batch
-    with Session.open(tmp_path / "s", spark) as session:
+    with Session.open(tmp_path / "s", spark, limits=limits) as session:
         assert session.streams["Clicks"].left_out == left_out and session.streams["Clicks"].shed == shed
         assert len(session.catch_up()) == 3
         assert session.query("pairs").left_out == {} and session.catch_up() == []

@@ -16,16 +16,10 @@ from collections import Counter
 from workbench.engine.state import EngineState
 from workbench.engine.storage.segments import Segment, moved_segment
 from workbench.files.packs import extent_of
-
-BATCHES_BETWEEN = 32
-"""Batches from one look at all packs to the next, which takes a microsecond for each part."""
-LEAST_EMPTY = 64_000_000
-"""Bytes in packs that are not needed, at least, before anything is moved."""
-MOSTLY_EMPTY = 0.5
-"""The share of needed bytes below which a pack is moved, once it is that of all packs together."""
+from workbench.limits import Limits
 
 
-def compacted(state: EngineState) -> EngineState:
+def compacted(state: EngineState, limits: Limits) -> EngineState:
     """The same rows, those of packs that are mostly empty in the pack that is filled; or the state as it is."""
     needed = Counter[str]()
     for segment in state.segments:
@@ -34,9 +28,10 @@ def compacted(state: EngineState) -> EngineState:
     # What is not written yet is full.
     sizes = {file: os.path.getsize(file) for file, size in needed.items() if size and os.path.exists(file)}
     room, full = sum(sizes.values()), sum(needed[file] for file in sizes)
-    if room - full < max(LEAST_EMPTY, (1 - MOSTLY_EMPTY) * room):
+    needed_share = limits.percent_needed_in_packs / 100
+    if room - full < max(limits.bytes_empty_in_packs, (1 - needed_share) * room):
         return state
-    empty = {file for file, size in sizes.items() if needed[file] < MOSTLY_EMPTY * size}
+    empty = {file for file, size in sizes.items() if needed[file] < needed_share * size}
     moved: dict[str, Segment] = {}
 
     def place(segment: Segment, folder: str) -> Segment:

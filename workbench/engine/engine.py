@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from workbench.engine.compaction import BATCHES_BETWEEN, compacted
+from workbench.engine.compaction import compacted
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep, log_rows
@@ -144,7 +144,8 @@ class Engine:
             kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
             trees = self._without_expired(network, {**grown, **kept}, clock, batch)
             state = EngineState(trees, arrived, clock)
-            state = state if batch % BATCHES_BETWEEN else compacted(state)
+            if batch % self.jobs.limits.batches_between_compactions == 0:
+                state = compacted(state, self.jobs.limits)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
         #    a file that a loss of power could take away.
         self._replace_durably(state)
