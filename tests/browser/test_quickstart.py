@@ -28,7 +28,7 @@ pytestmark = [
 NOTEBOOK = "01-quickstart.ipynb"
 SECONDS = 1_000
 """Milliseconds in a second, for Playwright."""
-TABS = ("Network", "Queries", "Sharing decisions", "Results", "Timings", "Streams")
+TABS = ("Results", "Network", "Queries", "Sharing decisions", "Timings", "Streams")
 TOO_WIDE = """(panel) => {
   const cuts = (part) => /auto|scroll|hidden|clip/.test(getComputedStyle(part).overflowX);
   const inside = (part) => part !== panel && (cuts(part) || inside(part.parentElement));

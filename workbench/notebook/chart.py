@@ -29,6 +29,8 @@ from workbench.sql.algebra.types import DataType, Kind
 WIDTH, HEIGHT, BAR_HEIGHT = 640, 220, 20
 BARS, POINTS = 30, 1_000
 """Rows that are drawn where no number is given: as bars, and as points."""
+SERIES = 12
+"""Series that are drawn where nobody asked for them, and named in a legend."""
 LINE, AREA, DOTS, BARS_KIND = "line", "area", "points", "bars"
 CHART_KINDS = (BARS_KIND, LINE, AREA, DOTS)
 _MARKS = {BARS_KIND: "bar", LINE: "line", AREA: "area", DOTS: "point"}
@@ -66,6 +68,7 @@ class ChartColumns:
         by: the column whose values are series of colours of their own; ``None``: one series.
         kind: one of ``CHART_KINDS``; empty: bars, or over time a line, or points where a series has a time twice.
         x_kind: the type of ``x``.
+        by_itself: whether nobody asked for these series; of too many there is one.
     """
 
     x: str | None
@@ -73,6 +76,7 @@ class ChartColumns:
     by: str | None = None
     kind: str = ""
     x_kind: Kind | None = None
+    by_itself: bool = False
 
     @staticmethod
     def of(columns: Sequence[tuple[str, DataType]], asked: Mapping[str, str]) -> ChartColumns:
@@ -88,7 +92,7 @@ class ChartColumns:
         Example:
             >>> from workbench.sql.algebra.types import DATE, INTEGER, STRING
             >>> ChartColumns.of([("day", DATE), ("bank", STRING), ("n", INTEGER)], {})
-            ChartColumns(x='day', y='n', by='bank', kind='', x_kind=<Kind.DATE: 'date'>)
+            ChartColumns(x='day', y='n', by='bank', kind='', x_kind=<Kind.DATE: 'date'>, by_itself=True)
         """
         kinds = dict(
             zip(unique_names([name for name, _ in columns]), [type_.kind for _, type_ in columns], strict=True)
@@ -111,8 +115,8 @@ class ChartColumns:
         x = given.get("x") or next(iter([*named, *free]), None)
         x_kind = None if x is None else kinds[x]
         texts = [name for name in named if name != x and kinds[name] is Kind.STRING]
-        by = given.get("by") or (texts[0] if x_kind in _TIMES and len(texts) == 1 and "x" not in given else None)
-        return ChartColumns(x, y, by, kind, x_kind)
+        suits = texts[0] if x_kind in _TIMES and len(texts) == 1 and "x" not in given else None
+        return ChartColumns(x, y, given.get("by", suits), kind, x_kind, suits is not None and "by" not in given)
 
     @property
     def over_time(self) -> bool:
@@ -125,7 +129,9 @@ class ChartColumns:
         return POINTS if self.over_time or self.kind not in ("", BARS_KIND) or self.x_kind in _NUMBERS else BARS
 
     def drawn_as(self, rows: pd.DataFrame) -> ChartColumns:
-        """With the kind in which these rows are drawn, where none was asked for."""
+        """With the kind and series in which these rows are drawn, where none were asked for."""
+        if self.by_itself and rows[self.by].nunique(dropna=False) > SERIES:
+            return replace(self, by=None, by_itself=False).drawn_as(rows)
         if self.kind:
             return self
         if self.x_kind in _NUMBERS:
@@ -230,7 +236,8 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
     across = columns.kind == BARS_KIND
     encoding: dict[str, Any] = {"y" if across else "x": along, "x" if across else "y": values}
     if columns.by is not None:
-        encoding["color"] = {"field": "by", "type": "nominal", "title": columns.by, "sort": None}
+        encoding["color"] = {"field": "by", "type": "nominal", "title": columns.by, "sort": None,
+                             "legend": {"symbolLimit": SERIES, "labelLimit": 120}}  # fmt: skip
         tooltip.append({"field": "by", "title": columns.by})
     mark: dict[str, Any] = {"type": _MARKS[columns.kind]}
     if columns.kind == LINE:

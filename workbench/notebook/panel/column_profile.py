@@ -37,10 +37,12 @@ def profile(rows: pa.Table, columns: Sequence[tuple[str, DataType]], shown: pa.T
         column = rows.column(place).combine_chunks()
         texts.append([name, str(type_), *_numbers(column, shown.column(place).combine_chunks())])
         drawings.append(_distribution(column, name))
-    html = [[*map(escape, row), drawing] for row, drawing in zip(texts, drawings, strict=True)]
+    html = [
+        [*map(escape, row[:2]), drawing, *map(escape, row[2:])] for row, drawing in zip(texts, drawings, strict=True)
+    ]
     return Shown(
         table(_COLUMNS, texts, title).text if texts else title,
-        f'<div style="overflow-x:auto">{grid([*_COLUMNS, "distribution"], html, range(2, 5))}</div>',
+        f'<div style="overflow-x:auto">{grid([*_COLUMNS[:2], "distribution", *_COLUMNS[2:]], html, range(3, 6))}</div>',
     )
 
 

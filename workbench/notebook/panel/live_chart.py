@@ -55,9 +55,10 @@ class LiveChart:
         self._columns: tuple[tuple[str, DataType], ...] = ()
         self.fields = {
             part: ipywidgets.Dropdown(description=label, layout={"width": "220px"}, style={"description_width": "50px"})
-            for part, label in (("x", "Along"), ("y", "Values"), ("by", "Series"), ("kind", "Drawn as"))
+            for part, label in (("x", "Along"), ("y", "Values"), ("by", "Series"), ("kind", "Kind"))
         }
         self.fields["kind"].options = [(_OWN, ""), *((kind, kind) for kind in CHART_KINDS)]
+        self.fields["kind"].value = ""
         for field in self.fields.values():
             field.observe(lambda change: self._changed(), "value")
         self.chart = ChartWidget()

@@ -18,18 +18,41 @@ from workbench.session.session import Session
 
 
 class Panel(Live):
-    """All views of a session; only the view of the open tab is kept up to date."""
+    """All views of a session; only the view of the open tab is kept up to date.
+
+    Until the analyst chooses a tab, the open one is where to go on: streams are added first, then queries, then answers
+    are looked at.
+    """
 
     def __init__(self, session: Session, player: Player) -> None:
         choice = ChosenQuery()
         self.replay = ReplayView(session, player, choice)
-        kinds: tuple[type[View], ...] = (PlanView, QueriesView, SharingView, ResultsView, TimingsView, StreamsView)
+        kinds: tuple[type[View], ...] = (ResultsView, PlanView, QueriesView, SharingView, TimingsView, StreamsView)
         self.tab_views = tuple(kind(session, player, choice) for kind in kinds)
         self.tabs = ipywidgets.Tab(
             [view.widget for view in self.tab_views], titles=[view.title for view in self.tab_views]
         )
-        self.tabs.observe(lambda change: self.refresh(resting=False), "selected_index")
+        self._suggesting, self._is_chosen = False, False
+        self.tabs.observe(lambda change: self._opened(), "selected_index")
         super().__init__(self.replay, *self.tab_views, widget=ipywidgets.VBox([self.replay.widget, self.tabs]))
+
+    def refresh(self, resting: bool = True) -> None:
+        """Bring what can be seen up to date, and open the tab where the analyst goes on."""
+        if not self._is_chosen and not self.replay.session.closed:
+            self._suggesting = True
+            self.tabs.selected_index = self._suggested()
+            self._suggesting = False
+        super().refresh(resting)
+
+    def _suggested(self) -> int:
+        session = self.replay.session
+        kind = StreamsView if not session.streams else QueriesView if not session.queries else ResultsView
+        return next(place for place, view in enumerate(self.tab_views) if isinstance(view, kind))
+
+    def _opened(self) -> None:
+        if not self._suggesting:
+            self._is_chosen = True
+            self.refresh(resting=False)
 
     def visible(self) -> tuple[View, ...]:
         """The controls, and the view whose tab is open."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import ipywidgets
 
 from workbench.errors import WorkbenchError
+from workbench.explain.query_costs import query_costs
 from workbench.explain.text import monospace
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.commands.define import drop_query, preview_query, register_and_describe
@@ -23,9 +24,11 @@ from workbench.sql.syntax.dialects import EXAMINED
 
 if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport
+    from workbench.session.session import Session
 
 _BATCHES = 30
-"""Batches in a sparkline."""
+"""Batches in a sparkline, and of which changed rows and time are summed up for sorting."""
+AS_REGISTERED, BY_NAME, BY_CHANGES, BY_TIME = "as registered", "name", "changed rows", "time"
 
 
 class QueriesView(View):
@@ -38,6 +41,10 @@ class QueriesView(View):
         self._counted: dict[str, tuple[int, int, int]] = {}
         """For each query: since and until which batch changed rows were counted, and how many there were."""
         columns = ["query", "status", "new", "changed rows by batch"]
+        self.sort_field = ipywidgets.Dropdown(
+            options=[AS_REGISTERED, BY_NAME, BY_CHANGES, BY_TIME], description="Sorted by", layout={"width": "260px"}
+        )
+        self.sort_field.observe(lambda change: self.refresh(), "value")
         self.query_list = ListWidget(columns=columns, label="queries", height="300px", layout={"width": "100%"})
         self.name_field = ipywidgets.Text(description="Name", placeholder="a new name, or one to replace")
         self.dialect_field = ipywidgets.Dropdown(options=sorted(EXAMINED), value="spark", description="Dialect")
@@ -59,7 +66,7 @@ class QueriesView(View):
         self.query_list.observe(lambda change: self._chosen(change["new"]), "selected")
         self.choice.observe(lambda change: self.query_list.set_trait("selected", change["new"]), "query")
         sides = ipywidgets.GridBox(
-            [self.query_list, text],
+            [ipywidgets.VBox([self.sort_field, self.query_list]), text],
             layout={"grid_template_columns": "minmax(0, 1fr) minmax(0, 1fr)", "grid_gap": "12px"},
         )
         return ipywidgets.VBox([sides, self._sharing])
@@ -77,7 +84,7 @@ class QueriesView(View):
                     sparkline(_changes(name, reports), "changed rows by batch"),
                 ],
             }
-            for name, query in self.session.queries.items()
+            for name, query in sorted_queries(self.session, self.sort_field.value)
         ]
 
     def static_view(self) -> Shown:
@@ -136,6 +143,19 @@ class QueriesView(View):
         """Show a message below the text, and what the query would share below all; nothing unless given."""
         self._message.value = monospace(message) if message else ""
         self._sharing.value = sharing
+
+
+def sorted_queries(session: Session, by: str) -> list[tuple[str, Query]]:
+    """The queries of a session in an order; by changed rows and time of the last batches the largest first."""
+    queries, reports = list(session.queries.items()), session.reports[-_BATCHES:]
+    if by == BY_NAME:
+        return sorted(queries, key=lambda named: named[0].lower())
+    if by == BY_CHANGES:
+        return sorted(queries, key=lambda named: -sum(_changes(named[0], reports)))
+    if by == BY_TIME and reports:
+        seconds = {cost.query: cost.seconds for cost in query_costs(reports, session.network)}
+        return sorted(queries, key=lambda named: -seconds.get(named[0], 0.0))
+    return queries
 
 
 def _changes(name: str, reports: Sequence[BatchReport]) -> list[int]:

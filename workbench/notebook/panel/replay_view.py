@@ -87,7 +87,8 @@ class ReplayView(View):
         words = " · ".join(map(escape, filter(None, progress_parts(self.session, position))))
         now = escape(self._problem or activity(position))
         bar = f'<progress max="{max(1, rows)}" value="{read}" aria-label="rows that have arrived"></progress>'
-        self._where.value = f'<div role="status">{bar} <b>{now}</b> · {words}</div>{_progress(position)}'
+        running = f" · {escape(running_batch(position))}" if running_batch(position) else ""
+        self._where.value = f'<div role="status">{bar} <b>{now}</b> · {words}{running}</div>'
 
     def static_view(self) -> Shown:
         """The line, and what was noticed last."""
@@ -156,12 +157,3 @@ class ReplayView(View):
         except WorkbenchError as error:
             self._problem = str(error).replace("\n", " · ")
         self.refresh()
-
-
-def _progress(position: Position) -> str:
-    """How far the batch is that runs; the line is there also when none runs, so nothing below it moves."""
-    done, total = (position.progress.done, position.progress.total) if position.progress is not None else (0, 1)
-    bar = (
-        f'<progress max="{max(1, total)}" value="{done}" aria-label="operators of the batch that are done"></progress>'
-    )
-    return f'<div class="argus-faint">{bar} {escape(running_batch(position)) or "no batch is running"}</div>'

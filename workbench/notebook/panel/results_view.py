@@ -192,6 +192,7 @@ class ResultsView(View):
         visible = {
             self.chart.widget: what == CHART, self.groups: what == GROUPS, self._table: what in (GROUPS, COLUMNS),
             self.rows: what in (ANSWER, CHANGES), self._batches: what == CHART, self.cell: what in (ANSWER, GROUPS),
+            self.looked: what == ANSWER,
         }  # fmt: skip
         for part, is_visible in visible.items():
             part.layout.display = "" if is_visible else "none"
@@ -235,6 +236,7 @@ class ResultsView(View):
             field = self.group_fields[part]
             if list(field.options) != [*first, *names]:
                 field.options = [*first, *names]
+                field.value = first[0] if first else next(iter(names), None)
 
     def _groups(self) -> AnswerGroups | None:
         by, across, function, of = (field.value for field in self.group_fields.values())

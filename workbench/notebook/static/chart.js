@@ -19,7 +19,8 @@ class View {
     this.drawing?.finalize();
     this.drawing = undefined;
     if (!spec.mark) return this.pane.replaceChildren();
-    const whole = { ...spec, data: { ...spec.data, values: this.model.get("points") } };
+    const sized = { width: "container", autosize: { type: "fit-x", contains: "padding" } };
+    const whole = { ...spec, ...sized, data: { ...spec.data, values: this.model.get("points") } };
     this.drawing = await vegaEmbed(this.pane, whole, { actions: false, renderer: "svg" });
     this.pane.querySelector("svg")?.setAttribute("aria-label", spec.description);
     this.move();
