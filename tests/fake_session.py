@@ -26,6 +26,7 @@ from workbench.options import Options
 from workbench.session.adding_column import NewColumn
 from workbench.session.held_answer import HeldAnswer
 from workbench.session.player import Player
+from workbench.session.provenance import Provenance
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.widening import WiderColumn
 from workbench.sharing.decisions import Decision, Rule
@@ -139,6 +140,10 @@ class FakeQuery:
         frame = self.frame.copy()
         frame.insert(0, "weight", -1 if last is not None and last < first else 1)
         return frame
+
+    def why(self, where: str | None = None, limit: int = 100) -> Provenance:
+        rows = pa.table({"batch": [0, 3], "tranid": [1, 2]})
+        return Provenance(self.name, self.head(1), 1, {"fed": rows})
 
     def batch_before(self, since: str) -> int | None:
         return int(since) if since.isdecimal() else None

@@ -35,6 +35,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.checks import checks_of
 from workbench.sql.estimates import estimable
+from workbench.sql.logical import LogicalQuery
 from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.cut import sampled_by
 
@@ -217,6 +218,12 @@ class AnswerReader:
             return
         asked, moment = query_at_batch(query.logical, clock, batch)
         with self._computed(replace(query, logical=asked), state, clock.held_at(moment), state.batch) as answers:
+            yield answers
+
+    @contextmanager
+    def computed(self, query: QueryRecord, logical: LogicalQuery, state: State) -> Iterator[Answers]:
+        """The answers of another query in place of one's own, computed from the rows that are stored (``reading``)."""
+        with self._computed(replace(query, logical=logical), state, state.engine.clock, registered=0) as answers:
             yield answers
 
     def _answers(self, plan: QueryPlan, rows: EngineState, registered: int, clock: EventTimeClock) -> Answers:

@@ -25,7 +25,7 @@ from workbench.session.integrity_checks import IntegrityChecks
 from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
-from workbench.session.query import QueryHandles
+from workbench.session.query_handles import QueryHandles
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.source import answer_source
 from workbench.session.subscriptions.events import Subscriptions

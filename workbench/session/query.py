@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakValueDictionary
 
 import pandas as pd
 import pyarrow as pa
@@ -33,6 +32,7 @@ from workbench.network.network import QueryPlan
 from workbench.session.adding_column import unseen
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.changes import StateStore
+from workbench.session.provenance import EXPLAINED, Provenance, provenance
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
 from workbench.sql.algebra.column_names import stored_name, unique_names
@@ -225,6 +225,24 @@ class Query:
             >>> session.query("fees_by_state").estimate()  # doctest: +SKIP
         """
         return self._reader.estimate(self._record)
+
+    def why(self, where: str | None = None, limit: int = EXPLAINED) -> Provenance:
+        """The rows of the streams that rows of the answer are computed from, each with the batch that brought it.
+
+        Nothing is kept for it: the network is asked backwards, with the values of the rows. Of MIN and MAX alone these
+        are the rows that have the value, of other aggregates the whole group, of functions with OVER the partition.
+
+        Args:
+            where: of which rows, as in ``head``; ``None``: of all.
+            limit: of how many of them at most.
+
+        Raises:
+            QueryError, SqlError, EngineError: as ``head``.
+
+        Example:
+            >>> print(session.query("fees_by_state").why("state = 'TX'"))  # doctest: +SKIP
+        """
+        return provenance(self._reader, self._record, self.refinement(where), self.timezone, limit)
 
     def windows(self) -> pd.DataFrame:
         """The instants of a windowed query so far, and where its windows were: ``instant, stream, begin, end``.
@@ -428,22 +446,3 @@ class Query:
             message = f"{self.name} cannot be asked at an instant and after a batch"
             raise QueryError(message, hint="leave one of them out")
         return self._reader.read(self._registered, doing, read, at, after, batch)
-
-
-class QueryHandles:
-    """The objects that an analyst holds for the queries of a session, one for each registration.
-
-    Args:
-        store: the session's state.
-        reader: of the session's answers.
-    """
-
-    def __init__(self, store: StateStore, reader: AnswerReader) -> None:
-        self._store, self._reader = store, reader
-        self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
-
-    def of(self, record: QueryRecord) -> Query:
-        """The object of a registration; the same one for as long as it is in use."""
-        if (handle := self._handles.get(record.id)) is None:
-            handle = self._handles.setdefault(record.id, Query(record, self._store, self._reader))
-        return handle

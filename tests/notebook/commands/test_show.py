@@ -219,3 +219,11 @@ def test_a_network_is_written_to_a_file(run, session, tmp_path, end, begins):
     assert [*tmp_path.iterdir()] == [file]
     assert "no drawing that can be written" in run(f"%argus plan --save {tmp_path / 'network.gif'}").stdout
     assert "could not write" in run(f"%argus plan --save {tmp_path / 'missing' / 'network.svg'}").stdout
+
+
+def test_why_shows_the_rows_that_an_answer_is_computed_from(run, shell):
+    run("%%argus q1\nSELECT big")
+    shown = run("%argus why q1 'tranid < 2' -o because").text
+    assert "1 row of q1 is computed from 2 rows of fed" in shown and "fed: 2 rows" in shown
+    assert shell.user_ns["because"]["fed"]["batch"].tolist() == [0, 3]
+    assert "fed, what batch 3 brought of them: 1 row" in run("%argus why q1 --batch 3").text

@@ -232,6 +232,9 @@ def test_results_are_scrolled_drawn_grouped_and_copied(session, tmp_path):
     assert [row["cells"][0] for row in view.rows.page["rows"]] == ["10", "11", "12", "13", "14"]
     view.rows.selected = {"at": 12, "column": 0}
     assert "SELECT * FROM q1 WHERE tranid = 12" in text_of(view)
+    button(view, "Why is it here?").click()
+    waited(view)
+    assert "1 row of q1 is computed from 2 rows of fed" in text_of(view)
     assert view.static_view().text.startswith("q1, whole answer after batch 2: 5 of 25 rows")
     view.what_field.value = CHANGES
     waited(view)

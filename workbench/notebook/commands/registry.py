@@ -80,7 +80,7 @@ COMMANDS: dict[str, Command] = {
     for each in (
         *(define.add_stream, define.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
-        *(show.results, show.windows, show.verify, show.queries, show.streams, show.plan, show.explain),
+        *(show.results, show.why, show.windows, show.verify, show.queries, show.streams, show.plan, show.explain),
         *(
             timings.timings,
             costs.costs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +16,7 @@ from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.chart import ChartColumns, answer_chart
 from workbench.notebook.display import Shown, as_of
+from workbench.notebook.panel.answer_copies import COPIES
 from workbench.notebook.panel.answer_page import answer_table, page_of
 from workbench.notebook.panel.column_profile import profile
 from workbench.notebook.panel.grouped_answer import GROUP_FUNCTIONS, AnswerGroups, grouped, sql_column
@@ -30,6 +31,8 @@ SAVED = 10
 """Rows of the static view."""
 HELD = 5_000_000
 """Rows of an answer that are held in memory; of a larger one each page is read, and it has no groups."""
+_BECAUSE = 20
+"""Rows of a stream that are shown of what a row comes from."""
 _BATCHES = 60
 """Batches whose changed rows are drawn."""
 ANSWER, CHART, GROUPS, COLUMNS, CHANGES = "whole answer", "chart", "groups", "columns", "new in the last batch"
@@ -121,6 +124,8 @@ class ResultsView(View):
             field.layout.width, field.style.description_width = "220px", "60px"
             field.observe(lambda change: self._fetch(), "value")
         self.groups = ipywidgets.HBox(list(self.group_fields.values()), layout={"flex_flow": "row wrap"})
+        self.why = button("Why is it here?", "search", self._explain, "Show the rows of the streams that it comes from")
+        self._because = html_box()
         self._count, self._table, self._batches, self.cell, self._message = (html_box() for _ in range(5))
         self.copy_kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy all as", layout={"width": "280px"})
         self.copy_target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
@@ -151,6 +156,8 @@ class ResultsView(View):
             self.rows,
             self._batches,
             self.cell,
+            self.why,
+            self._because,
             copies,
         ]
         return ipywidgets.VBox(parts)
@@ -192,7 +199,7 @@ class ResultsView(View):
         visible = {
             self.chart.widget: what == CHART, self.groups: what == GROUPS, self._table: what in (GROUPS, COLUMNS),
             self.rows: what in (ANSWER, CHANGES), self._batches: what == CHART, self.cell: what in (ANSWER, GROUPS),
-            self.looked: what == ANSWER,
+            self.looked: what == ANSWER, self.why: what == ANSWER and bool(self.rows.selected),
         }  # fmt: skip
         for part, is_visible in visible.items():
             part.layout.display = "" if is_visible else "none"
@@ -347,6 +354,8 @@ class ResultsView(View):
 
     def _choose(self) -> None:
         """Offer a query for the rows that have the value of the cell that was chosen."""
+        self._because.value = ""
+        self._show_parts()
         query, page, chosen = self.chooser.query, self.rows.page, self.rows.selected
         place = chosen.get("at", -1) - page.get("start", 0)
         held = self._held
@@ -361,6 +370,30 @@ class ResultsView(View):
         order = self._asked.order if self._asked is not None else None
         row = rows_as_shown(query, held[1].page(chosen["at"], chosen["at"] + 1, order))
         self.cell.value = _cell(rows_like(row.column(chosen["column"])[0].as_py(), chosen["column"], query), query)
+
+    def _explain(self) -> None:
+        """Show what the chosen row is computed from."""
+        asked, held, chosen = self._asked, self._held, self.rows.selected
+        if asked is None or held is None or "at" not in chosen:
+            return
+        row = rows_as_shown(asked.query, held[1].page(chosen["at"], chosen["at"] + 1, asked.order)).to_pylist()[0]
+        where = " AND ".join(
+            _condition(value, place, asked.query).sql(dialect=asked.query.dialect)
+            for place, value in enumerate(row.values())
+            if not isinstance(value, float | list | dict | bytes)
+        )
+        self._because.value = "…"
+        self.fetching.submit(self._show_why, asked.query, where)
+
+    def _show_why(self, query: Query, where: str) -> None:
+        try:
+            found = query.why(where or None)
+        except Exception as error:  # an error in a thread is not shown
+            self._because.value = monospace(str(error))
+            return
+        tables = (answer_table(rows.head(_BECAUSE), len(rows), name) for name, rows in found.streams.items())
+        parts = [f"<h4>{escape(name)}</h4>{table.html}" for name, table in zip(found.streams, tables, strict=True)]
+        self._because.value = f"<p>{escape(found.title)}</p>{''.join(parts)}"
 
     def _copy(self) -> None:
         query = self.chooser.query
@@ -389,35 +422,16 @@ _KINDS: dict[str, Callable[[ResultsView, ResultsRequest], Callable[[], Shown]]] 
 
 def rows_like(value: object, place: int, query: Query) -> str:
     """The query for the rows of another that have a value in a column."""
+    rows = exp.select("*").from_(exp.to_identifier(query.name)).where(_condition(value, place, query))
+    return rows.sql(dialect=query.dialect)
+
+
+def _condition(value: object, place: int, query: Query) -> exp.Expression:
     column = sql_column(query.columns[place][0])
-    condition = column.is_(exp.null()) if value is None else column.eq(exp.convert(value))
-    return exp.select("*").from_(exp.to_identifier(query.name)).where(condition).sql(dialect=query.dialect)
+    return column.is_(exp.null()) if value is None else column.eq(exp.convert(value))
 
 
 def _cell(sql: str, query: Query) -> str:
     """A cell to copy that registers a query."""
     text = f"%%argus {query.name}_2\n{sql}"
     return f"<h4>as a query of its own: copy this into a cell</h4><pre>{escape(text)}</pre>"
-
-
-def _to_pandas(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
-    variables[target] = rows = query.result()
-    return f"{target}: a pandas DataFrame of {counted(len(rows), 'row')}"
-
-
-def _to_spark(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
-    variables[target] = query.dataframe()
-    return f"{target}: a Spark DataFrame"
-
-
-def _to_file(query: Query, target: str, variables: MutableMapping[str, Any]) -> str:
-    return f"{target}: {counted(query.save(target), 'row')}"
-
-
-COPIES: dict[str, tuple[str, Callable[[Query, str, MutableMapping[str, Any]], str]]] = {
-    "pandas DataFrame": ("name of a variable", _to_pandas),
-    "Spark DataFrame": ("name of a variable", _to_spark),
-    "Parquet file": ("path, such as rows.parquet", _to_file),
-    "CSV file": ("path, such as rows.csv", _to_file),
-}
-"""The kinds of copies of an answer: what the analyst gives, and the function that copies."""

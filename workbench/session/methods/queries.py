@@ -22,7 +22,8 @@ from workbench.session.learning.forecast import Forecast
 from workbench.session.learning.reoptimizing import Reoptimization, asked
 from workbench.session.learning.strategies import StrategyPlan, compare_strategies
 from workbench.session.live.suspension import Suspension
-from workbench.session.query import Query, QueryHandles
+from workbench.session.query import Query
+from workbench.session.query_handles import QueryHandles
 from workbench.session.state import ACTIVE, LAZY, LISTED, State
 from workbench.session.transitions import BoundText, Runtime
 from workbench.session.verification.report import Verification, Verifying

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.errors import QueryError
 from workbench.session.changes import StateStore
-from workbench.session.query import QueryHandles
+from workbench.session.query_handles import QueryHandles
 from workbench.session.sinks.target import AnswerSource
 from workbench.session.state import ACTIVE, EAGER, OFF
 from workbench.sql.algebra.types import DataType

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from workbench.errors import QueryError
 from workbench.session.changes import StateStore
-from workbench.session.query import Query, QueryHandles
+from workbench.session.query import Query
+from workbench.session.query_handles import QueryHandles
 from workbench.session.sinks.source import answer_source
 
 LOOK = 0.5
