@@ -30,7 +30,7 @@ WIDTH, HEIGHT, BAR_HEIGHT = 640, 220, 20
 BARS, POINTS = 30, 1_000
 """Rows that are drawn where no number is given: as bars, and as points."""
 SERIES = 12
-"""Series that are drawn where nobody asked for them, and named in a legend."""
+"""Series that are drawn where none were asked for, and named in a legend."""
 LINE, AREA, DOTS, BARS_KIND = "line", "area", "points", "bars"
 CHART_KINDS = (BARS_KIND, LINE, AREA, DOTS)
 _MARKS = {BARS_KIND: "bar", LINE: "line", AREA: "area", DOTS: "point"}
@@ -68,7 +68,7 @@ class ChartColumns:
         by: the column whose values are series of colours of their own; ``None``: one series.
         kind: one of ``CHART_KINDS``; empty: bars, or over time a line, or points where a series has a time twice.
         x_kind: the type of ``x``.
-        by_itself: whether nobody asked for these series; of too many there is one.
+        by_itself: whether these series were not asked for; of too many one is made.
     """
 
     x: str | None

@@ -1,4 +1,4 @@
-"""One object for each registered query, for as long as somebody holds it."""
+"""One object for each registered query, for as long as it is in use."""
 
 from __future__ import annotations
 

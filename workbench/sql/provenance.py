@@ -22,7 +22,7 @@ Known = Sequence[Sequence[Value]]
 
 DECIDING = frozenset({"min", "max"})
 """Statistics that some rows of a group decide, those that have the value."""
-MOST_VALUES = 100
+MOST_LOOKED_UP = 100
 """Values by which rows are looked for; where there are more, all rows are, and those that are meant are chosen then."""
 
 _LOOKED_UP = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
@@ -131,7 +131,7 @@ def _among(expressions: Sequence[Expression], known: Known) -> PredSet:
     tests = [TRUE]
     for expression, values in zip(expressions, known, strict=False):
         different = list(dict.fromkeys(values))
-        if len(different) <= MOST_VALUES and expression.type.kind in _LOOKED_UP:
+        if len(different) <= MOST_LOOKED_UP and expression.type.kind in _LOOKED_UP:
             tests.append(pred_set([or_pred(_same(expression, value) for value in different)]))
     return conjunction(*tests)
 
