@@ -47,6 +47,16 @@ _FIXED: dict[Kind, Any] = {
 }
 
 
+def filled(values: pa.Array, nothing: object) -> pa.Array:
+    """Values with ``nothing`` in the place of NULL. Most columns have none, and to ask Arrow takes longer than to look.
+
+    Example:
+        >>> filled(pa.array([1, None]), 0).to_pylist()
+        [1, 0]
+    """
+    return values.fill_null(nothing) if values.null_count else values
+
+
 def to_data_type(arrow: pa.DataType) -> DataType:
     """The workbench's type for values of an Arrow type.
 
@@ -172,7 +182,7 @@ def times_of(column: pa.Array) -> tuple[Times, Mask]:
     known = np.asarray(column.is_valid())
     if pa.types.is_date(column.type):
         column = column.cast(pa.int32())
-    numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    numbers = filled(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
     return numbers, known
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import filled
 from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 
 Orders = npt.NDArray[Any]
@@ -36,12 +37,12 @@ def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
     if pa.types.is_decimal(values.type):
         return _unscaled(values)
     if pa.types.is_boolean(values.type):
-        return values.cast(pa.int8()).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        return filled(values.cast(pa.int8()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_date32(values.type):
-        return values.cast(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        return filled(values.cast(pa.int32()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_timestamp(values.type):
-        return values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return values.fill_null(0).to_numpy(zero_copy_only=False)
+        return filled(values.cast(pa.timestamp("us")).cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    return filled(values, 0).to_numpy(zero_copy_only=False)
 
 
 def order_numbers(values: pa.Array) -> npt.NDArray[np.int64]:

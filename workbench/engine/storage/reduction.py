@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import Mask
+from workbench.arrow.types import Mask, filled
 from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions
 
@@ -83,7 +83,7 @@ class Cells:
             return own._extreme(values, combine, wanted, missing)
         if pa.types.is_decimal(values.type):
             return own._decimal_sum(values, wanted, missing)
-        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = filled(values, 0).to_numpy(zero_copy_only=False)
         return pa.array(own._sum(numbers)[wanted], values.type, mask=missing)
 
     def _sum(self, numbers: _Numbers) -> _Numbers:
@@ -147,12 +147,12 @@ def limbs_of(values: pa.Array) -> Limbs:
 
     Two limbs where all values fit 64 bits, as amounts of money do.
     """
-    filled = values.fill_null(0) if values.null_count else values
+    known = filled(values, 0)
     if not pa.types.is_decimal(values.type):
-        numbers = filled.to_numpy()
+        numbers = known.to_numpy()
         return [numbers & _LOW, numbers >> _LIMB]
-    words = np.frombuffer(filled.buffers()[1], dtype=np.int64)
-    words = words[2 * filled.offset : 2 * (filled.offset + len(filled))].reshape(-1, 2)
+    words = np.frombuffer(known.buffers()[1], dtype=np.int64)
+    words = words[2 * known.offset : 2 * (known.offset + len(known))].reshape(-1, 2)
     low, high = words[:, 0], words[:, 1]
     if (high == low >> 63).all():
         return [low & _LOW, low >> _LIMB]

@@ -70,7 +70,8 @@ class Fragments:
         Returns:
             Columns of ``layout``; the batch is 0 and the weight 1.
         """
-        pieces = [list(self._of_grouping(number, batches)) for number in range(len(self.readers))]
+        together = _one_batch(batches)
+        pieces = [] if together is None else [[*self._of_grouping(n, together)] for n in range(len(self.readers))]
         dirty = _one_batch([piece for own in pieces for piece in own])
         if dirty is None:
             return conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)
@@ -83,13 +84,11 @@ class Fragments:
         """The key of a row of the state."""
         return (MEMBER, *self.groups)
 
-    def _of_grouping(self, number: int, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _of_grouping(self, number: int, fragments: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows of the members that group alike."""
-        own = list(batches)
         if len(self.readers) > 1:
-            own = [batch.filter(pa.array(batch.column(GROUPING_SET).to_numpy() == number)) for batch in batches]
-        fragments = _one_batch(own)
-        if fragments is None:
+            fragments = fragments.filter(pa.array(fragments.column(GROUPING_SET).to_numpy() == number))
+        if not fragments.num_rows:
             return
         order, starts = group_rows([fragments.column(name) for name in self.groups], fragments.num_rows)
         fragments = fragments.take(pa.array(order))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import filled, to_arrow
 from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.physical.accumulators import LOW_DIGITS, Final
 from workbench.engine.physical.aggregate_plan import GroupedPlan
@@ -26,7 +26,7 @@ _HIGH_DIGITS = 32
 def statistic_value(final: Final | Moments, parts: pa.RecordBatch) -> pa.Array:
     """The statistic of each group."""
     if isinstance(final, Moments):
-        n = parts.column(final.count).fill_null(0).to_numpy()
+        n = filled(parts.column(final.count), 0).to_numpy()
         sums = {powers: ExactSums.of_texts(parts.column(name)) for powers, name in final.sums.items()}
         return moment_values(final.function, n, sums)
     merged = parts.column(final.part)
@@ -73,7 +73,7 @@ def copies(plan: GroupedPlan, parts: pa.RecordBatch) -> Positions:
     """How often the row of each group comes out."""
     if plan.copies is None:
         return np.ones(parts.num_rows, dtype=np.int64)
-    first, *others = counts = [parts.column(name).fill_null(0).to_numpy(zero_copy_only=False) for name in plan.counts]
+    first, *others = counts = [filled(parts.column(name), 0).to_numpy(zero_copy_only=False) for name in plan.counts]
     together, rest = sum(counts), sum(others)
     least = np.minimum.reduce(counts)
     match plan.copies:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.stored_values import as_shown, to_texts
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import filled, to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
@@ -291,4 +291,4 @@ def percentile(
 
 
 def _counts(rows: pa.RecordBatch) -> CountArray:
-    return np.asarray(rows.column(LIVE).fill_null(0).to_numpy(zero_copy_only=False))
+    return np.asarray(filled(rows.column(LIVE), 0).to_numpy(zero_copy_only=False))

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import filled, to_arrow
 from workbench.engine.physical.stored.unscaled import (
     UNSCALED_LIMIT,
     Polynomial,
@@ -78,7 +78,7 @@ def quotients_and_remainders(decimals: pa.Array, unit: int) -> tuple[list[int | 
 
 def from_64_bits(numbers: pa.Int64Array, type_: DataType) -> pa.Array:
     """Unscaled integers of 64 bits as decimals, which have room for them; NULL as NULL."""
-    known = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    known = filled(numbers, 0).to_numpy(zero_copy_only=False)
     words = np.stack([known, known >> 63], axis=1)
     valid = numbers.is_valid().buffers()[1] if numbers.null_count else None
     return pa.Array.from_buffers(to_arrow(type_), len(known), [valid, pa.py_buffer(words)])

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import filled
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 
@@ -115,7 +116,7 @@ def unscaled_integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]
 
 def _known(numbers: pa.Array) -> pa.Array:
     """Numbers, or times as those of their microseconds, with 0 in place of NULL."""
-    return (numbers.cast(pa.int64()) if pa.types.is_timestamp(numbers.type) else numbers).fill_null(0)
+    return filled(numbers.cast(pa.int64()) if pa.types.is_timestamp(numbers.type) else numbers, 0)
 
 
 def fits_64_bits(decimals: pa.Array) -> bool:

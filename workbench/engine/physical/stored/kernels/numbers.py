@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import Mask
+from workbench.arrow.types import Mask, filled
 from workbench.engine.physical.stored.decimals import from_integers
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, of_kinds
 from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
@@ -39,7 +39,7 @@ def _is_double(call: Call) -> bool:
 
 
 def _values(numbers: pa.Array) -> npt.NDArray[Any]:
-    return numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    return filled(numbers, 0).to_numpy(zero_copy_only=False)
 
 
 def _missing(arguments: Sequence[pa.Array]) -> Mask:

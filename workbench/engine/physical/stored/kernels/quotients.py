@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import filled
 from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
@@ -53,7 +54,7 @@ def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         return _divided(as_doubles(totals), as_doubles(counts))
     factor, most = 10 ** (call.type.scale - call.arguments[0].type.scale), 10**call.type.precision
     if fits_64_bits(totals):
-        number, count = unscaled_integers(totals.fill_null(0)), unscaled_integers(counts.fill_null(0))
+        number, count = unscaled_integers(filled(totals, 0)), unscaled_integers(filled(counts, 0))
         if 2 * factor * _furthest(number) + _furthest(count) < _BEYOND:
             away = (2 * factor * np.abs(number) + count) // np.maximum(2 * count, 1)
             missing = np.asarray(totals.is_null()) | (count == 0) | (away >= min(most, _BEYOND - 1))
@@ -80,7 +81,7 @@ def to_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     (decimals,) = arguments
     if fits_64_bits(decimals):
         missing = np.asarray(decimals.is_null()) if decimals.null_count else None
-        return pa.array(unscaled_integers(decimals.fill_null(0)), mask=missing)
+        return pa.array(unscaled_integers(filled(decimals, 0)), mask=missing)
     found = zip(large_integers(decimals).tolist(), decimals.is_valid().to_pylist(), strict=True)
     return pa.array([number if known and -_BEYOND <= number < _BEYOND else None for number, known in found], pa.int64())
 
@@ -90,7 +91,7 @@ def as_doubles(numbers: pa.Array) -> pa.Array:
     if pa.types.is_floating(numbers.type):
         return numbers
     missing = np.asarray(numbers.is_null()) if numbers.null_count else None
-    known = numbers.fill_null(0)
+    known = filled(numbers, 0)
     if pa.types.is_integer(numbers.type):
         return pa.array(known.to_numpy().astype(np.float64), mask=missing)
     scale = numbers.type.scale
@@ -102,7 +103,7 @@ def as_doubles(numbers: pa.Array) -> pa.Array:
 
 
 def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    return numbers.fill_null(0.0).to_numpy(zero_copy_only=False), np.asarray(numbers.is_null())
+    return filled(numbers, 0.0).to_numpy(zero_copy_only=False), np.asarray(numbers.is_null())
 
 
 def _furthest(numbers: npt.NDArray[np.int64]) -> int:
