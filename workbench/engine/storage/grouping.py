@@ -14,7 +14,7 @@ from workbench.arrow.types import filled
 Positions = npt.NDArray[np.int64]
 """Rows by their position in a batch."""
 
-FEW = 64
+ROWS_BY_DICTIONARY = 64
 """Rows that a dictionary groups in less time than Arrow needs to plan it, which is 60 microseconds."""
 
 
@@ -36,7 +36,7 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
     at = np.arange(rows)
     if rows < 2 or not columns:
         return at, np.zeros(min(rows, 1), dtype=np.int64)
-    if rows <= FEW and not any(pa.types.is_nested(column.type) for column in columns):
+    if rows <= ROWS_BY_DICTIONARY and not any(pa.types.is_nested(column.type) for column in columns):
         return _grouped_few(columns)
     names = [str(position) for position in range(len(columns))]
     table = pa.table([*map(with_equal_bits, columns), pa.array(at)], names=[*names, "row"])
