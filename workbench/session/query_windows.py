@@ -56,10 +56,13 @@ def _conditions_of(query: Block) -> Iterator[StreamWindow]:
 
 def instants_and_windows(windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int) -> pd.DataFrame:
     """One row for each instant so far and each window: columns ``_COLUMNS``; an open end is NULL."""
+    # Each loop has instants of its own.
     rows = [
         (instant, w.stream, *(None if e is None else value_at(e, moment) for e in (w.left, w.right)))
-        for instant, moment in instants(windows, clock, registered)
-        for w in windows
+        for loop in dict.fromkeys(window.loop for window in windows)
+        for moved in [[window for window in windows if window.loop == loop]]
+        for instant, moment in instants(moved, clock, registered)
+        for w in moved
     ]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
@@ -94,6 +97,8 @@ def query_at_instant(
         QueryError: there is no such instant (yet), or times of the streams do not compare.
     """
     loop = _loop(windows)
+    if len({window.loop for window in windows} - {None}) > 1:
+        raise QueryError(f"{name} has several loops, so an instant of one says nothing of the others", hint=_ANSWER)
     if loop is not None:
         wanted, due = _as(at, loop.type.kind, name), loop_instants(loop).due(clock.now)
         if wanted not in due:
@@ -101,6 +106,9 @@ def query_at_instant(
             raise QueryError(f"{wanted} is no instant of {name} so far", hint=f"windows() lists them; {last}")
         return query, {**clock.now, INSTANT: wanted}
     times = _times(query, schema, name)
+    if counted := _counted(windows) & {row_number_key(stream) for stream, time in times.items() if time != ROW}:
+        message = f"{name} counts the {min(counted)}, and its instants are event times"
+        raise QueryError(message, hint=f"{_ANSWER}, and result(batch=…) that after a batch")
     type_ = common_time(time.type for time in times.values())
     if type_ is None:
         clashing = ", ".join(f"{stream} {time.type}" for stream, time in sorted(times.items()))
@@ -138,6 +146,13 @@ def _loop(windows: Sequence[StreamWindow]) -> Call | None:
 def _now(windows: Sequence[StreamWindow]) -> Expression | None:
     ends = (end for window in windows for end in (window.left, window.right) if end is not None)
     return next((p for end in ends for p in walk(end) if isinstance(p, Call) and p.function == NOW), None)
+
+
+def _counted(windows: Sequence[StreamWindow]) -> set[str]:
+    """The clocks that windows follow."""
+    ends = (end for window in windows for end in (window.left, window.right) if end is not None)
+    calls = (part for end in ends for part in walk(end) if isinstance(part, Call) and part.function == NOW)
+    return {str(name.value) for call in calls for name in call.arguments if isinstance(name, Constant)}
 
 
 def _as(at: object, kind: Kind, name: str) -> Value:

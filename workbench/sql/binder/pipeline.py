@@ -191,7 +191,9 @@ class QueryBinder:
         if statement.clause is None:
             return binder.query(statement.query), ()
         # The window clause with every SELECT of the statement, since each may read a stream that has a window.
-        windows = StreamWindows(statement.clause, binder)
+        tables = statement.query.find_all(exp.Table)
+        aliases = {table.alias_or_name.lower(): table.name.lower() for table in tables}
+        windows = StreamWindows(statement.clause, binder, aliases)
         query = replace(binder, windows=windows).query(statement.query)
         # Only then is it known whether every window belongs to some stream.
         windows.check()

@@ -6,8 +6,8 @@ of a stream is its event time (physical), or for a stream that has none the numb
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -24,9 +24,21 @@ from workbench.sql.logical import StreamInput, StreamWindow
 from workbench.sql.predicates.cnf import PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.syntax.source_text import Place
-from workbench.sql.syntax.window_clause import BeginEnd, ClausePart, ForLoop, WindowClause, WindowIs
+from workbench.sql.syntax.window_clause import BeginEnd, ClausePart, ForLoop, ForLoops, WindowClause, WindowIs
 from workbench.sql.windows.evaluation import MAX_DUE, Endless, computable, loop_instants, value_at
-from workbench.sql.windows.stream_time import ROW, at_instant, instant, is_time, loop_variable, now_of, row_number_key
+from workbench.sql.windows.stream_time import (
+    ROW,
+    at_instant,
+    common_time,
+    instant,
+    is_time,
+    loop_variable,
+    now_of,
+    row_number_key,
+)
+
+_ROWS = "rows"
+"""What the time of a stream without event times counts."""
 
 
 @dataclass
@@ -36,12 +48,15 @@ class StreamWindows:
     Attributes:
         clause: the parsed clause.
         context: the statement.
+        aliases: names of FROM by their aliases, all in lower case.
         declared: the windows put on streams so far.
     """
 
     clause: WindowClause
     context: QueryContext
+    aliases: Mapping[str, str]
     declared: list[StreamWindow] = field(default_factory=list)
+    _moved: list[tuple[str, str, ForLoop]] = field(default_factory=list)
 
     def on(self, from_: FromClause, item: Item) -> PredSet:
         """The windows on the streams of an item of a FROM clause, as conditions."""
@@ -52,17 +67,20 @@ class StreamWindows:
         """Raises SqlError when a window is on what is not in FROM; call it when the whole statement is bound."""
         if not self.declared and isinstance(self.clause, BeginEnd):
             raise SqlError("there is no stream to put the window on", **self.clause.place)
-        known = {window.stream.lower() for window in self.declared}
-        for window in self.clause.windows if isinstance(self.clause, ForLoop) else ():
+        known, named = {window.stream.lower() for window in self.declared}, set[str]()
+        for _, window in self._every:
             if window.stream.lower() not in known:
                 hint = nearest(window.stream, sorted(known))
                 raise SqlError(f"{window.stream} is not in FROM", **window.place, hint=hint)
+            if window.stream.lower() in named and len(self._loops) > 1:
+                raise SqlError(f"{window.stream} has two windows", **window.place, hint="leave one of them out")
+            named.add(window.stream.lower())
 
     def _on_input(self, from_: FromClause, item: Item, position: int) -> PredSet | None:
         """The window on one input of a FROM item; ``None`` when it has none."""
         relation = from_.inputs[position]
-        window = self._window_is(item.alias, relation.stream if isinstance(relation, StreamInput) else "")
-        if isinstance(self.clause, ForLoop) and window is None:
+        loop, window = self._window_is(item.alias, relation.stream if isinstance(relation, StreamInput) else "")
+        if self._loops and window is None:
             return None
         if not isinstance(relation, StreamInput):
             if window is None and not item.named:
@@ -75,40 +93,46 @@ class StreamWindows:
                 return None
             message = f"{relation.stream} is a table, and has no windows"
             raise SqlError(message, **window.place, hint="leave its window out")
-        return self._between(item, relation.stream, position, window)
+        return self._between(item, relation.stream, position, loop, window)
 
-    def _window_is(self, alias: str, stream: str) -> WindowIs | None:
-        """The loop's window on a FROM item, by its alias or by the name of its stream."""
-        if isinstance(self.clause, BeginEnd):
-            return None
+    @property
+    def _loops(self) -> tuple[ForLoop, ...]:
+        return self.clause.loops if isinstance(self.clause, ForLoops) else ()
+
+    @property
+    def _every(self) -> list[tuple[ForLoop, WindowIs]]:
+        return [(loop, window) for loop in self._loops for window in loop.windows]
+
+    def _window_is(self, alias: str, stream: str) -> tuple[ForLoop, WindowIs] | tuple[None, None]:
+        """The loop and the window of a FROM item, by its alias or by the name of its stream."""
         names = {alias.lower(), stream.lower()} - {""}
-        return next((w for w in self.clause.windows if w.stream.lower() in names), None)
+        return next(((loop, w) for loop, w in self._every if w.stream.lower() in names), (None, None))
 
-    def _between(self, item: Item, stream: str, position: int, window: WindowIs | None) -> PredSet:
+    def _between(
+        self, item: Item, stream: str, position: int, for_loop: ForLoop | None, window: WindowIs | None
+    ) -> PredSet:
         """The comparisons of a stream's time with both ends of its window."""
-        event_time = self.context.schema.time(stream)
+        moved = self.clause if isinstance(self.clause, BeginEnd) else window
+        assert moved is not None
+        event_time = None if moved.counted else self.context.schema.time(stream)
         if event_time is None and stream in self.context.schema.corrected:
             # Where rows are taken back, "the last 100" would need those that had left the window already.
             message = f"{stream} takes rows back, so its rows cannot be counted by a window"
             hint = "give the stream event times (time=…), and write the window over them"
             raise SqlError(message, **self._place(window), hint=hint)
-        other = next((name for name in sorted(self.context.streams) if self.context.schema.time(name)), None)
-        if event_time is None and other is not None:
-            # One number for both would be a time there and a row's number here.
-            message = f"the rows of {stream} are counted, and {other} has event times: a window has one notion of time"
-            hint = f"add {stream} with time=…, the column that has its event times"
-            raise SqlError(message, **self._place(window), hint=hint)
+        self._check_unit(stream, for_loop, window)
+        unit = self._unit(stream, moved.counted)
         time = event_time or ROW
         column = Column(time.name, time.type, position)
         loop = None
         if isinstance(self.clause, BeginEnd):
             parts, name = (self.clause.begin, self.clause.end), item.alias
-            now = now_of([row_number_key(stream)], INTEGER) if event_time is None else self._clock
+            now = now_of([row_number_key(stream)], INTEGER) if event_time is None else self._clock(unit)
             ends = [self._bind(part, {}, now) for part in parts]
         else:
-            assert window is not None
-            parts, name, loop = (window.left, window.right), window.stream, self._loop
-            names = {self.clause.variable.lower(): loop_variable(loop.type), "st": self._registered_at}
+            assert for_loop is not None and window is not None
+            parts, name, loop = (window.left, window.right), window.stream, self._loop(for_loop, unit)
+            names = {for_loop.variable.lower(): loop_variable(loop.type), "st": self._registered_at(unit)}
             ends = [at_instant(self._bind(part, names, loop.arguments[3]), loop) for part in parts]
         tests: list[Expression] = []
         for operator, end, part in zip((">=", "<="), ends, parts, strict=True):
@@ -127,12 +151,38 @@ class StreamWindows:
         assert window is not None
         return window.place
 
-    @cached_property
-    def _loop(self) -> Call:
-        """The loop as an expression, checked."""
-        clause = self.clause
-        assert isinstance(clause, ForLoop)
-        now, names = self._clock, {"st": self._registered_at}
+    def _check_unit(self, stream: str, loop: ForLoop | None, window: WindowIs | None) -> None:
+        """Check that what one clause, or one loop, moves has one notion of time.
+
+        One number for two would be a time here and a row's number there.
+        """
+        if loop is not None and window is not None:
+            unit = self._unit(stream, window.counted)
+            moved = [(other, of_other) for other, of_other, of in self._moved if of is loop]
+            self._moved.append((stream, unit, loop))
+        else:
+            by_rows = isinstance(self.clause, BeginEnd) and self.clause.counted
+            unit = self._unit(stream, by_rows)
+            moved = [(other, self._unit(other, by_rows)) for other in sorted(self.context.streams)]
+        for other, of_other in moved:
+            units = {unit, of_other}
+            if len(units) > 1 and (loop is not None or _ROWS in units):
+                counted, timed = (stream, other) if unit == _ROWS else (other, stream)
+                if _ROWS in units:
+                    message = f"the rows of {counted} are counted, and {timed} has event times"
+                else:
+                    message = f"the times of {stream} and {other} do not compare"
+                hint = "give each its own loop: for (…) { WindowIs(…); } for (…) { WindowIs(…); }"
+                raise SqlError(f"{message}: a window has one notion of time", **self._place(window), hint=hint)
+
+    def _unit(self, stream: str, counted: bool = False) -> str:
+        """What the time of a stream counts."""
+        time = None if counted else self.context.schema.time(stream)
+        return _ROWS if time is None else "times" if time.type.temporal else "numbers"
+
+    def _loop(self, clause: ForLoop, unit: str) -> Call:
+        """A loop of windows of streams of one notion of time as an expression, checked."""
+        now, names = self._clock(unit), {"st": self._registered_at(unit)}
         start = self._bind(clause.start, names, now)
         if not is_time(start.type):
             message = f"a loop counts times, not {start.type}"
@@ -161,18 +211,26 @@ class StreamWindows:
             raise SqlError("the loop does not end", **place, hint=hint) from None
         return loop
 
-    @property
-    def _clock(self) -> Call:
-        """What the loop follows: the time of its streams, or else the number of their rows."""
-        if self.context.clashing_times:
-            message = f"now is no one time here: {self.context.clashing_times}"
-            raise SqlError(message, **self.clause.place, hint="use streams whose times compare")
-        return self.context.now or now_of(map(row_number_key, self.context.streams), INTEGER)
+    def _clock(self, unit: str) -> Call:
+        """What windows follow: the time of the statement's streams of their unit, or the number of their rows."""
+        if not self._loops:
+            if self.context.clashing_times:
+                message = f"now is no one time here: {self.context.clashing_times}"
+                raise SqlError(message, **self.clause.place, hint="use streams whose times compare")
+            return self.context.now or now_of(map(row_number_key, self.context.streams), INTEGER)
+        named = (window.stream.lower() for _, window in self._every if window.counted)
+        counted = {self.aliases.get(name, name) for name in named}
+        alike = [other for other in self.context.streams if self._unit(other, other.lower() in counted) == unit]
+        if unit == _ROWS:
+            return now_of(map(row_number_key, alike), INTEGER)
+        type_ = common_time(time.type for other in alike if (time := self.context.schema.time(other)) is not None)
+        assert type_ is not None
+        return now_of(alike, type_)
 
-    @property
-    def _registered_at(self) -> Expression:
+    def _registered_at(self, unit: str) -> Expression:
         """ST, the time at which the query was registered."""
-        return Constant(value_at(self._clock, self.context.schema.event_times), self._clock.type)
+        clock = self._clock(unit)
+        return Constant(value_at(clock, self.context.schema.event_times), clock.type)
 
     def _bind(self, part: ClausePart, names: dict[str, Expression], now: Expression) -> Expression:
         """An expression of the clause, over ``names`` and now."""

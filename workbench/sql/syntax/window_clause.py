@@ -34,21 +34,29 @@ class ClausePart:
 
 @dataclass(frozen=True)
 class BeginEnd:
-    """``BEGIN begin END end``: every stream of the statement from one time to another, both included (PSoup 3.1)."""
+    """``BEGIN begin END end``: every stream of the statement from one time to another, both included (PSoup 3.1).
+
+    ``counted``: with ROWS behind BEGIN, the time of every stream is the number of the row.
+    """
 
     place: Place
     begin: ClausePart
     end: ClausePart
+    counted: bool = False
 
 
 @dataclass(frozen=True)
 class WindowIs:
-    """``WindowIs(stream, left, right)``: a stream or its alias, and the ends of its window, both included."""
+    """``WindowIs(stream, left, right)``: a stream or its alias, and the ends of its window, both included.
+
+    ``counted``: with ROWS before the stream, its time is the number of the row.
+    """
 
     stream: str
     place: Place
     left: ClausePart
     right: ClausePart
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,19 @@ class ForLoop:
     windows: tuple[WindowIs, ...]
 
 
-WindowClause = BeginEnd | ForLoop
+@dataclass(frozen=True)
+class ForLoops:
+    """The loops of a statement, one for each group of streams that move alike (TelegraphCQ 4.1.1)."""
+
+    loops: tuple[ForLoop, ...]
+
+    @property
+    def place(self) -> Place:
+        """Where the first one stands."""
+        return self.loops[0].place
+
+
+WindowClause = BeginEnd | ForLoops
 
 
 def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause | None]]:
@@ -93,11 +113,12 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause
             statements.append((statement, clause))
             statement, clause, depth = [], None, 0
         elif depth == 0 and (loop or _is_word(token, "BEGIN")):
-            if clause is not None:
+            before = clause.loops if isinstance(clause, ForLoops) else ()
+            if clause is not None and not (loop and before):
                 raise SqlError("a statement has one window clause", **source.span(token.start),
                                hint="leave one of them out")  # fmt: skip
             parser = _ClauseParser(source, at)
-            clause = parser.for_loop() if loop else parser.begin_end()
+            clause = ForLoops((*before, parser.for_loop())) if loop else parser.begin_end()
             at = parser.at
             continue
         else:
@@ -134,6 +155,8 @@ class _ClauseParser:
 
     def begin_end(self) -> BeginEnd:
         tokens, start = self.source.tokens, self.at + 1
+        counted = start < len(tokens) and _is_word(tokens[start], "ROWS")
+        start += counted
         stop = next((i for i in range(start, len(tokens)) if tokens[i].token_type is TokenType.SEMICOLON), len(tokens))
         depth = 0
         for i in range(start, stop):
@@ -143,7 +166,7 @@ class _ClauseParser:
                 if depth == 0:
                     self.at = stop
                     place = self.source.span(self._first.start, self._first.end + 1)
-                    return BeginEnd(place, self._part(start, i), self._part(i + 1, stop))
+                    return BeginEnd(place, self._part(start, i), self._part(i + 1, stop), counted)
                 depth -= 1
         raise self._error("BEGIN without END", self._first, "write BEGIN NOW - 5 END NOW")
 
@@ -206,9 +229,11 @@ class _ClauseParser:
         if len(parts) != 3:
             message = f"{word.text} takes a stream and two ends, not {len(parts)} arguments"
             raise SqlError(message, **place)
-        named = self._place(*parts[0])
+        first, behind = parts[0]
+        counted = behind - first > 1 and _is_word(self.source.tokens[first], "ROWS")
+        named = self._place(first + counted, behind)
         name = self.source.sql[named["position"] or 0 :][: named["length"]]
-        return WindowIs(name, named, self._part(*parts[1]), self._part(*parts[2]))
+        return WindowIs(name, named, self._part(*parts[1]), self._part(*parts[2]), counted)
 
     # ---- tokens ------------------------------------------------------------------------------------------------------
 
