@@ -72,9 +72,8 @@ def random_loops(random: Random) -> list[Loop]:
     for name in random.sample([*STREAMS], random.randint(1, 3)):
         ahead = random.randint(0, 3)
         counted = random.random() < 0.4
-        windows.append(
-            Window(name, random.choice([name, f"{name}{name}"]), counted, ahead + random.randint(0, 8), ahead)
-        )
+        alias = random.choice([name, f"{name}{name}"])
+        windows.append(Window(name, alias, counted, ahead + random.randint(0, 8), ahead))
     by_unit: dict[str, list[Window]] = {}
     for window in windows:
         by_unit.setdefault(window.unit, []).append(window)
