@@ -6,11 +6,13 @@ Linux tells (``/proc``) their memory, descriptors, threads and mapped files; els
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.engine.spark.local_session import local_spark
+from pyspark import SparkContext
+
 from workbench.experiments.measure import descendants, memory_maps
 
 DRIVER, JVM, WORKERS = PROCESS_KINDS = ("driver", "JVM", "workers")
@@ -19,8 +21,9 @@ _NO_FILES = ("/dev/", "/memfd:", "/SYSV")
 
 
 def spark_jobs() -> int:
-    """How many jobs the Spark of this process has run so far, for any caller."""
-    return int(local_spark().sparkContext._jsc.sc().dagScheduler().numTotalJobs())
+    """How many jobs the Spark of this process has run so far, for any caller; none while it is not started."""
+    context = SparkContext._active_spark_context
+    return 0 if context is None else int(context._jsc.sc().dagScheduler().numTotalJobs())
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,14 @@ def usage(processes: Iterable[int]) -> Usage:
 
 
 def processor_seconds(processes: Iterable[int]) -> float:
-    """Processor time of processes so far."""
-    return sum(_seconds(Path(f"/proc/{pid}")) for pid in processes)
+    """Processor time of processes so far; that of this one in microseconds, of others in hundredths of a second."""
+    own = os.getpid()
+    return sum(time.process_time() if pid == own else _seconds(Path(f"/proc/{pid}")) for pid in processes)
+
+
+def processor_seconds_of_all() -> float:
+    """Processor time so far of this process, Spark's JVM and the Python workers."""
+    return sum(map(processor_seconds, session_processes().values()))
 
 
 def session_processes(process: int | None = None) -> Mapping[str, list[int]]:

@@ -89,7 +89,7 @@ class Limits:
     rows_filtered_in_process: int = 250_000
     rows_stepped_in_process: int = 20_000
     bytes_stepped_in_process: int = 64_000_000
-    milliseconds_stepped_in_process: int = 500
+    milliseconds_stepped_in_process: int = 2_000
     rows_hydrated_in_process: int = 2_000_000
     bytes_hydrated_in_process: int = 512_000_000
     milliseconds_hydrated_in_process: int = 5_000

@@ -1,6 +1,7 @@
 """Measures the ratios of the gate in about three minutes: small workloads, in sessions that take turns.
 
-Sessions that are compared run their batches in turn, so that other work on the machine slows all of them. Answers are
+Sessions that are compared run their batches in turn, and what is compared between them are seconds of the processor, so
+that other work on the machine changes little; what DuckDB or Spark by hand takes is compared by the clock. Answers are
 compared with DuckDB's before any ratio is given.
 """
 
@@ -14,7 +15,7 @@ from statistics import median
 
 from benchmarks.gate.baseline import Ratio
 from benchmarks.peers import by_hand
-from benchmarks.processes import spark_jobs
+from benchmarks.processes import processor_seconds_of_all, spark_jobs
 from benchmarks.query_sets.views import STREAM, views
 from benchmarks.sample_streams.payments import payments
 from benchmarks.studies.views import AMOUNT, CENTS
@@ -45,23 +46,26 @@ class _Runner:
     Attributes:
         work: rows and queries.
         session: where they run.
-        register_seconds: of all queries together.
-        seconds, jobs, rows: of each measured batch; rows are those that operators produced, for each that arrived.
+        register_seconds: of the processor, for all queries together.
+        seconds, processor, jobs, rows: of each measured batch: by the clock, and of the processor in all processes;
+            rows are those that operators produced, for each that arrived.
     """
 
     work: Workload
     session: Session
     register_seconds: float
     seconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
     jobs: list[int] = field(default_factory=list)
     rows: list[float] = field(default_factory=list)
 
     def batch(self, counts: bool = True) -> None:
         """Let a batch arrive."""
-        before = spark_jobs()
+        before, used = spark_jobs(), processor_seconds_of_all()
         report = self.session.run(1)[0]
         if counts:
             self.seconds.append(report.seconds)
+            self.processor.append(processor_seconds_of_all() - used)
             self.jobs.append(spark_jobs() - before)
             self.rows.append(sum(operator.rows_in for operator in report.operators) / report.rows)
 
@@ -162,7 +166,9 @@ def _large(progress: StudyProgress) -> list[Ratio]:
 def _runner(stack: ExitStack, work: Workload, options: Options | None = None) -> _Runner:
     """A session with all queries, until the stack is left."""
     session = stack.enter_context(runs.session_on(work, options))
-    return _Runner(work, session, runs.register_queries(session, work))
+    used = processor_seconds_of_all()
+    runs.register_queries(session, work)
+    return _Runner(work, session, processor_seconds_of_all() - used)
 
 
 def _in_turn(runners: Sequence[_Runner]) -> None:
@@ -173,8 +179,8 @@ def _in_turn(runners: Sequence[_Runner]) -> None:
 
 
 def _quotient(one: _Runner, other: _Runner) -> float:
-    """How many times as long the batches of one take as those of the other that ran beside them."""
-    return median(a / b for a, b in zip(one.seconds, other.seconds, strict=True))
+    """How many times as much of the processor the batches of one take as those of the other."""
+    return median(one.processor) / median(other.processor)
 
 
 def _payments(number: int, batch: int, batches: int) -> Workload:

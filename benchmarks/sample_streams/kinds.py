@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ _SECONDS = 7
 """Between two rows."""
 
 
+@lru_cache(maxsize=2)
 def rows(number: int, seed: int = 0) -> pa.Table:
     """A number of rows, the same ones first however many there are of a seed.
 

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import mean, median
 from threading import Event, Timer
+from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import sqlglot
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -23,6 +25,9 @@ from workbench.experiments.digests import Digest, answer_digest, connect, digest
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.sample_streams.zipcodes import zipdistance
 from workbench.experiments.workload import Workload
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 THREADS = 2
 MEMORY = "6GB"
@@ -73,17 +78,10 @@ def in_duckdb(
 ) -> Reruns:
     """Run queries over the first rows in DuckDB, with two threads and bounded memory; answers are kept as a table."""
     from duckdb import InterruptException
-    from duckdb.func import SPECIAL
 
     seconds: dict[str, float] = {}
     digests: dict[str, Digest] = {}
-    with tempfile.TemporaryDirectory(prefix="argus-duckdb-") as folder, connect() as database:
-        database.execute(f"SET threads = {THREADS}; SET memory_limit = '{MEMORY}'; SET temp_directory = '{folder}'")
-        database.create_function("zipdistance", zipdistance, ["VARCHAR", "VARCHAR"], "DOUBLE", null_handling=SPECIAL)
-        database.register("arrived", work.table.slice(0, rows))
-        database.execute(f"CREATE TABLE {work.stream} AS FROM arrived")
-        for name, table in work.tables.items():
-            database.register(name, table)
+    with _database(work, rows) as database:
         for query in queries:
             text = query.duckdb_sql.rstrip().rstrip(";")
             names = ", ".join(f"c{i}" for i in range(len(database.execute(f"DESCRIBE {text}").fetchall())))
@@ -96,6 +94,27 @@ def in_duckdb(
             if not stopped.is_set():
                 digests[query.name] = answer_digest(database, "answer")
     return Reruns("DuckDB", seconds, digests)
+
+
+def duckdb_answer(work: Workload, query: GeneratedQuery) -> pa.Table:
+    """DuckDB's answer over all rows of a workload."""
+    with _database(work, work.table.num_rows) as database:
+        return database.execute(query.duckdb_sql).to_arrow_table()
+
+
+@contextmanager
+def _database(work: Workload, rows: int) -> Iterator[DuckDBPyConnection]:
+    """DuckDB with the first rows of a stream, and the tables beside it."""
+    from duckdb.func import SPECIAL
+
+    with tempfile.TemporaryDirectory(prefix="argus-duckdb-") as folder, connect() as database:
+        database.execute(f"SET threads = {THREADS}; SET memory_limit = '{MEMORY}'; SET temp_directory = '{folder}'")
+        database.create_function("zipdistance", zipdistance, ["VARCHAR", "VARCHAR"], "DOUBLE", null_handling=SPECIAL)
+        database.register("arrived", work.table.slice(0, rows))
+        database.execute(f"CREATE TABLE {work.stream} AS FROM arrived")
+        for name, table in work.tables.items():
+            database.register(name, table)
+        yield database
 
 
 def in_spark(work: Workload, queries: Sequence[GeneratedQuery], rows: int, patience: float = RERUN_PATIENCE) -> Reruns:

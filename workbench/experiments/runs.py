@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 
+import pyarrow as pa
+
 from workbench.engine.fetching import fetch_results
 from workbench.engine.spark.in_process import InProcess
 from workbench.experiments.digests import Digest, digest_of
@@ -132,6 +134,11 @@ def silent(line: str) -> None:
 
 
 def run_digest(query: Query) -> Digest:
-    """The digest of a query's answer, fetched as Arrow: pandas would change its types."""
+    """The digest of a query's answer."""
+    return digest_of(run_answer(query))
+
+
+def run_answer(query: Query) -> pa.Table:
+    """A query's answer, fetched as Arrow: pandas would change its types."""
     with query.answers() as answers:
-        return digest_of(fetch_results([answers])[0])
+        return fetch_results([answers])[0]

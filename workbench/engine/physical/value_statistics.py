@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from workbench.engine.physical.accumulators import Final, is_wide
+from workbench.engine.physical.moments import Moments
 from workbench.engine.physical.row_inputs import RowInput, TupleInput, content_id, row_input
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, decimal
+from workbench.sql.functions.aggregate_rules import ONE
 
 VALUES = "_values"
 """Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
@@ -102,7 +104,7 @@ class DistinctStatistic:
     """A statistic of DISTINCT values that is kept in parts of the group."""
 
     parts: tuple[DistinctPart, ...]
-    final: Final
+    final: Final | Moments
 
 
 def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic:
@@ -124,6 +126,10 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic:
             of = CountedValues.of(argument)
             total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
             return DistinctStatistic((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
+        case "sum", (argument,) if statistic.distinct and argument.type.kind is Kind.DOUBLE:
+            of = CountedValues.of(argument)
+            digits, count = DistinctPart(f"{of.column} digits", STRING, of, True, Combine.DIGITS), _count_of(of)
+            return DistinctStatistic((digits, count), Moments("sum", count.name, {ONE: digits.name}))
         case _:
             return statistic_of_values(statistic)
 

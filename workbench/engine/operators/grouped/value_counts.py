@@ -77,8 +77,14 @@ class ChangedValues:
         change = (before + self.counts > 0).astype(np.int64) - (before > 0)
         if not part.summed:
             return pa.array(np.bincount(self.group, change, groups).astype(np.int64))
-        wide = self.rows.column(part.of.column).cast(to_arrow(part.type))
-        signed = pc.if_else(pa.array(change < 0), pc.negate(wide), wide)
+        if part.combine is Combine.DIGITS:
+            numbers = self.rows.column(part.of.column).to_numpy()
+            signed = (
+                ExactSums(exact_products([numbers]), len(numbers)).times(change).texts(np.zeros(len(numbers), bool))
+            )
+        else:
+            wide = self.rows.column(part.of.column).cast(to_arrow(part.type))
+            signed = pc.if_else(pa.array(change < 0), pc.negate(wide), wide)
         moving = np.flatnonzero(change)
         moving = moving[np.argsort(self.group[moving], kind="stable")]
         owner = self.group[moving]
@@ -86,7 +92,7 @@ class ChangedValues:
         cells = Cells.of_one_reader(starts, len(moving))
         place = np.full(groups, -1, dtype=np.int64)
         place[owner[starts]] = np.arange(len(starts))
-        sums = cells.reduce(signed.take(pa.array(moving)), Combine.SUM, cells.every) if len(moving) else signed[:0]
+        sums = cells.reduce(signed.take(pa.array(moving)), part.combine, cells.every) if len(moving) else signed[:0]
         return sums.take(pa.array(place, mask=place < 0))
 
 
