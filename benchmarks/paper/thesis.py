@@ -260,7 +260,7 @@ def expansion(figures: Figures, pair: str) -> Judgement:
 
 
 def compared(*every: Figures, base: str, others: Sequence[str], paper: float, words: str) -> Judgement:
-    """Configurations on all five sets, at as many queries as all of them went to."""
+    """Configurations on all five sets, at as many queries as all went to; by size where one of them needed Spark."""
     rows: list[list[object]] = []
     verdicts, said, charts = [], [], []
     for (name, panel), figures in zip(PANELS.items(), every, strict=True):
@@ -268,7 +268,8 @@ def compared(*every: Figures, base: str, others: Sequence[str], paper: float, wo
         number = min(max(seconds[who]) for who in (base, *others))
         ratios = [seconds[who][number] / seconds[base][number] for who in others]
         weights = [sizes[who][number] / sizes[base][number] for who in others]
-        verdicts.append(by_factor(max(ratios[-1], weights[-1]), paper))
+        fair = weights[-1] if {base, others[-1]} & set(figures["spark"]) else ratios[-1]
+        verdicts.append(by_factor(fair, paper))
         said.append(f"{panel} {ratios[-1]:.1f} ({weights[-1]:.1f} by size)")
         printed = _printed(name, base, others)
         rows.append([panel, number, *printed, seconds[base][number], *ratios, *weights])
