@@ -101,6 +101,8 @@ def _groupings() -> Iterator[KindOfQuery]:
         "UPPER": "UPPER(s)",
         "SUBSTR": "SUBSTR(s, 1, 2)",
         "DATE_FORMAT": "DATE_FORMAT(d, 'yyyy-MM')",
+        "times as texts": "DATE_FORMAT(ts, 'dd MMM yyyy HH:mm:ss.SSS')",
+        "texts as times": "TO_TIMESTAMP(s, 'yyyy-MM-dd')",
         "CASE": "CASE WHEN i > 500 THEN 'a' ELSE 'b' END",
         "CASE of DOUBLE": "CASE WHEN x > 0.5 THEN 'a' ELSE 'b' END",
         "modulo": "i % 7",
@@ -210,6 +212,7 @@ def _expressions() -> Iterator[KindOfQuery]:
         "DOUBLE and column": "x > i",
         "IN": "s IN ('s1', 's2')",
         "LIKE": "s LIKE 's1%'",
+        "LIKE ANY": "s LIKE ANY ('s1%', '%9')",
         "RLIKE": "s RLIKE '^s1.$'",
         "UPPER": "UPPER(s) = 'S1'",
         "arithmetic": "m * 2 > 1990",
@@ -218,7 +221,7 @@ def _expressions() -> Iterator[KindOfQuery]:
         "OR": "i > 995 OR x > 0.995",
         "IS NULL": "i IS NULL",
     }.items():
-        again = None if name in ("RLIKE", "IS NULL") else f"SELECT id FROM t WHERE {condition}"
+        again = None if name in ("RLIKE", "LIKE ANY", "IS NULL") else f"SELECT id FROM t WHERE {condition}"
         yield KindOfQuery("conditions", name, f"SELECT id FROM t WHERE {condition}", again)
     for name, value in {
         "arithmetic": "i * 2 + g",

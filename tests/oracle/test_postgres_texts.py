@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from random import Random
 
@@ -46,3 +47,31 @@ def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> No
     random = Random(11)
     rows = drawn(HISTORY + 3 * BATCH, random, lambda: random.choice(TEXTS) + random.choice(["", "", *TEXTS]))
     compare(postgres, spark, TYPES, rows, ASKED, HISTORY, BATCH)
+
+
+FORMATS = (
+    *("YYYY-MM-DD HH24:MI:SS.MS", "FMMonth FMDD, YYYY", "Month|Mon|MON|mon|MONTH|month", "Day|DAY|day|Dy|DY|dy|FMDay"),
+    *(
+        'HH12:MI AM, "Q"Q DDD',
+        "FMDDD FMMM FMHH24 FMHH12 FMMI FMSS",
+        "yyyymmdd hh24:mi:ss.us",
+        '"a ""b" YY/HH',
+    ),
+)
+TIMES = {
+    "k": ("INTEGER", pa.int64()), "id": ("BIGINT", pa.int64()), "ts": ("TIMESTAMP", pa.timestamp("us")),
+}  # fmt: skip
+OF_TIMES = {
+    "written": f"SELECT id, {', '.join(f'to_char(ts, $${f}$$) AS c{i}' for i, f in enumerate(FORMATS))} FROM t".replace(
+        "$$", "'"
+    ),
+    "read": "SELECT id, to_date(to_char(ts, 'DD.MM.YYYY'), 'DD.MM.YYYY') AS a,"
+    " CAST(to_timestamp(to_char(ts, 'YYYYMMDD HH24:MI'), 'YYYYMMDD HH24:MI') AS DATE) AS b FROM t",
+}
+
+
+def test_times_are_written_as_by_postgres(postgres: str, spark: SparkSession) -> None:
+    random = Random(12)
+    start = dt.datetime(1, 1, 1)
+    rows = drawn(60, random, lambda: start + dt.timedelta(microseconds=random.randrange(3155 * 10**14)))
+    compare(postgres, spark, TIMES, rows, OF_TIMES, 30, 10)

@@ -65,9 +65,9 @@ def _as_pandas(text: str | None) -> str | None:
     ("duckdb", "s AT TIME ZONE 'Europe/Berlin'", "AT TIME ZONE of string"),
     ("postgres", "s::TIMESTAMPTZ AT TIME ZONE 'CET'", "there is no time zone CET"),
     ("spark", "CAST(s AS TIMESTAMP_LTZ) AT TIME ZONE 'Europe/Berlin'", "AT TIME ZONE is not supported"),
-    ("spark", "TO_TIMESTAMP(s, 'yyyy-MM-dd HH:mm:ssXXX')", "the character X in a date format"),
+    ("spark", "TO_TIMESTAMP(s, 'yyyy-MM-dd HH:mm:ssXXXX')", "the element XXXX of the date format"),
     ("spark", "s::TIMESTAMP > 1", "timestamp cannot be compared with integer"),
-    ("duckdb", "STRPTIME(s, '%Y-%m-%d %H:%M:%S%z')", "the date format element %z"),
+    ("duckdb", "STRPTIME(s, '%Y-%m-%d %H:%M:%S%z')", "the element %z of the date format"),
 ])  # fmt: skip
 def test_what_would_lose_an_offset_is_refused(dialect: str, sql: str, what: str) -> None:
     with pytest.raises(SqlError, match=what) as refused:

@@ -17,7 +17,8 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.sql.algebra.arithmetic import decimal_of
-from workbench.sql.algebra.expressions import Call, Constant
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import DataType, Kind
 
 NAN = float("nan")
@@ -62,8 +63,6 @@ def function(call: Call, now: Any = None) -> Callable[..., Any]:
     elif name in _COMPARISONS:
         inner = _COMPARISONS[name]
     elif name in ("like", "ilike"):
-        pattern = call.arguments[1]
-        assert isinstance(pattern, Constant)
         inner = _like(name)
     elif name in _OF_TIMES:
         scale = DAY if types[0].kind is Kind.TIMESTAMP else 1
@@ -306,6 +305,8 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "floor": _to_whole(math.floor),
     "ceil": _to_whole(math.ceil),
     "sqrt": lambda type_, value: math.sqrt(value) if value >= 0 else None,
+    "to_date": lambda type_, value, pattern: None if (t := pattern_of(pattern).time(value)) is None else t // DAY,
+    "rlike": lambda type_, value, pattern: bool(re.search(pattern, value)),
     "upper": lambda type_, value: value.upper(),
     "lower": lambda type_, value: value.lower(),
     "length": lambda type_, value: len(value),
@@ -397,6 +398,7 @@ _OF_TIMES: dict[str, Callable[..., Any]] = {
     "add_months": _months_later,
     "add_months_to_timestamp": _months_later,
     "last_day": _last_day,
+    "date_format": lambda value, scale, pattern: pattern_of(pattern).text(value * DAY // scale),
     "unix_micros": lambda value, scale: value,
     "add_seconds": lambda value, scale, seconds: value + seconds * 1_000_000,
     "window_start": lambda value, scale, seconds: value - value % (seconds * 1_000_000),

@@ -39,6 +39,16 @@ class Rounding(Enum):
     BY_TYPE = "half away from zero of a DECIMAL, half to even of a DOUBLE"
 
 
+class Formats(Enum):
+    """The elements of formats of dates and times."""
+
+    JAVA = "letters of Java's DateTimeFormatter"
+    DUCKDB = "strftime as duckdb has it"
+    STRFTIME = "strftime"
+    MYSQL = "MySQL"
+    MODEL = "format models"
+
+
 @dataclass(frozen=True)
 class TruthTexts:
     """The texts that are true and false as BOOLEAN; any other is NULL.
@@ -109,6 +119,9 @@ class Dialect:
         date_has_time: whether a DATE has a time of the day.
         times_by_setting: whether texts of times without a format depend on the database's settings, as does the first
             day of a week.
+        formats: the elements of formats.
+        quotes_in_formats: whether a text in double quotes stands for itself in a format.
+        reads_formats_strictly: whether a text must have as many digits as a format says.
         names_in_formats: whether formats with names of months and days were compared.
         day_of_week: whether EXTRACT has DOW and ISODOW.
         epoch_is_double: whether EXTRACT(EPOCH …) is a DOUBLE.
@@ -120,6 +133,7 @@ class Dialect:
         concat_skips_nulls: whether CONCAT leaves NULL out.
         compares_rows: whether ``(a, b) = (c, d)`` is NULL where a part is; else rows are structs with equal NULLs.
         like_escape: what LIKE escapes with unless ESCAPE says otherwise.
+        takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
         array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
@@ -213,6 +227,9 @@ class Dialect:
     takes_last_instant: bool = False
     date_has_time: bool = False
     times_by_setting: bool = False
+    formats: Formats = Formats.JAVA
+    quotes_in_formats: bool = False
+    reads_formats_strictly: bool = True
     names_in_formats: bool = False
     day_of_week: bool = False
     epoch_is_double: bool = False
@@ -224,6 +241,7 @@ class Dialect:
     concat_skips_nulls: bool = False
     compares_rows: bool = False
     like_escape: str | None = None
+    takes_patterns_of_rows: bool = False
     several_groupings_of_nothing: bool = True
     array_of_subquery: bool = False
     arrays_keep_nulls: bool = True
@@ -280,7 +298,7 @@ _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 _SPARK = _dialect(
     "spark",
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero "
-    "timestamp_is_instant names_in_formats trunc_by_name interval_texts texts_as_in_spark "
+    "timestamp_is_instant names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark "
     "literals_have_signs has_binary explodes pivots lists_any_values difference_of_dates_is_interval "
     "rounds_intervals doubles_quotes",
     alias_in_order=Preferred.ALIAS,
@@ -300,11 +318,12 @@ DUCKDB = _dialect(
     "duckdb",
     "exact alias_in_where alias_in_select_list last_alias_counts using_stays_in_place narrow_literals "
     "follows_ieee root_of_negative_is_nan power_of_one_is_one sign_of_nan_is_zero rounds_in_double "
-    "length_of_arrays offset_in_texts takes_last_instant day_of_week epoch_is_double full_names_of_days "
-    "floor_of_integer_is_double concat_skips_nulls array_of_subquery extremes_skip_nulls count_if_is_sum "
-    "median_cuts_decimals date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator "
-    "fields_have_names places_from_one joined_nulls_are_null finds_beside_nulls generates_series pivots "
-    "pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state",
+    "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats "
+    "day_of_week epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls "
+    "array_of_subquery extremes_skip_nulls count_if_is_sum median_cuts_decimals "
+    "date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator fields_have_names "
+    "places_from_one joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on "
+    "json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     decimal_quotient=Quotient.DOUBLE,
@@ -318,12 +337,15 @@ DUCKDB = _dialect(
     json_arrows="json_text_in_duckdb",
     date_diff="borders",
     intervals={f"to_{unit.lower()}s": (unit,) for unit in _UNITS},
+    formats=Formats.DUCKDB,
+    reads_formats_strictly=False,
 )
 _POSTGRES = _dialect(
     "postgres",
     "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
     "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
-    "takes_last_instant day_of_week floor_of_integer_is_double concat_skips_nulls compares_rows "
+    "takes_last_instant names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double "
+    "concat_skips_nulls compares_rows "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
     "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions "
     "generates_series at_time_zone iso_weeks bucket_of_date_is_time",
@@ -341,6 +363,7 @@ _POSTGRES = _dialect(
     has_lambdas=False,
     json_arrows="json_text",
     has_rlike=False,
+    formats=Formats.MODEL,
     functions_without_call=frozenset({"user", "current_role", "system_user"}),
 )
 ORACLE = _dialect(
@@ -356,13 +379,15 @@ ORACLE = _dialect(
     log=None,
     integer_widths=False,
     differs=False,
+    formats=Formats.MODEL,
     functions_without_call=frozenset(
         {"user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"}
     ),
 )
 BIGQUERY = _dialect(
     "bigquery",
-    "timestamp_is_instant floor_of_integer_is_double array_of_subquery trailing_commas",
+    formats=Formats.STRFTIME,
+    flags="timestamp_is_instant floor_of_integer_is_double array_of_subquery trailing_commas",
     truth_texts=TruthTexts("", "true", "false"),
     integer_widths=False,
     like_escape="\\",
@@ -371,6 +396,7 @@ TRINO = _dialect(
     "trino",
     "follows_ieee root_of_negative_is_nan compares_rows",
     truth_texts=TruthTexts("", "t true 1", "f false 0"),
+    formats=Formats.MYSQL,
 )
 
 DIALECTS: Mapping[str, Dialect] = {

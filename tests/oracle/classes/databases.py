@@ -38,6 +38,18 @@ DATABASES = {
         " GROUP BY ALL ORDER BY b",
         dialect="duckdb",
     ),
+    "formats": Case(
+        "SELECT id, strftime(ts, '%c %-d %b %B %a %A %I %p %j at %x') AS a, strftime(ts, 'of %H o''clock %f %g %y %%')"
+        " AS b, try_strptime(' ' || (id * 7 % 30) || (id % 97) || '-' || (id % 14) || '-' || (id % 32) || '  ' || (id %"
+        " 26) || ':' || (id % 61), '%Y-%m-%d %H:%M') AS c, try_strptime('' || (1900 + id) || (id % 13) || (id % 30),"
+        " '%Y%m%d') AS e, try_strptime('2020/1/1 ' || (id % 14) || 'pm', '%Y/%m/%d %I%p') AS f FROM t",
+        dialect="duckdb",
+    ),
+    "patterns_of_rows": Case(
+        "SELECT id, s LIKE g || '%' AS a, s NOT LIKE '%' || left(s, 1) AS b, s ILIKE '%P%' || g AS c,"
+        " s || '\\' LIKE '%' || left('\\x', 1) AS e, s LIKE left(s, id % 3) || '_%' AS f FROM t",
+        dialect="duckdb",
+    ),
     "names_of_days": Case("SELECT id, dayname(ts) AS a, monthname(d) AS b, dayname(d) AS c FROM t", dialect="duckdb"),
     "rounded": Case(
         "SELECT id, ROUND(x, 1) AS a, ROUND(x / 3, 2) AS b, ROUND(x) AS c, ROUND(y, 15) AS e, ROUND(y / 7, 4) AS f,"

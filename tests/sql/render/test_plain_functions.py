@@ -33,7 +33,10 @@ SAME = [
     "timestampdiff(MINUTE, ts, TIMESTAMP_NTZ '2020-01-01 00:00:00')", "nullifzero(a)", "zeroifnull(a)",
     "ts + a * interval '1' minute", "d + interval '2' month * b", "pi()", "e()", "btrim(s)",
     "base64(s)", "hex(s)", "hex(a)", "url_encode(s)", "try_url_decode(s)", "quote(s)", "is_valid_utf8(s)",
-    "make_valid_utf8(s)", "try_validate_utf8(s)", "mask(s)", "repeat(s, 3)", "space(3)",
+    "make_valid_utf8(s)", "try_validate_utf8(s)", "mask(s)", "mask(s, 'Q', null, 'd', '*')", "mask(s, null)",
+    "s like '%' || s", "s like any ('a%', '%b', null)", "s not like any ('a%', null)", "s ilike all ('A%', '%B')",
+    "s not ilike all ('Q%', null)", "date_format(ts, 'QQQ D F EEE a hh')", "date_format(d, '[yyyy G] kk KK XXX z O')",
+    "repeat(s, 3)", "space(3)",
     "overlay(s placing 'xy' from 2)",
     "overlay(s, 'xy', 2, 3)", "try_parse_url('https://example.org/p?page=' || a || '#x', 'QUERY', 'page')",
     "try_parse_url(s, 'HOST')", "hash(s, 'x')", "xxhash64(s)", "width_bucket(x, -5D, 5D, 4L)",
@@ -78,6 +81,10 @@ SAME = [
 OTHER = {
     "make_date(2000 + a, b, 29)": "try_cast(concat(lpad(cast(2000 + a as string), 4, '0'), '-', b, '-29') as date)",
     "make_timestamp(2000, b, 29, 1, 2, 3.25)": "try_cast(concat('2000-', b, '-29 01:02:03.25') as timestamp_ntz)",
+    "s || chr(92) || 'x' like s || chr(92) || 'x'": "cast(if(s is null, null, null) as boolean)",
+    **{f"to_timestamp({text}, '{pattern}')": f"cast(try_to_timestamp({text}, '{pattern}') as timestamp_ntz)"
+       for text, pattern in (("'2020-' || abs(a) || '0 1 pm'", "yyyy-DDD h a"), ("s", "yyyy[-MM]XXX"),
+                             ("'2020-01-01+0' || abs(b)", "yyyy-MM-dd[x]"))},
     "pmod(a, b)": "case when b <> 0 then pmod(a, b) end",
     "getbit(a, b)": "case when b between 0 and 63 then getbit(a, cast(b as int)) end",
     "factorial(b)": "factorial(cast(b as int))",

@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.sql.algebra.arithmetic import EXACT, exact_constant, fits
 from workbench.sql.algebra.expressions import Call, Constant, Value
+from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INSTANT, STRING, TIMESTAMP, DataType, Kind
 from workbench.sql.algebra.zones import CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF, clock_of, in_zone, instant_of
 
@@ -24,6 +25,7 @@ _OFFSET = re.compile(r"([0-9]{4}-[0-9-]{5}[ T][0-9:.]+)\s*(?:Z|([+-])(1[0-8]|0[0
 """A time with an offset from UTC, as all databases read it."""
 _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
 """Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
+_EPOCH = dt.datetime(1970, 1, 1)
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 
@@ -129,12 +131,10 @@ def fold(expression: Call) -> Constant | None:
             return Constant(-value, DOUBLE)
         case "cast", [value]:
             return _fold_cast(value, type_)
-        case "to_date", [str() as text, str() as pattern]:
-            date = parse_date(text, pattern)
-            return Constant(date, DATE) if date else None
-        case "to_timestamp", [str() as text, str() as pattern]:
-            time = parse_timestamp(text, pattern)
-            return Constant(time, TIMESTAMP) if time else None
+        case (("to_date" | "to_timestamp"), [str() as text, str() as pattern]):
+            return _read(text, pattern, type_)
+        case "date_format", [dt.date() as time, str() as pattern] if (known := pattern_of(pattern)).writes is not None:
+            return Constant(known.text(_micros(time)), STRING)
         case (("add_months" | "add_months_to_timestamp"), [dt.date() as time, int() as months]):
             return _time(months_later, time, months, type_)
         case function, [dt.datetime(), str() as zone] if function in (CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF):
@@ -146,6 +146,27 @@ def fold(expression: Call) -> Constant | None:
         case operator, [left, right] if operator in _COMPARISONS:
             return _fold_comparison(operator, left, right)
     return None
+
+
+def _read(text: str, pattern: str, type_: DataType) -> Constant | None:
+    """The time that a text is under a pattern, NULL where it is none; ``None`` where only Spark knows."""
+    known = pattern_of(pattern)
+    if known.readers is None:
+        return None
+    micros = known.time(text)
+    if micros is None:
+        return Constant(None, type_)
+    try:
+        time = _EPOCH + dt.timedelta(microseconds=micros)
+    except OverflowError:  # before the year 1 or after 9999
+        return None
+    return Constant(time.date() if type_ == DATE else time, type_)
+
+
+def _micros(time: dt.date) -> int:
+    """The microseconds since 1970."""
+    moment = time if isinstance(time, dt.datetime) else dt.datetime.combine(time, dt.time())
+    return (moment - _EPOCH) // dt.timedelta(microseconds=1)
 
 
 def months_later(time: dt.date, months: int) -> dt.date:

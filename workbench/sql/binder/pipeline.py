@@ -303,7 +303,8 @@ class QueryBinder:
             if cte.alias.lower() in seen:
                 raise self.source.error(f"{cte.alias} stands twice in WITH", cte, "give one of them another name")
             seen.add(cte.alias.lower())
-            self.source.refuse_others(cte, {"this", "alias"}, "a CTE")
+            # MATERIALIZED is a hint that changes no answer: one subquery is one node, however often it is read.
+            self.source.refuse_others(cte, {"this", "alias", "materialized"}, "a CTE")
             if recursive and reads_itself(cte):
                 binder = binder.knowing(cte.alias, steps_of(cte, binder.query, binder.over(cte.alias), self.source))
                 continue

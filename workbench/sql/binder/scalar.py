@@ -281,8 +281,6 @@ class ScalarBinder:
 
     def _refuse_unsupported(self, node: exp.Expr) -> None:
         """Refuse subqueries, window functions, and what would differ from one evaluation to the next."""
-        if isinstance(node, (exp.Like, exp.ILike)) and isinstance(node.expression, (exp.Any, exp.All)):
-            self.source.refuse("LIKE ANY or LIKE ALL", node, "write one LIKE for each pattern, with OR or AND")
         if isinstance(node, (exp.Any, exp.All)) and not isinstance(node.this.unnest(), QUERIES):
             what = f"{node.key.upper()} of an array in {self.dialect}"
             self.source.refuse(what, node, "ARRAY_CONTAINS(x, v) looks for an element, in spark")

@@ -19,9 +19,19 @@ from workbench.sql.functions import (
     texts,
 )
 from workbench.sql.functions.arrays import arrays, databases, lambdas, maps
-from workbench.sql.functions.times import interval_arithmetic, temporal, time_differences, times
+from workbench.sql.functions.times import formats, interval_arithmetic, temporal, time_differences, times
 
-TEXT_ONLY = (databases, interval_arithmetic, json_paths, lambdas, operators, results, temporal, time_differences)
+TEXT_ONLY = (
+    databases,
+    formats,
+    interval_arithmetic,
+    json_paths,
+    lambdas,
+    operators,
+    results,
+    temporal,
+    time_differences,
+)
 """Modules that declare only what text means, in ways of its own."""
 DECLARED = [
     *conditions.DECLARED,

@@ -12,11 +12,9 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
-    DATE,
     DOUBLE,
     INTEGER,
     STRING,
-    TIMESTAMP,
     DataType,
     Kind,
     decimal,
@@ -42,8 +40,7 @@ _NUMBERS = {
     Kind.DOUBLE: rf"(?i){_NUMBER}|\A\s*([+-]?inf(inity)?|nan)\s*\z",
 }
 """The same, of an INTEGER and of a DOUBLE; NUMERIC has no infinities here, and no NaN."""
-CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0),
-         "try_to_date": DATE, "to_timestamp_ntz": TIMESTAMP}  # fmt: skip
+CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0)}
 """Functions of one argument that are casts."""
 _ONE = Constant(1, INTEGER)
 

@@ -10,6 +10,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
@@ -32,12 +33,15 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.collation import is_order_of_bytes
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text, computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
 from workbench.sql.syntax.source_text import SourceText
+
+_WRONG_ESCAPE = r"(?s)^(?:[^\\]|\\[%_\\])*\\(?:[^%_\\]|$)"
+"""A pattern of LIKE with a backslash before what needs none."""
 
 
 @reads(exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract, parts="this expression")
@@ -236,23 +240,57 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
 @reads(exp.Like, exp.ILike, parts="this expression negate")
 @reads(exp.RegexpLike, parts="this expression")
 def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escape: str | None = None) -> Expression:
-    """LIKE, ILIKE and RLIKE with a constant pattern."""
-    pattern = b.bind(node.expression)
-    if not (isinstance(pattern, Constant) and isinstance(pattern.value, str)):
-        hint = "write it in quotes, as in name LIKE 'A%'"
-        b.source.refuse("a pattern that is not a constant string", node.expression, hint)
+    """LIKE, ILIKE and RLIKE with a constant pattern, LIKE with one of the row too, and LIKE ANY and LIKE ALL."""
     name = {"Like": "like", "ILike": "ilike"}.get(type(node).__name__, "rlike")
-    canonical = pattern.value
-    if name == "rlike":
-        try:
-            re.compile(canonical)
-        except re.error as error:
-            raise b.source.error(f"not a regular expression: {error}", node.expression) from None
+    value, quantified = b.bind(node.this), node.expression
+    if not isinstance(quantified, exp.Any | exp.All):
+        return _matches(b, name, value, quantified, escape, bool(node.args.get("negate")))
+    patterns = quantified.this.unnest()
+    if isinstance(patterns, QUERIES):
+        b.source.refuse("LIKE ANY or LIKE ALL of a subquery", node, "JOIN it, with LIKE in ON")
+    listed = patterns.expressions if isinstance(patterns, exp.Tuple | exp.Array) else [patterns]
+    negated = bool(node.args.get("negate"))
+    tests = [_matches(b, name, value, pattern, escape, negated) for pattern in listed]
+    return call("or" if isinstance(quantified, exp.Any) else "and", *tests) if len(tests) > 1 else tests[0]
+
+
+def _matches(
+    b: ExpressionBinder, name: str, value: Expression, node: exp.Expr, escape: str | None, negated: bool
+) -> Expression:
+    """Whether a text matches one pattern, or does not."""
+    pattern = b.bind(node)
+    escape = b.rules.like_escape if escape is None else escape
+    if coercion.is_null(pattern):
+        return Constant(None, BOOLEAN)
+    if isinstance(pattern, Constant) and isinstance(pattern.value, str):
+        canonical = pattern.value
+        if name == "rlike":
+            try:
+                re.compile(canonical)
+            except re.error as error:
+                raise b.source.error(f"not a regular expression: {error}", node) from None
+        else:
+            canonical = _like_pattern(b, canonical, escape, node)
+        test = call(name, value, Constant(canonical, STRING))
     else:
-        escape = b.rules.like_escape if escape is None else escape
-        canonical = _like_pattern(b, canonical, escape, node.expression)
-    test = call(name, b.bind(node.this), Constant(canonical, STRING))
-    return call("not", test) if node.args.get("negate") else test
+        test = _matches_of_row(b, name, value, pattern, escape, node)
+    return call("not", test) if negated else test
+
+
+def _matches_of_row(
+    b: ExpressionBinder, name: str, value: Expression, pattern: Expression, escape: str | None, node: exp.Expr
+) -> Expression:
+    """Whether a text matches a pattern of its row; NULL where it escapes what needs none, at which Spark raises."""
+    if name == "rlike" or pattern.type != STRING or not b.rules.takes_patterns_of_rows:
+        hint = "write it in quotes, as in name LIKE 'A%'"
+        b.source.refuse("a pattern that is not a constant string", node, hint)
+    backslash = Constant("\\", STRING)
+    if escape is None:
+        return call(name, value, call("replace", pattern, backslash, Constant("\\\\", STRING)))
+    if escape != "\\":
+        b.source.refuse("ESCAPE of a pattern that is not a constant string", node, "a backslash escapes")
+    escapes = call("rlike", pattern, Constant(_WRONG_ESCAPE, STRING))
+    return call("case", escapes, Constant(None, BOOLEAN), call(name, value, pattern))
 
 
 def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: exp.Expr) -> str:

@@ -42,6 +42,13 @@ def _choice(expression: Call, arguments: Sequence[str]) -> str:
     return "(case " + " ".join(f"when {number} = {i} then {text}" for i, text in enumerate(texts, start=1)) + " end)"
 
 
+def _mask(expression: Call, arguments: Sequence[str]) -> str:
+    """MASK, whose characters are constants of one letter, or NULL for those that stay."""
+    given = [a if not (isinstance(e, Constant) and e.value is None) else "null"
+             for e, a in zip(expression.arguments, arguments, strict=True)]  # fmt: skip
+    return f"mask({', '.join(given)})"
+
+
 def _trim(side: str) -> Render:
     """TRIM of blanks or of a set of characters."""
     return lambda call, arguments: f"trim({' '.join([side, *arguments[1:], 'from', arguments[0]])})"
@@ -211,6 +218,17 @@ def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
 reads(exp.Left, parts="this expression")(
     lambda b, node: call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
 )
+
+
+@reads_name("mask", dialects=SPARK_FAMILY)
+def mask(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """MASK(text[, upper, lower, digit, other]), the characters that stand in place of others."""
+    for by in arguments[1:]:
+        if not isinstance(by, Constant) or not (by.value is None or (isinstance(by.value, str) and len(by.value) == 1)):
+            raise TypeClash("MASK takes a text and constants of one character", by, "mask(s, 'X', 'x', 'n', NULL)")
+    return call("mask", *arguments)
+
+
 reads_name("btrim")(lambda b, arguments: call("trim", *arguments))
 for _node in _REGULAR:
     _more = "" if _node is exp.RegexpExtractAll else "replacement null_if_pos_overflow"
@@ -296,7 +314,7 @@ DECLARED = [
              help="try_validate_utf8(str) Returns the original string if `str` is a valid UTF-8 string, otherwise "
                   "returns NULL.",
              example="SELECT try_validate_utf8('Spark') → Spark"),
-    function("mask(string): string", names="mask",
+    function("mask(string[, string, string, string, string]): string", of_null=True, spark=_mask,
              help="mask(input[, upperChar, lowerChar, digitChar, otherChar]) masks the given string value.",
              example="SELECT mask('abcd-EFGH-8765-4321') → xxxx-XXXX-nnnn-nnnn"),
     function("try_url_decode(string): string", names="try_url_decode url_decode",

@@ -133,6 +133,10 @@ def _build(name: str, builder: Builder, arguments: list[Any], **dialect: Any) ->
     for place in sorted(places):
         if not _depends(builder, given, place, dialect, node):
             raise DroppedArgumentError(name, place, given[place])
+    if isinstance(format_ := node.args.get("format"), exp.Literal) and not any(format_ is a for a in given):
+        # The parser has translated it: as the text has it, with its place; without one that of Spark, which alone has.
+        written = [given[place] for place in sorted(places) if _is_text(given[place])]
+        node.set("format", written[0] if written else exp.Literal.string("yyyy-MM-dd HH:mm:ss"))
     return node
 
 
@@ -166,8 +170,11 @@ def _depends(builder: Builder, arguments: list[Any], place: int, dialect: dict[s
 
 def _other(argument: exp.Expr, place: int) -> exp.Expr:
     """A constant, or a column, that no query has."""
-    is_text = isinstance(argument, exp.Literal) and argument.is_string
-    return exp.Literal.string(_marker(place)) if is_text else exp.column(_marker(place))
+    return exp.Literal.string(_marker(place)) if _is_text(argument) else exp.column(_marker(place))
+
+
+def _is_text(argument: exp.Expr) -> bool:
+    return isinstance(argument, exp.Literal) and argument.is_string
 
 
 def _marker(place: int) -> str:

@@ -1,62 +1,233 @@
-"""Date formats: Oracle's and strftime's to the Java patterns that expressions carry."""
+"""Formats of dates and times: the elements of all dialects in one table, and the Java pattern that each stands for.
+
+Expressions carry Java patterns, as Spark has them. The other dialects have families of elements: those of
+``strftime`` in duckdb, and fewer in bigquery, those of MySQL in presto and trino, and format models in oracle and
+postgres. What has no row here is refused by its name.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-_ORACLE = {"YYYY": "yyyy", "YY": "yy", "MM": "MM", "DDD": "DDD", "DD": "dd", "HH24": "HH", "HH12": "hh", "MI": "mm",
-           "SS": "ss", "AM": "a", "PM": "a"}  # fmt: skip
-_STRFTIME = {"Y": "yyyy", "y": "yy", "m": "MM", "-m": "M", "d": "dd", "-d": "d", "H": "HH", "-H": "H", "I": "hh",
-             "M": "mm", "S": "ss", "f": "SSSSSS", "b": "MMM", "B": "MMMM", "a": "EEE", "A": "EEEE", "p": "a",
-             "j": "DDD"}  # fmt: skip
+from workbench.sql.algebra.time_patterns import pattern_of
+from workbench.sql.dialects import Dialect, Formats
 
+_TABLE = """
+yyyy       %Y    %Y    %Y    YYYY     reads
+yy         %y    %y    %y    YY
+MM         %m    %m    %m    MM       reads
+M          %-m   -     %c    FMMM     reads
+MMM        %b    %b    %b    Mon
+MMM        %h    %h    -     FMMon
+MMMM       %B    %B    %M    FMMonth
+MMM^       -     -     -     MON
+MMM_       -     -     -     mon
+MMMM^      -     -     -     FMMONTH
+MMMM_      -     -     -     FMmonth
+MMMM9      -     -     -     Month
+MMMM^9     -     -     -     MONTH
+MMMM_9     -     -     -     month
+dd         %d    %d    %d    DD       reads
+d          %-d   -     %e    FMDD     reads
+DDD        %j    %j    %j    DDD
+D          %-j   -     -     FMDDD
+EEE        %a    %a    %a    Dy
+EEE^       -     -     -     DY
+EEE_       -     -     -     dy
+EEEE       %A    %A    %W    FMDay
+EEEE^      -     -     -     FMDAY
+EEEE_      -     -     -     FMday
+EEEE9      -     -     -     Day
+EEEE^9     -     -     -     DAY
+EEEE_9     -     -     -     day
+HH         %H    %H    %H    HH24     reads
+H          %-H   -     %k    FMHH24   reads
+hh         %I    %I    %h    HH12     reads
+hh         -     -     %I    HH       reads
+h          %-I   -     %l    FMHH12   reads
+mm         %M    %M    %i    MI       reads
+m          %-M   -     -     FMMI     reads
+ss         %S    %S    %s    SS       reads
+ss         -     -     %S    -        reads
+s          %-S   -     -     FMSS     reads
+SSS        %g    -     -     MS
+SSS        -     -     -     FF3
+SSSSSS     %f    -     %f    US       reads
+SSSSSS     -     -     -     FF6
+a          %p    %p    %p    AM       reads
+a          -     -     -     PM       reads
+Q          -     -     -     Q
+"""
+"""Java's letters, with ``^`` in capitals, ``_`` in small letters and ``9`` padded to nine characters; the elements of
+the families; and whether a text is read by it, too."""
+_WHOLE = {"%T": "%H:%M:%S", "%X": "%H:%M:%S", "%x": "%Y-%m-%d", "%c": "%Y-%m-%d %H:%M:%S"}
+"""Elements of duckdb that stand for several."""
+_NUMERIC = re.compile("YYYY|YY|MM|DDD|DD|HH24|HH12|HH|MI|SS|MS|US|FF3|FF6|AM|PM|Q", re.IGNORECASE)
+"""Elements of models whose case means nothing."""
 _RESERVED = "{}[]#"
 """Characters with a meaning of their own in Java."""
+_JAVA = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
+_LONGEST: Mapping[str, int] = {
+    **dict.fromkeys("GMLEqQzO", 4), "y": 6, "D": 3, "S": 9, "X": 5, "x": 5, "Z": 5, "V": 2,
+    **dict.fromkeys("dhHkKms", 2), "F": 1, "a": 1,
+}  # fmt: skip
+"""How often Spark lets each letter stand."""
+_ZONES = "VzOXxZ"
+_ONLY_WRITTEN = "EFqQ"
 
 
-def from_oracle(format_: str) -> str:
-    """The Java pattern of an Oracle format model of digits, such as YYYYMMDD or HH24:MI:SS.
+@dataclass(frozen=True)
+class Piece:
+    """A part of what is written: a Java pattern, and what its text becomes.
 
-    Raises:
-        ValueError: an element is not one of digits (names of months and days depend on the database's language).
+    Attributes:
+        pattern: the pattern.
+        case: ``"upper"``, ``"lower"`` or nothing.
+        width: to which it is padded with blanks; 0 for as long as it is.
+    """
+
+    pattern: str
+    case: str = ""
+    width: int = 0
+
+
+def names_zone(pattern: str) -> bool:
+    """Whether a Java pattern has an element for a zone.
 
     Example:
-        >>> from_oracle("YYYY-MM-DD HH24:MI:SS")
-        'yyyy-MM-dd HH:mm:ss'
+        >>> names_zone("HH:mm XXX"), names_zone("'X' HH")
+        (True, False)
     """
-    parts = re.findall(r'"[^"]*"|YYYY|YY|MM|DDD|DD|HH24|HH12|MI|SS|AM|PM|[A-Za-z]+\d*|.', format_.upper(), re.S)
-    result = []
-    for part in parts:
-        if part in _ORACLE:
-            result.append(_ORACLE[part])
-        elif part.startswith('"'):
-            raise ValueError(f"quoted text in the date format {format_}")
-        elif part[0].isalpha() or part in _RESERVED:
+    return any(part[0] in _ZONES for part in _java_parts(pattern))
+
+
+def to_write(format_: str, rules: Dialect) -> list[Piece]:
+    """The pieces of the text that a format writes.
+
+    Raises:
+        ValueError: it has an element that is not in the table, as the text names it.
+
+    Example:
+        >>> from workbench.sql.dialects import DIALECTS
+        >>> to_write("FMDay, DD.MM.YYYY", DIALECTS["postgres"])
+        [Piece(pattern="EEEE, dd.MM.yyyy", case='', width=0)]
+    """
+    if rules.formats is Formats.JAVA:
+        _checked(format_, reading=False)
+        return [Piece(format_)]
+    pieces = [Piece("")]
+    for java in _elements(format_, rules, _java_of(rules, reading=False)):
+        letters = java.rstrip("^_9") if java[0].isalpha() else java
+        case = "upper" if "^" in java[len(letters) :] else "lower" if "_" in java[len(letters) :] else ""
+        if letters == java and not (pieces[-1].case or pieces[-1].width):
+            pieces[-1] = Piece(pieces[-1].pattern + java)
+        else:
+            pieces.append(Piece(letters, case, 9 if java.endswith("9") and letters != java else 0))
+    return [piece for piece in pieces if piece.pattern] or pieces
+
+
+def to_read(format_: str, rules: Dialect) -> str:
+    """The Java pattern by which a format reads a text.
+
+    Raises:
+        ValueError: it has an element by which no text is read, as the text names it.
+
+    Example:
+        >>> from workbench.sql.dialects import DIALECTS
+        >>> to_read("YYYY-MM-DD HH24:MI", DIALECTS["oracle"])
+        'yyyy-MM-dd HH:mm'
+    """
+    if rules.formats is Formats.JAVA:
+        _checked(format_, reading=True)
+        return format_
+    return "".join(_elements(format_, rules, _java_of(rules, reading=True)))
+
+
+def _java_parts(pattern: str) -> Iterator[str]:
+    return (match[0] for match in _JAVA.finditer(pattern))
+
+
+def _checked(pattern: str, reading: bool) -> None:
+    """Refuse what Spark raises for in a Java pattern."""
+    depth = 0
+    guarded = not reading or pattern_of(pattern).readers is not None
+    for part in _java_parts(pattern):
+        letter, count = part[0], len(part)
+        if part == "'":
+            raise ValueError(f"a quote that is not closed in the date format {pattern}")
+        depth += (part == "[") - (part == "]")
+        if part in ("{", "}", "#") or depth < 0:
+            raise ValueError(f"the character {part} in the date format {pattern}")
+        if not (letter.isascii() and letter.isalpha()):
+            continue
+        known = count <= _LONGEST.get(letter, 0) and part != "V"
+        if reading:
+            # Seconds of offsets, and years of any number of digits, could not be told from years that Spark raises for.
+            known &= letter not in _ONLY_WRITTEN and not (letter in "XxZ" and count > 3) and part != "yyyyyy"
+            known &= guarded or part not in ("y", "yyy")
+        if not known:
+            raise ValueError(f"the element {part} of the date format {pattern}")
+    if depth:
+        raise ValueError(f"the character [ in the date format {pattern}")
+
+
+def _rows() -> Iterable[tuple[str, Sequence[str], bool]]:
+    for line in _TABLE.split("\n")[1:-1]:
+        java, *families = line.split()
+        yield java, families[:4], "reads" in families
+
+
+_ROWS = list(_rows())
+
+
+def _java_of(rules: Dialect, reading: bool) -> dict[str, str]:
+    family = (Formats.DUCKDB, Formats.STRFTIME, Formats.MYSQL, Formats.MODEL).index(rules.formats)
+    of_next = rules.quotes_in_formats  # FM is of the next element in postgres, and in oracle of all that follow
+    return {
+        families[family]: java
+        for java, families, reads in reversed(_ROWS)
+        if (reads or not reading) and (of_next or not families[family].startswith("FM"))
+    }
+
+
+def _elements(format_: str, rules: Dialect, java_of: Mapping[str, str]) -> Iterator[str]:
+    """Each element of a format as Java has it, and what stands between them."""
+    is_model = rules.formats is Formats.MODEL
+    words = sorted(java_of, key=len, reverse=True)
+    if is_model:
+        if found := re.search(r"SSSS|\\", format_, re.IGNORECASE):
+            raise ValueError(f"the element {found[0]} of the date format {format_}")
+        known = "|".join(f"{re.escape(word)}(?!TH|th)" for word in words)
+        parts = re.findall(rf'"[^"]*"|{known}|(?i:{_NUMERIC.pattern})(?!TH|th)|[A-Za-z]+\d*|.', format_, re.DOTALL)
+    else:
+        parts = re.findall(r"%-?.|.", format_, re.DOTALL)
+        if rules.formats is Formats.DUCKDB:
+            parts = [
+                part for word in parts for part in (re.findall("%.|.", _WHOLE[word]) if word in _WHOLE else [word])
+            ]
+    text = ""
+    for part in [*parts, ""]:
+        name = part.upper() if is_model and part not in java_of and _NUMERIC.fullmatch(part) else part
+        is_text = part == "%%" or part.startswith('"') or not (part[:1].isalpha() if is_model else part[:1] == "%")
+        if part and is_text:
+            if is_model and part.startswith('"') and not rules.quotes_in_formats:
+                raise ValueError(f"quoted text in the date format {format_}")
+            text += part[:1] if part == "%%" else part.strip('"') if is_model else part
+            continue
+        if text:
+            yield _quoted(text)
+            text = ""
+        # Java has one case of AM and PM.
+        if part and (name not in java_of or (is_model and java_of[name] == "a" and part != part.upper())):
             raise ValueError(f"the element {part} of the date format {format_}")
-        else:
-            result.append("''" if part == "'" else part)
-    return "".join(result)
+        if part:
+            yield java_of[name]
 
 
-def from_strftime(format_: str) -> str:
-    """The Java pattern of a strftime format, as sqlglot keeps formats of other dialects.
-
-    Raises:
-        ValueError: a directive has no Java letter, or a letter stands for itself: most are elements that the parser
-            does not know.
-
-    Example:
-        >>> from_strftime("%Y%mstrict%dstrict")
-        'yyyyMMdd'
-    """
-    result = []
-    for directive, other in re.findall(r"%(-?[A-Za-z])(?:strict)?|([^%])", format_, re.S):
-        if other.isalpha() or (other and other in f"{_RESERVED}'\""):
-            raise ValueError(f"the character {other} in a date format")
-        if other:
-            result.append(other)
-        elif directive in _STRFTIME:
-            result.append(_STRFTIME[directive])
-        else:
-            raise ValueError(f"the date format element %{directive}")
-    return "".join(result)
+def _quoted(text: str) -> str:
+    """A text in a Java pattern."""
+    if not text or re.fullmatch(rf"[^A-Za-z'{re.escape(_RESERVED)}]+", text):
+        return text
+    return "'" + text.replace("'", "''") + "'"

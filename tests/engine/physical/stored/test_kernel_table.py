@@ -100,8 +100,12 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     ],
     "date_format": [
         (pattern, STRING)
-        for pattern in ("yyyy-MM-dd", "yyyy-MM", "dd/MM/yyyy HH:mm:ss", "EEE", "EEEE, dd MMM yyyy", "MMMM", "HH:mm")
+        for pattern in (
+            *("yyyy-MM-dd", "yyyy-MM", "dd/MM/yyyy HH:mm:ss", "EEE", "EEEE, dd MMM yyyy", "MMMM", "HH:mm"),
+            *("y-M-d'T'H:m:s.SSS", "yy", "yyyyyy", "yyy", "L/LL", "SSSSSSSSS", "S", "'o''clock' ''"),
+        )
     ],
+    **{name: [("yyyy-MM-dd", STRING)] for name in ("to_date", "to_timestamp")},
     "rlike": [
         (pattern, STRING)
         for pattern in (
@@ -181,7 +185,8 @@ def rows() -> pa.RecordBatch:
 
 def plain(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Values of Python, which has no times beyond the year 9999: microseconds."""
-    return (values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values).to_pylist()
+    whole = {pa.timestamp("us"): pa.int64(), pa.date32(): pa.int32()}.get(values.type)
+    return (values if whole is None else values.cast(whole)).to_pylist()
 
 
 def bits(value: object) -> object:

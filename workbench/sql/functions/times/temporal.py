@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -15,7 +14,7 @@ from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.folding import parse_instant, parse_timestamp
+from workbench.sql.algebra.folding import parse_instant
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
@@ -32,12 +31,11 @@ from workbench.sql.algebra.types import (
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
-from workbench.sql.functions.results import as_text, to_digits
+from workbench.sql.functions.results import to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
-from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, of_utc, session_timestamp
-from workbench.sql.syntax import date_formats
+from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, session_timestamp
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTER": "QUARTER", "Q": "QUARTER",
@@ -50,79 +48,7 @@ _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", 
 _START = Constant(dt.datetime(1970, 1, 1), TIMESTAMP)
 
 
-# ---- formats ---------------------------------------------------------------------------------------------------------
-
-
-def _pattern(b: ExpressionBinder, node: exp.Expr, convert: Callable[[str], str]) -> Constant:
-    """A constant format as a Java pattern."""
-    # Formats that the parser translated have lost their place, so the call is pointed at.
-    place = node if "start" in node.meta or node.parent is None else node.parent
-    if not (isinstance(node, exp.Literal) and node.is_string):
-        b.source.refuse("a format that is not a constant string", place)
-    hint = "formats of digits are, such as YYYY-MM-DD"
-    if not b.rules.names_in_formats and re.search("%-?[aAbB]", node.this):
-        b.source.refuse("a date format with names of months or days", place, hint)
-    try:
-        return Constant(convert(node.this), STRING)
-    except ValueError as error:
-        b.source.refuse(str(error), place, hint)
-
-
-@reads(exp.ToChar, parts="this format")
-def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
-    """TO_CHAR of a date or timestamp under a format, or of an integer."""
-    value = b.bind(node.this)
-    format_ = node.args.get("format")
-    if value.type.temporal:
-        if format_ is None:
-            b.source.refuse("TO_CHAR of a date without a format", node, "TO_CHAR(d, 'YYYYMMDD')")
-        return call("date_format", value, _pattern(b, format_, date_formats.from_oracle))
-    if format_ is not None:
-        b.source.refuse("TO_CHAR of a number with a format", node, "without a format an integer is written as it is")
-    return as_text(b, value, node)
-
-
-@reads(exp.TimeToStr, parts="this format")
-def date_format(b: ExpressionBinder, node: exp.TimeToStr) -> Expression:
-    """DATE_FORMAT and its like."""
-    pattern = _pattern(b, node.args["format"], date_formats.from_strftime)
-    return call("date_format", b.bind(unwrapped(node.this)), pattern)
-
-
-@reads(exp.StrToDate, exp.TsOrDsToDate, parts="this format")
-@reads(exp.Date)
-def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """TO_DATE of text under a format; without one a cast."""
-    value = b.bind(unwrapped(node.this))
-    format_ = node.args.get("format")
-    if format_ is None or value.type.temporal:
-        if format_ is not None:
-            _pattern(b, format_, date_formats.from_strftime)
-        return cast_to_time(b, value, DATE, node)
-    # A DATE that has a time of the day is a TIMESTAMP here.
-    timed = b.rules.date_has_time and re.search("%-?[HIMSp]", format_.name)
-    return _parse(b, node, "to_timestamp" if timed else "to_date", value, format_)
-
-
-@reads(exp.StrToTime, parts="this format")
-def to_timestamp(b: ExpressionBinder, node: exp.StrToTime) -> Expression:
-    """TO_TIMESTAMP of text under a format; without one a cast."""
-    value, format_ = b.bind(node.this), node.args.get("format")
-    if isinstance(value, Constant) and isinstance(value.value, str):
-        # A TIMESTAMP literal arrives here too, with a format that has a fraction.
-        constant = parse_timestamp(value.value)
-        if constant is not None and (format_ is None or "%f" in format_.name):
-            return cast_to_time(b, value, TIMESTAMP, node)
-    if format_ is None:
-        return cast_to_time(b, value, TIMESTAMP, node)
-    return _parse(b, node, "to_timestamp", value, format_)
-
-
-def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression, format_: exp.Expr) -> Expression:
-    result = call(function, value, _pattern(b, format_, date_formats.from_strftime))
-    if isinstance(value, Constant) and not isinstance(result, Constant):
-        raise b.source.error(f"'{value.value}' is not of the format", node)
-    return result
+# ---- casts -----------------------------------------------------------------------------------------------------------
 
 
 def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: exp.Expr) -> Expression:
@@ -152,12 +78,6 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
     if of_session and value.type in (STRING, INSTANT):
         return session_timestamp(cast(value, INSTANT)) if value.type == STRING else value
     return cast(value, type_)
-
-
-@reads_name("try_to_timestamp", takes=1, dialects=SPARK_FAMILY, hint="write CAST(x AS TIMESTAMP)")
-def try_to_timestamp(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """TRY_TO_TIMESTAMP(x)."""
-    return session_timestamp(cast(arguments[0], INSTANT))
 
 
 # ---- parts and truncation --------------------------------------------------------------------------------------------
@@ -296,29 +216,6 @@ def _passing(b: ExpressionBinder, length: exp.Interval) -> list[IntervalPart]:
     return [replace(part, passes=True) for part in interval_parts(b, length) or ()]
 
 
-@reads(exp.StrToUnix, parts="this format", dialects=SPARK_FAMILY)
-def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
-    """UNIX_TIMESTAMP of a time, or of a text under a format: seconds since 1970 without their fraction."""
-    value, format_ = b.bind(unwrapped(node.this)), node.args.get("format")
-    if format_ is not None:
-        _pattern(b, format_, date_formats.from_strftime)
-    if not value.type.temporal:
-        if format_ is None:
-            b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
-        value = _parse(b, node, "to_timestamp", value, format_)
-    return call("div", call("unix_micros", in_utc(b, coercion.as_time(value))), Constant(1_000_000, INTEGER))
-
-
-@reads(exp.UnixToStr, parts="this format", dialects=SPARK_FAMILY)
-def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
-    """FROM_UNIXTIME(seconds[, format]), a text."""
-    format_ = node.args.get("format")
-    if format_ is None:
-        raise b.source.error("FROM_UNIXTIME takes seconds and a format", node)
-    pattern = _pattern(b, format_, date_formats.from_strftime)
-    return call("date_format", of_utc(b, call("timestamp_seconds", b.bind(node.this))), pattern)
-
-
 @reads(exp.MonthsBetween, parts="this expression roundoff", dialects=SPARK_FAMILY)
 def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
     """MONTHS_BETWEEN(later, earlier[, rounded to 8 digits]), by months of 31 days."""
@@ -331,7 +228,7 @@ def months_between(b: ExpressionBinder, node: exp.MonthsBetween) -> Expression:
 def date_part(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """DATE_PART('YEAR', x), as EXTRACT(YEAR FROM x)."""
     unit, *values = node.expressions or [exp.null()]
-    if len(values) != 1 or not isinstance(unit, exp.Literal):
+    if len(values) != 1 or not isinstance(unit, exp.Literal) or not unit.name:
         raise b.source.error("DATE_PART takes a constant part and a time", node, "as in DATE_PART('YEAR', t)")
     part_of_time = exp.Extract(this=exp.var(unit.name), expression=values[0].copy())
     part_of_time.parent = node.parent

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import coerce
+from workbench.sql.algebra.expressions import Call, Constant
+from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.sql.algebra.zones import BY_OFFSET_OF, CLOCK_OF, INSTANT_OF, KEPT_INSTANT_OF, LAST_INSTANT_OF
-from workbench.sql.functions.declaration import Arguments, as_moment, each, function, read_twice
+from workbench.sql.functions.declaration import Arguments, Render, as_moment, each, function, read_twice
 
 _MICROS = "unix_micros(cast({0} as timestamp))"
 _CLOCK = "convert_timezone('UTC', {1}, {0})"
@@ -21,6 +25,21 @@ _OFFSET = "(unix_seconds(cast({0} as timestamp)) - unix_seconds(cast({1} as time
 _TWO_DIGITS = "lpad(cast({} as string), 2, '0')"
 _MANY_YEARS = "{1} between -120000 and 120000"
 """Ten thousand years each way, in months; Spark raises where a date leaves its range."""
+
+
+def _reading(body: str) -> Render:
+    """A text as a time under a pattern; Spark raises where the year has too many digits for microseconds."""
+
+    def render(expression: Call, arguments: Sequence[str]) -> str:
+        pattern = expression.arguments[1]
+        beyond = pattern_of(str(pattern.value)).beyond if isinstance(pattern, Constant) else None
+        if beyond is None:
+            return body.format(*arguments)
+        escaped = beyond.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024")
+        is_beyond = "({0} rlike '^" + escaped.replace("{", "{{").replace("}", "}}") + "')"
+        return read_twice(f"(case when not {is_beyond} then {body} end)")(expression, arguments)
+
+    return render
 
 
 def _as_first(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -40,8 +59,8 @@ DECLARED = [
              example="SELECT weekday('2009-07-30') → 3"),
     function("unix_date(date): integer", nodes=[exp.UnixDate]),
     function("date_format(time, any): string"),
-    function("to_date(string, string): date", "try_to_date({0}, {1})"),
-    function("to_timestamp(string, string): timestamp", "cast(try_to_timestamp({0}, {1}) as timestamp_ntz)"),
+    function("to_date(string, string): date", _reading("try_to_date({0}, {1})")),
+    function("to_timestamp(string, string): timestamp", _reading("cast(try_to_timestamp({0}, {1}) as timestamp_ntz)")),
     function(f"{CLOCK_OF}(any, string): timestamp", _CLOCK, inner=True),
     function(f"{INSTANT_OF}(timestamp, string): timestamptz", _FIRST, inner=True),
     function(f"{LAST_INSTANT_OF}(timestamp, string): timestamptz",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from workbench.engine.physical.stored.expressions import days_apart
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
 from workbench.engine.physical.stored.kernels.numbers import products, sums
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import Kind
 
 _DAY = 86_400_000_000
@@ -148,64 +147,37 @@ def to_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return _timestamps(_micros(arguments[0]), arguments[0])
 
 
-_PATTERN = re.compile(r"yyyy|MMMM|MMM|MM|dd|HH|mm|ss|EEEE|EEE|E|[^A-Za-z'\[\]{}#]+")
-_NAMES = [date(2024, month, 1).strftime("%B") for month in range(1, 13)]
-_WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-
-
-def _is_pattern(pattern: str | None) -> bool:
-    """Whether a pattern of Spark has no other letters than are formatted here."""
-    return (
-        pattern is not None
-        and "".join(_PATTERN.findall(pattern)) == pattern
-        and not re.search(r"([A-Za-z])\1{4}|y{5}", pattern)
-    )
+def _is_written(call: Call) -> bool:
+    pattern = constant_text(call, 1)
+    return pattern is not None and pattern_of(pattern).writes is not None and _is_time(call)
 
 
 def _date_format(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    pattern = constant_text(call, 1) or ""
-    parts = _PATTERN.findall(pattern)
-    seconds = any(part in ("HH", "mm", "ss") for part in parts)
-    micros = _micros(arguments[0])
-    moments, which = np.unique(micros // (1_000_000 if seconds else _DAY), return_inverse=True)
-    days = moments // 86_400 if seconds else moments
-    numbers = {
-        "yyyy": _year(days),
-        "MM": _month(days),
-        "dd": _since("M", days) + 1,
-        "HH": moments // 3_600 % 24,
-        "mm": moments // 60 % 60,
-        "ss": moments % 60,
-        "EE": (days - _MONDAY) % 7,
-    }
-    texts = [
-        "".join(_formatted(part, {n: int(v[at]) for n, v in numbers.items()}) for part in parts)
-        for at in range(len(days))
-    ]
-    found = pa.array(texts, pa.string()).take(pa.array(which))
-    return found if not arguments[0].null_count else _masked(found, arguments[0])
+    pattern = pattern_of(constant_text(call, 1) or "")
+    unit = 1 if pattern.micros else 1_000_000 if pattern.seconds else _DAY
+    moments, which = np.unique(_micros(arguments[0]) // unit, return_inverse=True)
+    texts = [pattern.text(moment * unit) for moment in moments.tolist()]
+    return _masked(pa.array(texts, pa.string()).take(pa.array(which)), arguments[0])
 
 
 def _masked(values: pa.Array, like: pa.Array) -> pa.Array:
+    if not like.null_count:
+        return values
     return values.take(pa.array(np.arange(len(values)), mask=np.asarray(like.is_null())))
 
 
-def _formatted(part: str, numbers: dict[str, int]) -> str:
-    match part:
-        case "yyyy":
-            # The year of its era, and a sign where it has more digits than the pattern.
-            year = numbers["yyyy"] if numbers["yyyy"] > 0 else 1 - numbers["yyyy"]
-            return f"{'+' if year > 9_999 else ''}{year:04}"
-        case "MM" | "dd" | "HH" | "mm" | "ss":
-            return f"{numbers[part]:02}"
-        case "MMM" | "MMMM":
-            name = _NAMES[numbers["MM"] - 1]
-            return name if part == "MMMM" else name[:3]
-        case "E" | "EEE" | "EEEE":
-            name = _WEEKDAYS[numbers["EE"]]
-            return name if part == "EEEE" else name[:3]
-        case _:
-            return part
+def _is_read(call: Call) -> bool:
+    pattern = constant_text(call, 1)
+    return pattern is not None and pattern_of(pattern).readers is not None
+
+
+def _read(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Texts as times under a pattern, each different one once."""
+    pattern = pattern_of(constant_text(call, 1) or "")
+    texts = arguments[0].dictionary_encode()
+    times = pa.array([pattern.time(text) for text in texts.dictionary.to_pylist()], pa.int64())
+    moments = times.take(texts.indices).cast(pa.timestamp("us"))
+    return moments if call.type.kind is Kind.TIMESTAMP else to_date(call, [moments])
 
 
 def _is_time(call: Call) -> bool:
@@ -275,7 +247,9 @@ TIME_KERNELS = {
     "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
     "trunc_date": Kernel(_trunc_date, _in_units()),
     "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
-    "date_format": Kernel(_date_format, lambda call: _is_pattern(constant_text(call, 1)) and _is_time(call)),
+    "date_format": Kernel(_date_format, _is_written),
+    "to_date": Kernel(_read, _is_read),
+    "to_timestamp": Kernel(_read, _is_read),
     "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
     "unix_micros": _unix(1),
     "unix_millis": _unix(1_000),

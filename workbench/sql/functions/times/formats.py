@@ -1,0 +1,224 @@
+"""Functions of SQL text that write and read times under a format of the text's dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial, reduce
+from typing import TypeVar
+
+from sqlglot import exp
+
+from workbench.sql.algebra import coercion
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, STRING, TIMESTAMP
+from workbench.sql.algebra.zones import UTC, instant_of, zoning
+from workbench.sql.dialects import Dialect, Formats
+from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
+from workbench.sql.functions.results import as_text
+from workbench.sql.functions.times.temporal import cast_to_time
+from workbench.sql.functions.times.zoned import in_utc, of_utc, session_timestamp
+from workbench.sql.syntax import date_formats
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
+
+T = TypeVar("T")
+_BLANKS = r"[ \t\n\x0B\f\r]"
+_ELEMENTS = {
+    Formats.JAVA: "as in yyyy-MM-dd'T'HH:mm:ss.SSS",
+    **dict.fromkeys((Formats.DUCKDB, Formats.STRFTIME), "as in %Y-%m-%d %H:%M:%S"),
+    Formats.MYSQL: "as in %Y-%m-%d %H:%i:%s",
+    Formats.MODEL: "formats of digits are, such as YYYY-MM-DD HH24:MI:SS",
+}
+"""Hints."""
+
+
+def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: Callable[[str, Dialect], T]) -> T:
+    """What a constant format of a call says, in the elements of its dialect."""
+    if not (isinstance(format_, exp.Literal) and format_.is_string):
+        b.source.refuse("a format that is not a constant string", format_)
+    rules = b.rules
+    if rules.formats is not Formats.JAVA and (b.source.called(node) or "").upper().startswith("TO_"):
+        rules = replace(rules, formats=Formats.MODEL)
+    place = format_ if "start" in format_.meta else node
+    try:
+        try:
+            return read(format_.name, rules)
+        except ValueError:
+            # TO_CHAR is Oracle's, and so may be a format that Spark refuses.
+            if rules.formats is not Formats.JAVA or (b.source.called(node) or "").upper() != "TO_CHAR":
+                raise
+            return read(format_.name, replace(rules, formats=Formats.MODEL))
+    except ValueError as error:
+        b.source.refuse(str(error), place, _ELEMENTS[rules.formats])
+
+
+def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: exp.Expr) -> Expression:
+    """A time as a text under a format."""
+    texts: list[Expression] = []
+    for piece in _read_format(b, node, format_, date_formats.to_write):
+        if not b.rules.names_in_formats and re.search("MMM|E", piece.pattern):
+            b.source.refuse("a date format with names of months or days", format_, _ELEMENTS[b.rules.formats])
+        if date_formats.names_zone(piece.pattern) and zoning().zone != UTC:
+            b.source.refuse("a date format with a zone, outside of UTC", format_, "CAST(t AS STRING) has none")
+        text = call("date_format", value, Constant(piece.pattern, STRING))
+        if piece.case:
+            text = call(piece.case, text)
+        texts.append(call("rpad", text, Constant(piece.width, INTEGER), Constant(" ", STRING)) if piece.width else text)
+    return reduce(lambda left, right: call("||", left, right), texts)
+
+
+@reads(exp.ToChar, parts="this format")
+def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
+    """TO_CHAR of a date or timestamp under a format, or of an integer."""
+    return _to_char(b, node)
+
+
+def _to_char(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    value = b.bind(node.this)
+    format_ = node.args.get("format")
+    if value.type.temporal:
+        if format_ is None:
+            b.source.refuse("TO_CHAR of a date without a format", node, "TO_CHAR(d, 'YYYYMMDD')")
+        return _written(b, node, value, format_)
+    if format_ is not None:
+        b.source.refuse("TO_CHAR of a number with a format", node, "without a format an integer is written as it is")
+    return as_text(b, value, node)
+
+
+@reads(exp.TimeToStr, parts="this format")
+def date_format(b: ExpressionBinder, node: exp.TimeToStr) -> Expression:
+    """DATE_FORMAT and its like."""
+    value, format_ = b.bind(unwrapped(node.this)), node.args["format"]
+    if (b.source.called(node) or "").upper() == "TO_CHAR" and not value.type.temporal:
+        return _to_char(b, node)
+    return _written(b, node, value, format_)
+
+
+@reads(exp.StrToDate, exp.TsOrDsToDate, parts="this format")
+@reads(exp.Date)
+def to_date(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """TO_DATE of text under a format; without one a cast."""
+    value = b.bind(unwrapped(node.this))
+    format_ = node.args.get("format")
+    if format_ is None or value.type.temporal:
+        if format_ is not None:
+            _read_format(b, node, format_, date_formats.to_read)
+        return cast_to_time(b, value, DATE, node)
+    # A DATE that has a time of the day is a TIMESTAMP here.
+    timed = b.rules.date_has_time and re.search("[Hhmsa]", _read_format(b, node, format_, date_formats.to_read))
+    return _parse(b, node, "to_timestamp" if timed else "to_date", value, format_)
+
+
+@reads(exp.StrToTime, parts="this format")
+def to_timestamp(b: ExpressionBinder, node: exp.StrToTime) -> Expression:
+    """TO_TIMESTAMP of text under a format; without one a cast."""
+    value, format_ = b.bind(node.this), node.args.get("format")
+    # A TIMESTAMP literal arrives here too, with a format of the parser's that has a fraction.
+    if format_ is None or (isinstance(value, Constant) and "%f" in format_.name):
+        return cast_to_time(b, value, TIMESTAMP, node)
+    return _parse(b, node, "to_timestamp", value, format_)
+
+
+def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression, format_: exp.Expr) -> Expression:
+    """A time that a text is under a format; a constant must be one."""
+    pattern = _read_format(b, node, format_, date_formats.to_read)
+    of_zone = date_formats.names_zone(pattern)
+    if of_zone and "[" in pattern and zoning().zone != UTC:
+        b.source.refuse("a date format with a zone that may be left out, outside of UTC", format_)
+    if b.rules.formats is not Formats.JAVA and "yyyy" not in pattern:
+        b.source.refuse("reading a time by a format without a year of four digits", format_, "databases differ in it")
+    if b.rules.reads_formats_strictly:
+        result = call(function, value, Constant(pattern, STRING))
+    else:
+        result = _read_loosely(function, value, pattern)
+    if isinstance(value, Constant) and value.value is not None and coercion.is_null(result):
+        raise b.source.error(f"'{value.value}' is not of the format", node)
+    if not of_zone or zoning().zone == UTC:
+        return result
+    return cast(result, DATE) if function == "to_date" else session_timestamp(instant_of(result, UTC, False))
+
+
+def _read_loosely(function: str, value: Expression, pattern: str) -> Expression:
+    """A time that a text is by a format of duckdb: with fewer digits, and blanks around it.
+
+    The text is brought into a form of its numbers alone, which a pattern of one letter each reads.
+    """
+    shape, letters = f"^{_BLANKS}*", list[str]()
+    for match in re.finditer(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", pattern, re.DOTALL):
+        if letter := match[2]:
+            most = {"y": 4, "S": len(match[0])}.get(letter, 2)
+            shape += "((?i:[AP]M))" if letter == "a" else f"([0-9]{{1,{most}}}+)"
+            letters.append("S" * most if letter == "S" else letter)
+        else:
+            text = match[0] if match[1] is None else match[1].replace("''", "'")
+            shape += "".join(
+                f"{_BLANKS}+" if part.isspace() else re.escape(part) for part in re.findall(r"\s|\S", text)
+            )
+    shape += f"{_BLANKS}*$"
+    form = Constant("-".join(letters), STRING)
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        found = re.match(shape, value.value)
+        return call(function, Constant("-".join(found.groups()) if found else None, STRING), form)
+    pieces = Constant("-".join(f"${place}" for place in range(1, len(letters) + 1)), STRING)
+    numbers = call("regexp_replace", value, Constant(shape, STRING), pieces)
+    matches = call("rlike", value, Constant(shape, STRING))
+    type_ = DATE if function == "to_date" else TIMESTAMP
+    return call("case", matches, call(function, numbers, form), Constant(None, type_))
+
+
+@reads(exp.StrToUnix, parts="this format", dialects=SPARK_FAMILY)
+def unix_timestamp(b: ExpressionBinder, node: exp.StrToUnix) -> Expression:
+    """UNIX_TIMESTAMP of a time, or of a text under a format: seconds since 1970 without their fraction."""
+    value, format_ = b.bind(unwrapped(node.this)), node.args.get("format")
+    if value.type.temporal:
+        if format_ is not None:
+            _read_format(b, node, format_, date_formats.to_read)
+    else:
+        if format_ is None:
+            b.source.refuse("a text as a time without a format", node, "UNIX_TIMESTAMP(s, 'yyyy-MM-dd')")
+        value = _parse(b, node, "to_timestamp", value, format_)
+    return call("div", call("unix_micros", in_utc(b, coercion.as_time(value))), Constant(1_000_000, INTEGER))
+
+
+@reads(exp.UnixToStr, parts="this format", dialects=SPARK_FAMILY)
+def from_unixtime(b: ExpressionBinder, node: exp.UnixToStr) -> Expression:
+    """FROM_UNIXTIME(seconds[, format]), a text."""
+    format_ = node.args.get("format")
+    if format_ is None:
+        raise b.source.error("FROM_UNIXTIME takes seconds and a format", node)
+    return _written(b, node, of_utc(b, call("timestamp_seconds", b.bind(node.this))), format_)
+
+
+def _of_session(b: ExpressionBinder, value: Expression) -> Expression:
+    return session_timestamp(cast(value, INSTANT))
+
+
+_BY_NAME: dict[str, tuple[frozenset[str], str, Callable[[ExpressionBinder, Expression], Expression]]] = {
+    **dict.fromkeys(("try_to_timestamp", "to_timestamp_ltz"), (SPARK_FAMILY, "to_timestamp", _of_session)),
+    "to_timestamp_ntz": (SPARK_FAMILY, "to_timestamp", lambda b, value: cast(value, TIMESTAMP)),
+    "try_to_date": (SPARK_FAMILY, "to_date", lambda b, value: cast(value, DATE)),
+    "try_strptime": (ONLY_DUCKDB, "to_timestamp", lambda b, value: cast(value, TIMESTAMP)),
+}
+"""Functions that the parser does not know: their dialects, what they call of a text and a format, and of one value."""
+
+
+def _by_name(
+    b: ExpressionBinder, node: exp.Expr, function: str, of_value: Callable[[ExpressionBinder, Expression], Expression]
+) -> Expression:
+    """TRY_TO_TIMESTAMP(x[, format]) and its like."""
+    value, *formats = node.expressions or [None]
+    if len(formats) > 1:
+        raise TypeClash(f"{node.name.upper()} takes 1 to 2 arguments, not {len(node.expressions)}")
+    bound = b.bind(value)
+    if not formats or bound.type.temporal:
+        return of_value(b, bound)
+    return _parse(b, node, function, bound, formats[0])
+
+
+for _name, (_dialects, _function, _of_value) in _BY_NAME.items():
+    reads_call(_name, dialects=_dialects, hint="write CAST(x AS TIMESTAMP)")(
+        partial(_by_name, function=_function, of_value=_of_value)
+    )
