@@ -204,7 +204,7 @@ with q as (select a from T), q as (select b from T) select * from q
 select a from T where s like any (select s from T);
 LIKE ANY or LIKE ALL of a subquery is not supported
 select a from T where s like any (select s from T)
-                                  ^^^^^^^^^^^^^^^;
+                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
 
 select percentile(a, 0.5, b) from T;
 PERCENTILE takes at most 2 arguments

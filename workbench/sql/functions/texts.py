@@ -314,9 +314,7 @@ DECLARED = [
              help="try_validate_utf8(str) Returns the original string if `str` is a valid UTF-8 string, otherwise "
                   "returns NULL.",
              example="SELECT try_validate_utf8('Spark') → Spark"),
-    function("mask(string[, string, string, string, string]): string", of_null=True, spark=_mask,
-             help="mask(input[, upperChar, lowerChar, digitChar, otherChar]) masks the given string value.",
-             example="SELECT mask('abcd-EFGH-8765-4321') → xxxx-XXXX-nnnn-nnnn"),
+    function("mask(string[, string, string, string, string]): string", of_null=True, spark=_mask),
     function("try_url_decode(string): string", names="try_url_decode url_decode",
              help="try_url_decode(str) This is a special version of `url_decode` that performs the same operation, "
                   "but returns a NULL value instead of raising an error if the decoding cannot be performed.",
