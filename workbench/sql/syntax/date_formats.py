@@ -79,7 +79,7 @@ _ONLY_WRITTEN = "EFqQ"
 
 
 @dataclass(frozen=True)
-class Piece:
+class WrittenPart:
     """A part of what is written: a Java pattern, and what its text becomes.
 
     Attributes:
@@ -103,7 +103,7 @@ def names_zone(pattern: str) -> bool:
     return any(part[0] in _ZONES for part in _java_parts(pattern))
 
 
-def to_write(format_: str, rules: Dialect) -> list[Piece]:
+def to_write(format_: str, rules: Dialect) -> list[WrittenPart]:
     """The pieces of the text that a format writes.
 
     Raises:
@@ -112,19 +112,19 @@ def to_write(format_: str, rules: Dialect) -> list[Piece]:
     Example:
         >>> from workbench.sql.dialects import DIALECTS
         >>> to_write("FMDay, DD.MM.YYYY", DIALECTS["postgres"])
-        [Piece(pattern="EEEE, dd.MM.yyyy", case='', width=0)]
+        [WrittenPart(pattern="EEEE, dd.MM.yyyy", case='', width=0)]
     """
     if rules.formats is Formats.JAVA:
         _checked(format_, reading=False)
-        return [Piece(format_)]
-    pieces = [Piece("")]
+        return [WrittenPart(format_)]
+    pieces = [WrittenPart("")]
     for java in _elements(format_, rules, _java_of(rules, reading=False)):
         letters = java.rstrip("^_9") if java[0].isalpha() else java
         case = "upper" if "^" in java[len(letters) :] else "lower" if "_" in java[len(letters) :] else ""
         if letters == java and not (pieces[-1].case or pieces[-1].width):
-            pieces[-1] = Piece(pieces[-1].pattern + java)
+            pieces[-1] = WrittenPart(pieces[-1].pattern + java)
         else:
-            pieces.append(Piece(letters, case, 9 if java.endswith("9") and letters != java else 0))
+            pieces.append(WrittenPart(letters, case, 9 if java.endswith("9") and letters != java else 0))
     return [piece for piece in pieces if piece.pattern] or pieces
 
 
