@@ -112,7 +112,7 @@ def to_write(format_: str, rules: Dialect) -> list[WrittenPart]:
     Example:
         >>> from workbench.sql.dialects import DIALECTS
         >>> to_write("FMDay, DD.MM.YYYY", DIALECTS["postgres"])
-        [WrittenPart(pattern="EEEE, dd.MM.yyyy", case='', width=0)]
+        [WrittenPart(pattern='EEEE, dd.MM.yyyy', case='', width=0)]
     """
     if rules.formats is Formats.JAVA:
         _checked(format_, reading=False)
