@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import duckdb
 import pytest
 from long import LONG
 from oracle.bags import difference, frame_rows
@@ -34,8 +35,12 @@ def test_rows_are_there_again_from_what_explains_them(spark: SparkSession, limit
                     oracle.duck.register("those", rows.drop_columns(["batch"]))
                     oracle.duck.execute(f"INSERT INTO explained.{stream} BY NAME FROM those")
             oracle.duck.execute("USE explained")
-            again = oracle.answer(watched.case.asked)
-            oracle.duck.execute("USE main")
+            try:
+                again = oracle.answer(watched.case.asked)
+            except duckdb.OutOfRangeException:  # DuckDB computes of fewer rows what it did not of all
+                continue
+            finally:
+                oracle.duck.execute("USE main")
             _, lost = difference(frame_rows(found.rows), again, watched.case.zero or 1e-9)
             if lost:
                 failed.append(f"{name}: {watched.case.sql}: {lost[:3]} not in {again[:3]}")

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.frames import as_shown_table, frame_of
+from workbench.arrow.stored_values import as_python
 from workbench.engine.answers import Refinement
 from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
@@ -118,10 +119,10 @@ class _Search:
                 for branch in searched_branches(part):
                     self.back(branch, known)
             case Block():
-                grouped = to_groups(part, [column.to_pylist() for column in known])
+                grouped = to_groups(part, list(map(as_python, known)))
                 if grouped is not None:
                     known = self._asked(grouped, known)
-                step = to_inputs(part, [column.to_pylist() for column in known])
+                step = to_inputs(part, list(map(as_python, known)))
                 columns = self._asked(step, known)
                 for item, width in step.inputs:
                     own, columns = columns[:width], columns[width:]
@@ -129,7 +130,7 @@ class _Search:
 
     def stream_rows(self, stream: StreamInput, known: list[pa.Array], timezone: str) -> pa.Table:
         """The rows of a stream that are alike known ones, each as often as it is there, with the batch of each."""
-        step = to_stream(stream, [column.to_pylist() for column in known])
+        step = to_stream(stream, list(map(as_python, known)))
         with self._reader.computed(self._query, step.query, self._state) as answers:
             changes = fetch_changes(answers, None)
         columns = [column.combine_chunks() for column in changes.columns]

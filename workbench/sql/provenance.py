@@ -131,7 +131,10 @@ def _among(expressions: Sequence[Expression], known: Known) -> PredSet:
     tests = [TRUE]
     for expression, values in zip(expressions, known, strict=False):
         different = list(dict.fromkeys(values))
-        if len(different) <= MOST_LOOKED_UP and expression.type.kind in _LOOKED_UP:
+        kind = expression.type.kind
+        # A time that Python has not is its text.
+        is_said = kind is Kind.STRING or not any(isinstance(value, str) for value in different)
+        if len(different) <= MOST_LOOKED_UP and kind in _LOOKED_UP and is_said:
             tests.append(pred_set([or_pred(_same(expression, value) for value in different)]))
     return conjunction(*tests)
 
