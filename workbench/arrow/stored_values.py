@@ -232,7 +232,7 @@ def _as_python(value: pa.Scalar) -> Any:
         case pa.StructScalar() if value.is_valid:
             return {name: _as_python(value[name]) for name in value}
         case pa.Date32Scalar() | pa.TimestampScalar() if value.is_valid and not has_in_python(pa.array([value])):
-            return str(np.datetime64(value.value, "D" if pa.types.is_date(value.type) else "us")).replace("T", " ")
+            return str(np.datetime64(value.value, "D" if pa.types.is_date(value.type) else "us"))
     return value.as_py()
 
 
