@@ -22,7 +22,7 @@ def test_rows_are_there_again_from_what_explains_them(spark: SparkSession, limit
     begun = (int(os.environ["ARGUS_SEED"]) + limit) % EVERY
     cases = dict(sorted(ALL.items())[begun::EVERY])
     failed = []
-    with Oracle(spark, feeds(seed=limit)) as oracle:
+    with Oracle(spark, feeds(seed=7)) as oracle:
         oracle.register(cases)
         oracle.run(2, check=False)
         oracle.duck.execute("CREATE SCHEMA explained")
