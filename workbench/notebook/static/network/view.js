@@ -2,6 +2,7 @@
 // box, colours by measure, and numbers that change in place. Everything shown was sent by the kernel; nothing is loaded.
 
 const ROWS_HERE = "▁", TIME_HERE = "▂";
+const NOTHING = '<svg xmlns="http://www.w3.org/2000/svg"><g class="graph" transform="translate(0 0)"/></svg>'; // not looked at yet
 const OTHERS = "others"; // the box that stands for all trees that are not drawn
 
 class View {
@@ -80,7 +81,7 @@ class View {
 
   draw() {
     const kept = this.model.get("selected"), where = this.boxOf(kept)?.getBoundingClientRect();
-    const parsed = new DOMParser().parseFromString(this.model.get("drawing"), "image/svg+xml").documentElement;
+    const parsed = new DOMParser().parseFromString(this.model.get("drawing") || NOTHING, "image/svg+xml").documentElement;
     this.svg = document.importNode(parsed, true);
     const size = (this.svg.getAttribute("viewBox") ?? "0 0 0 0").split(" ").slice(2).map(Number);
     for (const name of ["width", "height", "viewBox"]) this.svg.removeAttribute(name);
