@@ -233,7 +233,7 @@ class FakeSession(SessionViews):
         del self.queries[name]
         self.plan = example_network.without(self.plan, name)
 
-    def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> SinkStatus:
+    def add_sink(self, query: str, target: object, name: str | None = None) -> SinkStatus:
         self.sinks[name or query] = target
         problem = "Connection refused" if str(target).endswith(":9/") else ""
         return SinkStatus(query, str(target), -1, 1, problem)

@@ -92,7 +92,7 @@ LINES = {
     "plot": "%argus help",
     "undo": "%argus drop NAME",
     "export q q.parquet": "-o frame",
-    "sink q out --mod changes": "--mode",
+    "sink q out --nam topic": "--name",
     "list": "%argus queries",
     "alert q 'n > 5'": "%argus notify",
 }

@@ -31,7 +31,7 @@ def test_a_folder_is_named_with_its_whole_path(run: Any, big: Any) -> None:
 
 @pytest.mark.parametrize("address", ["kafka://localhost:9092/big", "delta:out/big", "http://localhost:1/x"])
 def test_an_address_stays_as_it_is(run: Any, big: Any, address: str) -> None:
-    assert run(f"%argus sink big {address} --name topic --mode changes").error is None
+    assert run(f"%argus sink big {address} --name topic").error is None
     assert big.sinks == {"topic": address}
 
 
@@ -55,7 +55,7 @@ def test_a_function_of_the_notebook(run: Any, big: Any) -> None:
         ("big --name bigg", MagicError, "there is no sink bigg\nhint: did you mean big"),
         ("big --name other --stop", MagicError, "there is no sink other"),
         ("bag out", QueryError, "there is no query bag"),
-        ("big out --mode rows", MagicError, "invalid choice: 'rows'"),
+        ("big out --mode changes", MagicError, "--mode is not understood\nhint: did you mean --name"),
     ],
 )
 def test_what_is_wrong_is_said(run: Any, big: Any, line: str, error: type, message: str) -> None:

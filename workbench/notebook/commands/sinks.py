@@ -30,7 +30,6 @@ ADDRESSES = ("://", "delta:")
         completes="path",
         help="a folder, a function's name, or delta:FOLDER, kafka://…, postgresql://…, http://…",
     ),
-    argument("--mode", choices=("changes",), default="changes", help="what is sent (default: changes)"),
     argument("--name", metavar="SINK", help="what the sink is called (default: as the query)"),
     argument("--stop", action="store_true", help="send no more, and forget how far the sink has come"),
     examples=(
@@ -64,7 +63,7 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
         if name in session.sinks:
             hint = f"--name SINK gives another name; %argus sink {query.name} --stop ends it"
             raise MagicError(f"there is already a sink called {name}", hint=hint)
-        status = session.add_sink(query.name, target, mode=arguments.mode, name=name)
+        status = session.add_sink(query.name, target, name=name)
         where = target if isinstance(target, str) else f"{arguments.target}()"
         begins = f"beginning with its answer after batch {query.registered}"
         show(f"the changes of {query.name} go to {where}, {begins}; %argus sink {query.name} says how far it is")

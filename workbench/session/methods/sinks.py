@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from workbench.errors import SessionError
 from workbench.session.changes import StateStore
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
@@ -26,7 +25,7 @@ class SessionSinks:
     def __init__(self, store: StateStore, sinks: Sinks, subscriptions: Subscriptions) -> None:
         self._store, self._sinks, self._subscriptions = store, sinks, subscriptions
 
-    def add_sink(self, query: str, target: object, mode: str = "changes", name: str | None = None) -> SinkStatus:
+    def add_sink(self, query: str, target: object, name: str | None = None) -> SinkStatus:
         """Send the changes of a query on, batch by batch, beginning with its answer as it was at registration.
 
         A sink has its own pace: one that is slow or down stops no other, and catches up later. A sink of the same name
@@ -41,12 +40,11 @@ class SessionSinks:
                 with the number of the batch, or a callable of that number and a DataFrame with the column ``weight``
                 and the query's; after a crash these may get a batch a second time. A folder, table or topic has one
                 sink alone.
-            mode: ``"changes"``; there is no other yet.
             name: of the sink; that of the query unless given.
 
         Raises:
             QueryError: there is no such query, or its changes are not kept.
-            SessionError: there is no such kind of target or mode, a sink of that name, or the target has another sink.
+            SessionError: there is no such kind of target, a sink of that name, or the target has another sink.
 
         Returns:
             How it is: where the target cannot be reached, ``problem`` says why; it is tried again.
@@ -54,8 +52,6 @@ class SessionSinks:
         Example:
             >>> session.add_sink("big", lambda batch, changes: print(batch, len(changes)))  # doctest: +SKIP
         """
-        if mode != "changes":
-            raise SessionError(f"mode={mode!r}", hint="'changes' is the one there is")
         self._store.directory.check_writable()
         return self._sinks.add(name or query, self._store.state.query(query).name, target)
 
