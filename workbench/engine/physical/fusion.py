@@ -9,7 +9,7 @@ or two jobs (as the shared aggregates of CACQ's lineage).
 Statistics that are merged from stored parts (``accumulators``) may be of different groups, as with GROUPING SETS: a
 column by which a root does not group is NULL in its rows. Statistics that are computed anew from the rows of a group
 look these up by the group's columns, so there all fused roots must group by the same. Groupings that Spark must
-evaluate, such as ``UPPER(s)``, are fused with each other alone: rows of the others need not go through Spark.
+evaluate, such as ``SOUNDEX(s)``, are fused with each other alone: rows of the others need not go through Spark.
 """
 
 from __future__ import annotations
