@@ -24,21 +24,23 @@ SOURCES: Mapping[str, str] = {
 }
 _ABOUT = """# The papers, experiment by experiment
 
-Every table and figure of the five papers that is an experiment: what the paper found and printed (columns that begin
-with *T*, for the thesis, or *P*), what is measured here, and whether the trend holds. `make paper` measures all and
-writes this page; `make paper ARGS=--quick` takes sizes that two cores run in a quarter of an hour. Each result says
-which size it is of. [What is left out](comparison.md#left-out-on-purpose) is in the comparison.
+This page repeats every experiment of five papers: the thesis on ARGUS, PSoup in its two versions, CACQ and
+TelegraphCQ. For each it has what the paper found, the numbers that the paper printed (columns that begin with *T*, of
+the thesis, or *P*, of another paper), what is measured here, and whether the trend is the same. `make paper` measures
+all of them and writes the page; `make paper ARGS=--quick` takes smaller sizes, for a quarter of an hour on two cores.
+Each result says which of the two sizes it has. [What is left out](comparison.md#left-out-on-purpose) stands in the
+comparison.
 
-Machines of 2001 to 2006 and their data bases are gone, so no second is compared with a second: counts are compared, and
-ratios. Where time is meant, seconds of a processor are measured, which are much the same on a busy machine. Most
+The machines and databases of 2001 to 2006 are gone, so seconds of a paper are not compared with seconds of today:
+counts and ratios are. Times are seconds of a processor, which depend little on what else the machine does. Most
 sessions need no Spark at these sizes. Answers to the thesis's queries are compared with DuckDB's before a time is
 given.
 
 | verdict | meaning |
 |---|---|
-| **holds** | the trend is the paper's, and what is gained is a third of the paper's at least |
-| **holds weaker** | the direction is the paper's but less is gained, or nothing that rises above the noise of seconds |
-| **reversed** | the other way round, by a quarter at least; the reason is given |
+| **holds** | the trend is the paper's, and the gain is at least a third of the paper's |
+| **holds weaker** | the trend is the paper's, but the gain is smaller, or too small to be told from noise |
+| **reversed** | the trend is opposite, by at least a quarter; the reason is given |
 | **not reproducible** | it cannot be measured here; the reason is given |
 """
 
