@@ -27,7 +27,7 @@ from workbench.sql.predicates.normal_form import normal_form
 _TIME, _SIDE, _NEAREST = (f"{COMPUTED}{name}" for name in ("time", "side", "nearest"))
 _EARLIER = (Operator.LT, Operator.LE)
 _SO_FAR = Frame("range", None, FrameEnd("0"))
-_BESIDE = 1
+_DOMAIN_SIDE = 1
 """The side of the rows of the domain; those of the subquery come before it, or after it where times must differ."""
 
 
@@ -108,11 +108,11 @@ def _running(
     known = {comparison.outer: comparison.own for comparison in (*keys, time)}
     of_domain: list[Expression] = [Column(name, column.type) for column, name in names.items()]
     of_rows = [known.get(column, Constant(None, column.type)) for column in names]
-    nothing, beside = Constant(None, time.own.type), Constant(_BESIDE, INTEGER)
-    side = Constant(_BESIDE + 1 if is_strict else _BESIDE - 1, INTEGER)
+    nothing, domain_side = Constant(None, time.own.type), Constant(_DOMAIN_SIDE, INTEGER)
+    side = Constant(_DOMAIN_SIDE + 1 if is_strict else _DOMAIN_SIDE - 1, INTEGER)
     called = (*names.values(), _TIME, _SIDE)
     branches = (
-        Block((domain,), TRUE, _named(called, [*of_domain, nothing, beside])),
+        Block((domain,), TRUE, _named(called, [*of_domain, nothing, domain_side])),
         replace(rows, outputs=_named(called, [*of_rows, time.own, side])),
     )
     types = (*(column.type for column in names), time.own.type, INTEGER)
@@ -126,7 +126,7 @@ def _running(
         TRUE,
         _named((*names.values(), _NEAREST), [*(by[name] for name in names.values()), found]),
         analytics=(Analyzed(function.name, function),),
-        qualify=normal_form(call("=", by[_SIDE], beside)),
+        qualify=normal_form(call("=", by[_SIDE], domain_side)),
     )
 
 
