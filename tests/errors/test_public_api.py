@@ -6,7 +6,7 @@ The functions are found by introspection, so a new one is tried as soon as it is
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
@@ -286,6 +286,15 @@ def test_what_nobody_foresaw_keeps_its_cause() -> None:
 def test_kinds_are_checked_by_annotations() -> None:
     check_argument("batches", None, int | None)
     check_argument("rows", 5, float)
-    for value, kind in ((True, int), ("5", int), (5, str), ({1: "a"}, Mapping[str, str]), (float("nan"), float)):
+    check_argument("queries", {"a": 1}.keys(), Collection[str])
+    for value, kind in (
+        (True, int),
+        ("5", int),
+        (5, str),
+        ({1: "a"}, Mapping[str, str]),
+        (float("nan"), float),
+        ("ab", Collection[str]),
+        ({1}, Collection[str]),
+    ):
         with pytest.raises(InputError):
             check_argument("given", value, kind)

@@ -12,6 +12,7 @@ import pytest
 from workbench.catalog.catalog import Catalog
 from workbench.engine.state import EngineState
 from workbench.errors import EngineError, SessionError
+from workbench.limits import Limits
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.options import Options
 from workbench.session.changes import StateStore
@@ -43,7 +44,7 @@ class Engine:
 
     undo = replace_state
 
-    def release(self, before: EngineState) -> None:
+    def release(self, before: EngineState, unneeded: object) -> None:
         pass
 
     def adopt(self, network: object, batch: int, suspended: object = ()) -> None:
@@ -53,7 +54,7 @@ class Engine:
 
 
 class Spark:
-    given, number = False, 0
+    given, number, limits = False, 0, Limits()
 
     def lost(self, number: int, problem: object = None) -> None:
         return None

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.engine.storage.test_counts import TestCount
+from workbench.engine.storage.counted_tests import CountedTest
 from workbench.network.nodes import NodeId
 from workbench.streams.cut import BatchCut
 
@@ -106,7 +106,7 @@ class OperatorReport:
     node_rows: Mapping[NodeId, int] = field(default_factory=dict)
     alone: Mapping[NodeId, float] = field(default_factory=dict)
     together: float = 0.0
-    tests: Mapping[str, TestCount] = field(default_factory=dict)
+    tests: Mapping[str, CountedTest] = field(default_factory=dict)
     here: bool | None = field(default=None, compare=False)
     microseconds: Mapping[NodeId, int] = field(default_factory=dict, compare=False)
 
@@ -168,7 +168,7 @@ def ticket_shares(reports: Sequence[BatchReport]) -> dict[str, list[float]]:
     """The share of the tickets that each test that calls functions has in each batch (CACQ Figure 9).
 
     Example:
-        >>> tests = {"SLOW(id)": TestCount(10, 3, 10, 0.1), "QUICK(id)": TestCount(100, 90, 100, 0.1)}
+        >>> tests = {"SLOW(id)": CountedTest(10, 3, 10, 0.1), "QUICK(id)": CountedTest(100, 90, 100, 0.1)}
         >>> operator = OperatorReport("F", ("F",), 100, 7, 0.2, tests=tests)
         >>> {test: [round(share, 2) for share in shares] for test, shares in ticket_shares(
         ...     [BatchReport(1, 100, 0.3, ()), BatchReport(2, 100, 0.3, (operator,))]).items()}

@@ -13,7 +13,7 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -36,7 +36,8 @@ _MOST_BYTES = 255
 
 _WORDS: Mapping[object, str] = {
     bool: "True or False", int: "a whole number", float: "a number", str: "text", Path: "a path",
-    Callable: "a function", Mapping: "a dictionary", tuple: "a tuple", Sequence: "a list", type(None): "None",
+    Callable: "a function", Mapping: "a dictionary", tuple: "a tuple", Sequence: "a list", Collection: "a list",
+    type(None): "None",
 }  # fmt: skip
 
 
@@ -158,7 +159,7 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         raise InputError(f"{parameter} is {shown(value)}", hint="give a number")
     if isinstance(value, str | os.PathLike):
         _check_text(parameter, os.fspath(value))
-    if isinstance(value, Mapping | tuple | list):
+    if isinstance(value, Mapping | Set | tuple | list):
         for text in (*value, *(value.values() if isinstance(value, Mapping) else ())):
             if isinstance(text, str):
                 _check_text(parameter, text)
@@ -209,8 +210,9 @@ def _is_instance(value: object, annotation: Any) -> bool:
         return isinstance(value, Mapping) and all(
             _is_instance(k, key) and _is_instance(v, item) for k, v in value.items()
         )
-    if kind in (tuple, Sequence):
-        return isinstance(value, tuple | list) and all(_is_instance(v, arguments[0]) for v in value)
+    if kind in (tuple, Sequence, Collection):
+        items = Mapping | Set | tuple | list if kind is Collection else tuple | list
+        return isinstance(value, items) and all(_is_instance(v, arguments[0]) for v in value)
     is_class = isinstance(kind, type) and kind is not Any and not getattr(kind, "_is_protocol", False)
     return isinstance(value, kind) if is_class else True
 

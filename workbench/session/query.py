@@ -442,7 +442,7 @@ class Query:
         after: int | None = None,
         batch: int | None = None,
     ) -> R:
-        if None not in (at, batch):
+        if at is not None and batch is not None:
             message = f"{self.name} cannot be asked at an instant and after a batch"
             raise QueryError(message, hint="leave one of them out")
         return self._reader.read(self._registered, doing, read, at, after, batch)

@@ -44,7 +44,15 @@ def test_costly_rows_are_named() -> None:
 
 def test_a_tiny_run(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "WARM_UP", 1)
-    asked = Cost(("SUM INTEGER, few",), (100,), (20,), (0.0, 0.5), 1, str(tmp_path / "r"), str(tmp_path / "page.md"))
+    asked = Cost(
+        ("SUM INTEGER, few",),
+        (100,),
+        (20,),
+        corrected=(0.0, 0.5),
+        batches=1,
+        results=str(tmp_path / "r"),
+        page=str(tmp_path / "page.md"),
+    )
     seen: list[str] = []
     text, _, _ = asked.run(seen.append)
     assert len(seen) == 2 and text.count("equal") == 2

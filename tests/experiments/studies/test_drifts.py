@@ -15,7 +15,7 @@ from workbench.experiments.studies.drifts import (
     DRIFTS,
     NEVER,
     Adaptive,
-    Measured,
+    MeasuredDrift,
     Taken,
     phases,
     streams,
@@ -66,13 +66,13 @@ def test_phases_are_compared_once_they_have_settled() -> None:
         ADAPTIVE: Taken([9.0] * 5 + [1.0] * 3 + [9.0] * 5 + [2.0] * 3, 9.0),
         BEST: Taken([9.0] * 5 + [1.0] * 3 + [1.0] * 8, 5.0),
     }
-    measured = Measured([0, 8], taken, 0)
+    measured = MeasuredDrift([0, 8], taken, 0)
     assert [measured.settled(name) for name in taken] == [[1, 8], [1, 2], [1, 1]]
     assert [*measured.ratios().values()] == [2, 4, 108 / 113, 108 / 61]
 
 
 def test_a_phase_shorter_than_settling_takes_is_its_last_batch() -> None:
-    assert Measured([0, 2], {NEVER: Taken([3.0, 2.0, 5.0])}, 0).settled(NEVER) == [2, 5]
+    assert MeasuredDrift([0, 2], {NEVER: Taken([3.0, 2.0, 5.0])}, 0).settled(NEVER) == [2, 5]
 
 
 def test_every_drift_is_run_unless_some_are_chosen() -> None:

@@ -79,7 +79,7 @@ def test_completions(complete, typed, expected):
     ("typed", "expected"),
     [
         ("%%argus q\nSELECT r.am| FROM FedWireTrans r", ["amount: decimal(15,2)"]),
-        ("%%argus q\nSELECT b.| FROM big_transfers b", ["tranid: integer", "tran_date: date"]),
+        ("%%argus q\nSELECT b.| FROM big_transfers b", ["tranid: integer", "city: string"]),
         ("%%argus q\nSELECT bgt| FROM big_transfers bgt", ["bgt: alias of big_transfers"]),
         ("%%argus q\nSELECT * FROM ", ["FedWireTrans: stream", "big_transfers: query", "huge_transfers: query"]),
         ("%%argus q\nSELECT {{ lea", ["least_amount: int"]),

@@ -80,7 +80,7 @@ def test_a_function_has_its_purpose_and_an_example(hint):
 def test_a_stream_has_its_columns_and_a_query_its_text(hint):
     assert hint("%%argus q\nSELECT * FROM FedWireTrans|").splitlines()[1] == "  tranid     integer"
     query = hint("%%argus q\nSELECT * FROM big_transfers|").splitlines()
-    assert query == ["big_transfers: query", "SELECT big", "", "  tranid     integer", "  tran_date  date"]
+    assert query == ["big_transfers: query", "SELECT big", "", "  tranid  integer", "  city    string"]
 
 
 @pytest.mark.parametrize(

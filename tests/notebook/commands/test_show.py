@@ -59,21 +59,21 @@ HOLISTIC = (
 def test_rows_of_a_query_with_quotes_in_quotes(run):
     cell = run(f'%argus catalog "{HOLISTIC}"')
     assert cell.error is None
-    assert cell.text.splitlines()[0] == "8 rows"
-    assert [line.split()[-1] for line in cell.text.splitlines()[2:]] == ["NULL"] * 8
+    assert cell.text.splitlines()[0] == "9 rows"
+    assert [line.split()[-1] for line in cell.text.splitlines()[2:]] == ["NULL"] * 9
     assert "MEDIAN" in cell.htmls[0]
 
 
 def test_a_part_of_the_rows_is_shown_and_all_are_kept(run, shell):
     cell = run(f'%argus catalog "{HOLISTIC}" --limit 2 -o rules')
-    assert cell.text.splitlines()[0] == "2 of 8 rows"
+    assert cell.text.splitlines()[0] == "2 of 9 rows"
     assert "MEDIAN" not in cell.text
     assert shell.user_ns["rules"]["function"].tolist()[-1] == "SUM DISTINCT"
 
 
 def test_options_may_come_first(run, shell):
     run(f'%argus catalog --limit 2 -o rules "{HOLISTIC}"')
-    assert len(shell.user_ns["rules"]) == 8
+    assert len(shell.user_ns["rules"]) == 9
 
 
 def test_no_rows_and_no_limit_below_zero(run):

@@ -16,6 +16,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied
 from workbench.engine.state import EngineState
+from workbench.limits import Limits
 from workbench.options import Options
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import SessionDirectory
@@ -43,7 +44,7 @@ class Engine:
     def undo(self, before: EngineState) -> None:
         self.state = before
 
-    def release(self, before: EngineState) -> None:
+    def release(self, before: EngineState, unneeded: object) -> None:
         pass
 
     def adopt(self, network: object, batch: int, suspended: object = ()) -> None:
@@ -55,7 +56,7 @@ class Engine:
 class Jobs:
     """A Spark whose JVM dies when it is told to."""
 
-    given, number, dead = False, 0, False
+    given, number, dead, limits = False, 0, False, Limits()
 
     def lost(self, number: int, problem: object = None) -> str | None:
         return JVM_DIED if self.dead or number != self.number else None

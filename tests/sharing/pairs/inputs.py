@@ -84,7 +84,7 @@ ELEMENTS = [
     _elements("a condition on the rows of arrays", f"{_EXPLODE} WHERE amount > 5", BELOW, 1, Rule.SUBSUMES),
     _elements("groups of elements", _EXPLODE.replace("a.id, v", "v, COUNT(*)") + " GROUP BY v", FROM, 1, Rule.EQUAL),
     _elements("more elements", _EXPLODE.replace("code, id", "code, id, 1"), APART, 2, Rule.BRANCHES),
-    _elements("elements of another stream", _EXPLODE.replace("F a", "H a"), APART, 8, Rule.NEW),
+    _elements("elements of another stream", _EXPLODE.replace("F a", "H a"), APART, 5, Rule.NEW),
     _parts("parts by other names", "SELECT b.id, w FROM F b CROSS JOIN UNNEST(SPLIT(b.src, ',', 3)) AS x(w)", SAME, 0,
            Rule.EQUAL),
     _parts("places of parts, too", _PARTS.replace("id, v", "id, p, v").replace("EXPLODE", "POSEXPLODE").replace("AS v",

@@ -32,6 +32,7 @@ from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
+from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -45,7 +46,6 @@ from workbench.engine.storage.lineage import (
 )
 from workbench.engine.storage.relation import Delta, consolidate
 from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
-from workbench.engine.storage.test_counts import TestCount
 from workbench.limits import LIMITS, Limits
 
 
@@ -196,9 +196,9 @@ def delta_of(answers: Sequence[Answer]) -> Delta:
     """The change of a tree whose rows some tasks wrote."""
     counts = np.sum([answer.counts for answer in answers], axis=0)
     removed = np.sum([answer.removed for answer in answers], axis=0)
-    tests = dict[str, TestCount]()
+    tests = dict[str, CountedTest]()
     for label, numbers in (item for answer in answers for item in answer.tests.items()):
-        tests[label] = tests.get(label, TestCount()) + TestCount(*numbers)
+        tests[label] = tests.get(label, CountedTest()) + CountedTest(*numbers)
     return Delta(
         tuple(Segment(*segment) for answer in answers for segment in answer.segments),
         sum(answer.rows_in for answer in answers),

@@ -20,12 +20,12 @@ from pyspark.sql import DataFrame
 
 from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.frames import run_writing, segments_frame, writing_plan
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
-from workbench.engine.storage.test_counts import TestCount
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Delta:
     state_segments: Run = ()
     seconds: float = 0.0
     removed: tuple[int, ...] = ()
-    tests: Mapping[str, TestCount] = field(default_factory=dict)
+    tests: Mapping[str, CountedTest] = field(default_factory=dict)
     here: bool = False
 
     @property

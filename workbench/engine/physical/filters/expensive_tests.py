@@ -24,9 +24,9 @@ from workbench.arrow.types import Mask
 from workbench.engine.physical.filters.learnt import Learnt, by_rank
 from workbench.engine.physical.filters.range_tables import Disjunction, RangeTable
 from workbench.engine.spark.user_functions.attempt import Attempt
+from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Bits
-from workbench.engine.storage.test_counts import TestCount
 
 Ask = Callable[[str, Positions, bool], Attempt]
 """Makes a test of some rows, by its name; whether nothing else is known to excuse that a function fails."""
@@ -288,7 +288,7 @@ class _Work:
         self.tests.decide(test, self.rows, at, ranks)
         self.failed[at, test] = attempt.failed
         dropped = int((self.rows.bits[at] != before).any(axis=1).sum())
-        self.learnt.count(test, name, TestCount(len(at), dropped, attempt.calls, attempt.seconds))
+        self.learnt.count(test, name, CountedTest(len(at), dropped, attempt.calls, attempt.seconds))
         return ranks
 
     def ask_again(self) -> None:

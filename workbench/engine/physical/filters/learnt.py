@@ -16,8 +16,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.test_counts import TestCount
 from workbench.files.writing import replacing
 
 LEARNT_SUFFIX = ".learnt"
@@ -54,7 +54,7 @@ class Learnt:
     samples: list[list[int]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     spared: float = 1.0
-    counts: dict[str, TestCount] = field(default_factory=dict)
+    counts: dict[str, CountedTest] = field(default_factory=dict)
 
     @classmethod
     def read(cls, file: Path) -> Self:
@@ -97,9 +97,9 @@ class Learnt:
         """Keep the latest samples only: the rows that come are others than the rows that came."""
         self.samples = self.samples[-LEFT:]
 
-    def count(self, test: int, name: str, count: TestCount) -> None:
+    def count(self, test: int, name: str, count: CountedTest) -> None:
         """Learn from what a test did."""
-        self.counts[name] = self.counts.get(name, TestCount()) + count
+        self.counts[name] = self.counts.get(name, CountedTest()) + count
         if count.calls:
             known, new = self.seconds[test], count.seconds / count.calls
             self.seconds[test] = min(known * DEARER, new) if known else new

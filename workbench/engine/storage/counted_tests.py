@@ -7,7 +7,7 @@ from operator import add
 
 
 @dataclass(frozen=True)
-class TestCount:
+class CountedTest:
     """What a test that calls functions of the analyst did to some rows.
 
     Attributes:
@@ -17,8 +17,8 @@ class TestCount:
         seconds: how long these took.
 
     Example:
-        >>> TestCount(5, 2, 3, 0.5) + TestCount(asked=1)
-        TestCount(asked=6, dropped=2, calls=3, seconds=0.5)
+        >>> CountedTest(5, 2, 3, 0.5) + CountedTest(asked=1)
+        CountedTest(asked=6, dropped=2, calls=3, seconds=0.5)
     """
 
     asked: int = 0
@@ -26,8 +26,8 @@ class TestCount:
     calls: int = 0
     seconds: float = 0.0
 
-    def __add__(self, other: TestCount) -> TestCount:
-        return TestCount(*map(add, astuple(self), astuple(other)))
+    def __add__(self, other: CountedTest) -> CountedTest:
+        return CountedTest(*map(add, astuple(self), astuple(other)))
 
     @property
     def tickets(self) -> int:
