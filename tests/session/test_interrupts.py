@@ -19,6 +19,7 @@ import pytest
 
 from workbench import Session
 from workbench.engine.spark.interrupts import Interrupted
+from workbench.limits import Limits
 
 LIMIT = 120.0
 SLEEPING = 3_600
@@ -48,19 +49,24 @@ class Slow:
         """Do work in this thread, which is interrupted once the function has been called."""
         self._begun.unlink(missing_ok=True)
         self._on.touch()
-        watching = threading.Thread(target=self._watch)
+        returned = threading.Event()
+        watching = threading.Thread(target=self._watch, args=(returned,))
         watching.start()
         try:
             with pytest.raises(KeyboardInterrupt):
-                work()
+                try:
+                    work()
+                finally:
+                    returned.set()
+                    watching.join()
         finally:
-            watching.join()
             self._on.unlink()
 
-    def _watch(self) -> None:
+    def _watch(self, returned: threading.Event) -> None:
         until = time.monotonic() + LIMIT
         while not self._begun.exists() and time.monotonic() < until:
-            time.sleep(0.01)
+            if returned.wait(0.01):  # without a call: an interrupt would end the tests
+                return
         os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -71,7 +77,8 @@ def slow(tmp_path: Path) -> Slow:
 
 @pytest.fixture
 def session(spark, slow: Slow) -> Iterator[Session]:
-    with Session(spark) as made:
+    # A kept state would be gone back to without a call of the function.
+    with Session(spark, limits=Limits(states_kept=0)) as made:
         made.add_stream("t", pd.DataFrame({"a": range(300), "b": [i % 7 for i in range(300)]}), history=100, batch=50)
         made.add_function("slow", slow.function(), returns="string", seconds=SLEEPING)
         yield made

@@ -13,6 +13,7 @@ from workbench.engine.storage.changelog import ChangelogEntry, append_change
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import open_segment, write_segments
+from workbench.limits import Limits
 from workbench.session.session import Session
 from workbench.sql.algebra.types import INTEGER
 
@@ -53,7 +54,8 @@ def test_what_a_tree_was_made_with_stays_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("results", ["lazy", "eager"])
 def test_the_files_of_a_session_do_not_grow_with_its_batches(spark: SparkSession, tmp_path: Path, results: str) -> None:
     rows = pa.table({"id": range(500), "g": [i % 4 for i in range(500)], "d": [i // 10 for i in range(500)]})
-    with Session(spark, tmp_path / "s") as session:
+    limits = Limits(states_kept=2)  # each kept state has files of its own
+    with Session(spark, tmp_path / "s", limits=limits) as session:
         session.add_stream("t", rows, history=50, batch=10, time="d")
         session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", "groups", results=results)
         session.register("SELECT id FROM t WHERE d > now() - 3", "window", results=results)

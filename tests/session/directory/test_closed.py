@@ -36,6 +36,9 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "add_sink": lambda s: s.add_sink("q", print),
     "drop_sink": lambda s: s.drop_sink("q"),
     "sinks": lambda s: s.sinks,
+    "subscribe": lambda s: next(s.subscribe("q")),
+    "serve": lambda s: s.serve(),
+    "served": lambda s: s.served,
     "run_live": lambda s: s.run_live(until=1),
     "catch_up": lambda s: s.catch_up(),
     "live": lambda s: s.live("1s"),
@@ -55,6 +58,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "drop": lambda s: s.drop("q"),
     "run": lambda s: s.run(1),
     "seek": lambda s: s.seek(0),
+    "back_in": lambda s: s.back_in(0),
     "save": lambda s: s.save("elsewhere"),
     "check": lambda s: s.check(),
     "query": lambda s: s.query("q"),
@@ -67,6 +71,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "network": lambda s: s.network,
     "reports": lambda s: s.reports,
     "observed": lambda s: s.observed(),
+    "memory": lambda s: s.memory("q"),
     "batch": lambda s: s.batch,
     "now": lambda s: s.now,
     "clocks": lambda s: s.clocks,
@@ -82,6 +87,8 @@ OF_A_QUERY: dict[str, Callable[[Query], object]] = {
     "result of a batch": lambda q: q.result(batch=0),
     "answers": lambda q: q.answers().__enter__(),
     "result": lambda q: q.result(),
+    "arrow_result": lambda q: q.arrow_result(),
+    "why": lambda q: q.why(),
     "result at": lambda q: q.result(at="2020-01-01"),
     "windows": lambda q: q.windows(),
     "head": lambda q: q.head(),
@@ -142,7 +149,8 @@ def test_no_method_is_left_out() -> None:
     shown = {name for name in public if name.endswith("_view")} | {"panel"}  # all begin with the player
     assert public - plain - shown == set(OF_A_SESSION)
     asked = {name for name in vars(Query) if callable(getattr(Query, name)) and not name.startswith("_")}
-    assert asked - {"check_active"} == {name.split()[0] for name in OF_A_QUERY}
+    of_plain_data = {"check_active", "refinement"}
+    assert asked - of_plain_data == {name.split()[0] for name in OF_A_QUERY}
 
 
 def test_what_is_plain_data_can_still_be_read(closed: Query) -> None:

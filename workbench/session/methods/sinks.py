@@ -122,4 +122,5 @@ class SessionSinks:
     @property
     def served(self) -> tuple[ServedAnswers, ...]:
         """The ports at which its answers are served."""
+        self._store.directory.check_open()
         return tuple(port for port in self._subscriptions.ports if isinstance(port, ServedAnswers))
