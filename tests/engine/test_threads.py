@@ -77,7 +77,8 @@ def test_after_going_back_answers_and_changes_are_those_of_duckdb(oracle: Oracle
     oracle.batch = 3
     oracle.check_results()
     oracle.check_changes(CASES)
-    assert session.query("late").changes()["batch"].min() == 0
+    # It was registered after the batch to which the session went back, and is from that one on.
+    assert session.query("late").changes()["batch"].min() == 2
 
 
 def test_going_back_lets_the_same_rows_arrive_in_the_same_batches(oracle: Oracle) -> None:

@@ -55,7 +55,7 @@ class KeptStates:
         Args:
             before: the one before; it is kept where a batch has come.
             after: the one that is there now.
-            gone: files that only the one before named.
+            gone: files that the one before named, or that were written and dropped since, and are not needed now.
 
         Returns:
             Those of these files, and of kept ones, that no kept state names.
@@ -76,8 +76,9 @@ class KeptStates:
         # One to which the session went back comes again.
         again = self._kept and self._kept[-1].state.batch == before.batch
         removed = self._drop(len(self._kept) - 1) if again else set[str]()
-        self._kept.append(_Kept(before, {file: _bytes(file) for file in gone}))
-        return removed | self._thinned()
+        own = before.engine.files.intersection(gone)
+        self._kept.append(_Kept(before, {file: _bytes(file) for file in own}))
+        return removed | self._thinned() | ({*gone} - own)
 
     def clear(self) -> set[str]:
         """Keep none; returns the files that only they named."""

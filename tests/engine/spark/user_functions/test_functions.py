@@ -19,6 +19,7 @@ import pytest
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
 from pyspark.sql import SparkSession
+from session.directory.survival import stray_files
 
 from workbench import Session
 from workbench.engine.spark.handle import SparkHandle
@@ -177,8 +178,7 @@ def test_a_query_is_disabled_with_the_commit_that_called_its_function(
         if results == "off":
             with pytest.raises(QueryError, match="function leaves ended its process with exit code 3"):
                 query.result()
-        files = {str(file) for file in (tmp_path / "s").rglob("*.arrow")}
-        assert session.parts.store.state.engine.files == {file for file in files if "state" in file}
+        assert stray_files(session) == set()
     with Session.open(tmp_path / "s", spark) as session:
         assert session.query("nulls").status == "function leaves ended its process with exit code 3"
 
