@@ -96,7 +96,7 @@ def updated(work: Workload, parts: Sequence[float], key: str = _KEY) -> pa.Table
     Example:
         >>> rows = pa.table({"tranid": range(14), "amount": range(14)})
         >>> work = Workload("w", "s", rows, history=4, batch=2, queries=())
-        >>> [len(set(updated(work, [0.0, part])[KEY].to_pylist())) for part in (0.0, 0.5)]
+        >>> [len(set(updated(work, [0.0, part])["tranid"].to_pylist())) for part in (0.0, 0.5)]
         [14, 13]
     """
     random = np.random.default_rng(0)

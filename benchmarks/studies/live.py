@@ -88,7 +88,7 @@ class _Measured:
 
         Example:
             >>> moments = tuple(Moment(second, 0, lag) for second, lag in enumerate((5.0, 4.0, 1.0, 1.5, 1.0)))
-            >>> run = Measured(0, (), moments, 0)
+            >>> run = _Measured(0, (), moments, 0)
             >>> run.kept_up(1.0), run.kept_up(0.4)
             (True, False)
         """

@@ -136,9 +136,9 @@ def test_rows_of_overlapping_windows_are_repeated_where_more_than_groups_read_th
         ("SELECT SESSION_END(t, INTERVAL '1' HOUR) FROM bid", "SESSION_END(...) outside of GROUP BY", "group by"),
         ("SELECT PROCTIME() FROM names", "PROCTIME() has no meaning here", "it is the event time of the row"),
         ("SELECT 1 FROM bid JOIN keyed FOR SYSTEM_TIME AS OF bid.t AS k ON k.key = price",
-         "time travel, but to a table without a key, is not supported", "leave it out"),
+         "time travel, but to a table without a key, is not supported", "AS OF BATCH 3 is as it was after a batch"),
         ("SELECT 1 FROM bid FOR SYSTEM_TIME AS OF '2020-01-01'",
-         "time travel, but to a table without a key, is not supported", "leave it out"),
+         "time travel, but to a table without a key, is not supported", "AS OF BATCH 3 is as it was after a batch"),
         ("SELECT SPLIT_INDEX(url, bidder, 1) FROM bid", "SPLIT_INDEX takes a text, a constant separator", None),
     ],
 )  # fmt: skip
