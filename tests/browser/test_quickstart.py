@@ -92,8 +92,10 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
 
         # A node says what it computes, and for whom.
         panel.get_by_role("tab", name="Network").click()
+        joined = panel.locator(".argus-pane .node.join").first
+        joined.wait_for(timeout=60 * SECONDS)
         panel.locator(".argus-pane").press("0")
-        panel.locator(".argus-pane .node.join").first.click()
+        joined.click()
         side = panel.locator(".argus-side")
         side.get_by_text("Canonical form").wait_for()
         assert "JOIN" in side.inner_text()
