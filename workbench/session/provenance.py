@@ -161,10 +161,18 @@ class _Search:
 def _matches(columns: Sequence[pa.Array], known: Sequence[pa.Array]) -> Positions:
     """For each row the known one that it is alike, or -1."""
     wanted = len(known[0])
-    group = _groups([pa.concat_arrays([k.cast(c.type), c]) for c, k in zip(columns, known, strict=True)])
+    group = _groups([_together(k, c) for c, k in zip(columns, known, strict=True)])
     of_group = np.full(len(group) + 1, -1, dtype=np.int64)
     of_group[group[:wanted]] = np.arange(wanted)
     return of_group[group[wanted:]]
+
+
+def _together(known: pa.Array, column: pa.Array) -> pa.Array:
+    """Known values and those of a column, which may be a branch of a set operator with a narrower type."""
+    try:
+        return pa.concat_arrays([known.cast(column.type), column])
+    except pa.ArrowInvalid:
+        return pa.concat_arrays([known, column.cast(known.type)])
 
 
 def _groups(columns: Sequence[pa.Array]) -> Positions:
