@@ -8,8 +8,10 @@ Widom, Wiener 2000). Nothing is kept for it while batches run.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Constant, Expression, Value, column_name
@@ -25,8 +27,12 @@ DECIDING = frozenset({"min", "max"})
 MOST_LOOKED_UP = 100
 """Values by which rows are looked for; where there are more, all rows are, and those that are meant are chosen then."""
 
-_LOOKED_UP = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
-"""Kinds of which values are looked for; of others all rows are compared with those that are known."""
+_LOOKED_UP = {
+    Kind.BOOLEAN: bool, Kind.INTEGER: int, Kind.DECIMAL: Decimal, Kind.STRING: str, Kind.DATE: dt.date,
+    Kind.TIMESTAMP: dt.datetime,
+}  # fmt: skip
+"""Kinds of which values are looked for, as Python has them; by others all rows are compared with those that are known.
+A time that Python has not is a text, and a value of a set operator may be of a wider type than its branch."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +138,7 @@ def _among(expressions: Sequence[Expression], known: Known) -> PredSet:
     for expression, values in zip(expressions, known, strict=False):
         different = list(dict.fromkeys(values))
         kind = expression.type.kind
-        # A time that Python has not is its text.
-        is_said = kind is Kind.STRING or not any(isinstance(value, str) for value in different)
-        if len(different) <= MOST_LOOKED_UP and kind in _LOOKED_UP and is_said:
+        if len(different) <= MOST_LOOKED_UP and all(type(v) in (_LOOKED_UP.get(kind), type(None)) for v in different):
             tests.append(pred_set([or_pred(_same(expression, value) for value in different)]))
     return conjunction(*tests)
 
