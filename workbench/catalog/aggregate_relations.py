@@ -79,17 +79,19 @@ def _kinds(name: str, distinct: bool) -> Iterator[tuple[str, _Aggregate]]:
     number = max(AGGREGATES[name].takes[0], 1)
     kinds = {"any": _FORMAL[name]} if name in _FORMAL else {over: (it,) * number for over, it in _NUMBERS.items()}
     try:
-        made = {over: _made(name, types, distinct) for over, types in kinds.items()}
+        made = {over: _statistics_of(name, types, distinct) for over, types in kinds.items()}
     except TypeClash:  # variances of DISTINCT values
         return
-    if distinct and made == {over: _made(name, types, False) for over, types in kinds.items()}:
+    if distinct and made == {over: _statistics_of(name, types, False) for over, types in kinds.items()}:
         return
     rules = [[(s.function, rule_of(s)) for s in statistics] for _, statistics in made.values()]
     for over, found in list(made.items())[-1:] if rules[0] == rules[-1] else made.items():
         yield "any" if rules[0] == rules[-1] else over, _composed(*found)
 
 
-def _made(name: str, types: tuple[DataType, ...], distinct: bool) -> tuple[Expression, tuple[AggregateCall, ...]]:
+def _statistics_of(
+    name: str, types: tuple[DataType, ...], distinct: bool
+) -> tuple[Expression, tuple[AggregateCall, ...]]:
     """An aggregate over formal arguments, and its statistics."""
     statistics: dict[AggregateCall, None] = {}
     arguments = tuple(Column(formal, type_) for formal, type_ in zip("xy", types, strict=False))

@@ -14,7 +14,7 @@ import os
 from collections import Counter
 
 from workbench.engine.state import EngineState
-from workbench.engine.storage.segments import Segment, moved_segment
+from workbench.engine.storage.segments import Segment, segment_copied_to
 from workbench.files.packs import extent_of
 from workbench.limits import Limits
 
@@ -38,7 +38,7 @@ def compacted(state: EngineState, limits: Limits) -> EngineState:
         if segment.file not in empty:
             return segment
         if segment.path not in moved:  # rows and changelog of a tree may share it
-            moved[segment.path] = moved_segment(segment, folder)
+            moved[segment.path] = segment_copied_to(segment, folder)
         return moved[segment.path]
 
     trees = {name: tree.placed(place) for name, tree in state.trees.items()}

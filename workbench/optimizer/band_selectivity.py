@@ -112,7 +112,7 @@ def _fraction(bound: _Bound, columns: Statistics) -> tuple[float, float]:
     if left is None or right is None or not points or not (right.common or right.quantiles):
         return DEFAULTS[bound.operator], 1.0
     total = sum(weight for _, weight in points)
-    fraction = sum(weight * _met(right, _moved(value, bound), bound.operator) for value, weight in points)
+    fraction = sum(weight * _met(right, _shifted(value, bound), bound.operator) for value, weight in points)
     return fraction, total * (1 - right.nulls)
 
 
@@ -136,7 +136,7 @@ def _met(statistics: ColumnStatistics, value: Any, operator: Operator) -> float:
     return 1 - statistics.nulls - below
 
 
-def _moved(value: Any, bound: _Bound) -> Any:
+def _shifted(value: Any, bound: _Bound) -> Any:
     """A value some steps on; itself where that is no value of its type."""
     if not bound.steps or isinstance(value, str):
         return value

@@ -147,7 +147,7 @@ def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS) -> Ru
     return tuple(writer.close())
 
 
-def moved_segment(segment: Segment, folder: str) -> Segment:
+def segment_copied_to(segment: Segment, folder: str) -> Segment:
     """A part of a pack in the pack that is filled, where there is one, of a folder.
 
     Raises:

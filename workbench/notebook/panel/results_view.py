@@ -328,7 +328,7 @@ class ResultsView(View):
         return lambda: answer_chart(rows, columns, total, query.name)
 
     def _show_groups(self, asked: ResultsRequest) -> Callable[[], Shown]:
-        held = self._held_whole(asked)
+        held = self._whole_answer(asked)
         groups = asked.groups
         if groups is None:
             return _nothing
@@ -340,13 +340,13 @@ class ResultsView(View):
         return lambda: table
 
     def _show_columns(self, asked: ResultsRequest) -> Callable[[], Shown]:
-        held = self._held_whole(asked)
+        held = self._whole_answer(asked)
         made = profile(held.table, asked.query.columns, rows_as_shown(asked.query, held.table), asked.title)
         self._table.value = made.html or ""
         self._say(asked, counted(held.rows, "row"))
         return lambda: made
 
-    def _held_whole(self, asked: ResultsRequest) -> HeldAnswer:
+    def _whole_answer(self, asked: ResultsRequest) -> HeldAnswer:
         held = self._hold(asked)
         if held is None:
             raise WorkbenchError(f"the answer has more than {HELD:,} rows", hint="choose some with Only where")

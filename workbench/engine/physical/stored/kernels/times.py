@@ -147,7 +147,7 @@ def to_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return _timestamps(_micros(arguments[0]), arguments[0])
 
 
-def _is_written(call: Call) -> bool:
+def _has_format_kernel(call: Call) -> bool:
     pattern = constant_text(call, 1)
     return pattern is not None and pattern_of(pattern).writes is not None and _is_time(call)
 
@@ -247,7 +247,7 @@ TIME_KERNELS = {
     "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
     "trunc_date": Kernel(_trunc_date, _in_units()),
     "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
-    "date_format": Kernel(_date_format, _is_written),
+    "date_format": Kernel(_date_format, _has_format_kernel),
     "to_date": Kernel(_read, _is_read),
     "to_timestamp": Kernel(_read, _is_read),
     "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
