@@ -68,8 +68,8 @@ class WorkbenchError(Exception):
         return "\n".join(lines)
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows: the text alone, no stack."""
-        return str(self).splitlines()
+        """What IPython shows: the text and its notes, no stack."""
+        return "\n".join([str(self), *getattr(self, "__notes__", ())]).splitlines()
 
     def _excerpt(self) -> list[str]:
         """The line of SQL with the error and a caret line under it; nothing when the place is unknown."""

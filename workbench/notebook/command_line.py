@@ -199,13 +199,13 @@ def _split(line: str) -> list[str]:
     return [*words]
 
 
-def sentence(words: Sequence[str]) -> str:
-    """Words that together are one text, such as a condition: as typed, without quotes around all of it.
+def condition(words: Sequence[str]) -> str:
+    """Words that together are a condition: as typed, without WHERE before it and quotes around all of it.
 
     Example:
-        >>> sentence(_split("amount > 5")), sentence(_split("'amount > 5'")), sentence(_split("city = 'New  York'"))
-        ('amount > 5', 'amount > 5', "city = 'New  York'")
+        >>> condition(_split("amount > 5")), condition(_split("'amount > 5'")), condition(_split("WHERE x = 'New  York'"))
+        ('amount > 5', 'amount > 5', "x = 'New  York'")
     """
     typed = [word.typed if isinstance(word, Word) else word for word in words]
     around = len(typed) == 1 and typed[0][0] in "'\"" and typed[0].find(typed[0][0], 1) == len(typed[0]) - 1
-    return words[0] if around else " ".join(typed)
+    return re.sub(r"^where\s+", "", words[0] if around else " ".join(typed), flags=re.IGNORECASE)

@@ -227,3 +227,5 @@ def test_why_shows_the_rows_that_an_answer_is_computed_from(run, shell):
     assert "1 row of q1 is computed from 2 rows of fed" in shown and "fed: 2 rows" in shown
     assert shell.user_ns["because"]["fed"]["batch"].tolist() == [0, 3]
     assert "fed, what batch 3 brought of them: 1 row" in run("%argus why q1 --batch 3").text
+    for line in ("q1 tranid < 2", "q1 WHERE tranid < 2", 'q1 "where tranid < 2"', "q1 --batch 3 where tranid < 2"):
+        assert "1 row of q1 is computed from" in run(f"%argus why {line}").text

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import SqlWarning, nearest
+from workbench.errors import SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, batch_size, command
@@ -138,11 +138,20 @@ def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[
 
 @contextmanager
 def doubts() -> Iterator[list[str]]:
-    """The warnings under which a query is accepted within the context; other warnings go where warnings go."""
+    """The warnings under which a query is accepted within the context; other warnings go where warnings go.
+
+    An error that refuses the query has them as notes: what is hardly meant is often why it is refused.
+    """
     found: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SqlWarning)
-        yield found
+        try:
+            yield found
+        except WorkbenchError as error:
+            for warning in caught:
+                if issubclass(warning.category, SqlWarning):
+                    error.add_note(f"warning: {warning.message}")
+            raise
     for warning in caught:
         if issubclass(warning.category, SqlWarning):
             found.append(f"warning: {warning.message}")

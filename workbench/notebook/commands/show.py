@@ -15,7 +15,7 @@ from workbench.explain.explanation import is_shared
 from workbench.explain.portable.dialects import PORTABLE
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
-from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.command_line import MagicError, argument, command, condition
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import (
@@ -223,11 +223,11 @@ def verify(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "why",
     QUERY,
-    argument("where", nargs="?", metavar="CONDITION", help="of which rows of the answer, in quotes: 'amount > 500'"),
+    argument("where", nargs="*", metavar="CONDITION", help="of which rows of the answer: WHERE amount > 500"),
     argument("--batch", type=int, metavar="K", help="only rows that came with batch K, which may have changed it"),
     argument("--limit", type=int, default=20, metavar="N", help="rows of each stream to show (default: 20)"),
     OUTPUT,
-    examples=("%argus why fees_by_state \"state = 'TX'\"", "%argus why fees_by_state \"state = 'TX'\" --batch 3"),
+    examples=("%argus why fees_by_state WHERE state = 'TX'", "%argus why fees_by_state state = 'TX' --batch 3"),
 )
 def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show the rows of the streams that rows of an answer are computed from, and which batch brought each.
@@ -235,7 +235,7 @@ def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
     Of MIN and MAX alone these are the rows that have the value, of other aggregates the whole group, of functions with
     OVER the whole partition.
     """
-    found = context.session.query(arguments.query).why(arguments.where)
+    found = context.session.query(arguments.query).why(condition(arguments.where) if arguments.where else None)
     if arguments.output is not None:
         context.variables[arguments.output] = found.streams
     parts = [rows_table(found.rows.head(ROWS), found.total, found.title)]

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.errors import WorkbenchError
 from workbench.monitoring.metrics import serve_metrics
-from workbench.notebook.command_line import MagicError, argument, command, sentence
+from workbench.notebook.command_line import MagicError, argument, command, condition
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.notebook.notification import Notification, noticed
@@ -149,25 +149,25 @@ def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
         notification = Notification(query.name, session.batch, noticed(session.player), arguments.least)
         session.add_sink(query.name, notification, name=sink)
     else:
-        _alert(session, query, sentence(arguments.condition), arguments.least)
+        _alert(session, query, condition(arguments.condition), arguments.least)
 
 
-def _alert(session: Session, query: Query, condition: str, least: int) -> None:
+def _alert(session: Session, query: Query, when: str, least: int) -> None:
     """Register a query for the condition, and say what newly satisfies it."""
     names = unique_names([name.lower() for name, _ in query.columns])
     columns = tuple(zip(names, (type_ for _, type_ in query.columns), strict=True))
-    bind_condition(condition, query.dialect, columns, query.timezone)
+    bind_condition(when, query.dialect, columns, query.timezone)
     name, sink = f"{query.name}_alert", f"{_ALERT} {query.name}"
     if name in session.queries and sink not in session.sinks:
         raise MagicError(f"there is a query {name}, as an alert would be called", hint=f"%argus drop {name}")
     if sink in session.sinks:
         session.drop_sink(sink)
     table = exp.to_identifier(query.name).sql(query.dialect)
-    end = "\n)" if "--" in condition else ")"  # a comment would hide it
-    text = f"SELECT * FROM {table} WHERE ({condition}{end}"
+    end = "\n)" if "--" in when else ")"  # a comment would hide it
+    text = f"SELECT * FROM {table} WHERE ({when}{end}"
     # Eager: of a windowed answer the rows that left it are told, too, which are not kept otherwise.
     known = session.register(text, name, query.dialect, results=EAGER).registered
-    title, rows_are = f"{query.name} where {condition}", identifying_columns(query.logical)
+    title, rows_are = f"{query.name} where {when}", identifying_columns(query.logical)
     notification = Notification(title, known, noticed(session.player), max(1, least), alert=True, identity=rows_are)
     try:
         session.add_sink(name, notification, name=sink)
