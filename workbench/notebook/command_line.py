@@ -203,8 +203,8 @@ def condition(words: Sequence[str]) -> str:
     """Words that together are a condition: as typed, without WHERE before it and quotes around all of it.
 
     Example:
-        >>> condition(_split("amount > 5")), condition(_split("'amount > 5'")), condition(_split("WHERE x = 'New  York'"))
-        ('amount > 5', 'amount > 5', "x = 'New  York'")
+        >>> condition(_split("amount > 5")), condition(_split("'amount > 5'")), condition(_split("WHERE x = 'a  b'"))
+        ('amount > 5', 'amount > 5', "x = 'a  b'")
     """
     typed = [word.typed if isinstance(word, Word) else word for word in words]
     around = len(typed) == 1 and typed[0][0] in "'\"" and typed[0].find(typed[0][0], 1) == len(typed[0]) - 1

@@ -470,3 +470,9 @@ def test_an_answer_says_how_many_rows_it_lacks(run, session, monkeypatch):
     lacking = "without 1,200 rows of Trades and 1 row of Fees that were left out: %argus catch-up"
     assert lacking in run("%argus results q1").text and lacking in run("%argus results q1 --sort tranid").text
     assert run("%argus catch-up").text == "no rows were left out"
+
+
+def test_what_is_hardly_meant_is_said_beside_the_error_that_it_leads_to(run):
+    refused = run('%%argus q1\nSELECT AVG("amount") FROM fed')
+    shown = refused.stdout + refused.stderr
+    assert "AVG needs numbers" in shown and 'warning: "amount" is a text here, and no column' in shown
