@@ -204,8 +204,10 @@ class FakeSession(SessionViews):
         self.streams[name] = FakeStream(name, history or 0, batch or 1000, time, lateness=lateness)
         return self.streams[name]
 
-    def add_table(self, name: str, source: object, columns: dict[str, str] | None = None) -> FakeStream:
-        return self.add_stream(name, source, None, None, None, columns)
+    def add_table(
+        self, name: str, source: object, columns: dict[str, str] | None = None, replace: bool = False
+    ) -> FakeStream:
+        return self.add_stream(name, source, None, None, None, columns, replace=replace)
 
     def register(self, sql: str, name: str, dialect: str, results: str = "lazy", force: bool = False) -> FakeQuery:
         _, explanation = self.preview(sql, name, dialect)

@@ -488,7 +488,7 @@ def test_what_queries_keep(in_process: InProcess, tmp_path: Path) -> None:
         }  # fmt: skip
         changes = handles["over"].changes()
         assert changes.weight.sum() == 9 and changes.batch.tolist() == sorted(changes.batch) and 2 in [*changes.batch]
-        with pytest.raises(StreamError, match="query off cannot read the column then: SUM and AVG need numbers"):
+        with pytest.raises(StreamError, match="query off cannot read T then: SUM and AVG need numbers"):
             session.widen_column("T", "v", "string")
         assert answers(session, ["off"]) == {"off": [(12, 69.0)]}
 

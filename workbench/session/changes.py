@@ -236,7 +236,8 @@ class StateStore:
 
     def _force_new_logs(self, before: State, after: State) -> None:
         if not self.directory.temporary:
-            new = [stream.log.folder for name, stream in after.streams.items() if name not in before.streams]
+            known = {stream.log.folder for stream in before.streams.values()}
+            new = [stream.log.folder for stream in after.streams.values() if stream.log.folder not in known]
             force_to_disk([str(file) for folder in new for file in folder.iterdir()])
 
     def _has_committed(self, number: int) -> bool:

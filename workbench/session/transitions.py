@@ -66,8 +66,11 @@ def new_log(state: State, streams: Path, name: str) -> Iterator[Path]:
     Raises:
         StreamError: the name is taken.
     """
-    if name.lower() in {existing.lower() for existing in (*state.streams, *state.views)}:
-        raise StreamError(f"there is already a stream, view or query called {name}", hint="choose another name")
+    if name.lower() in {existing.lower() for existing in state.streams}:
+        hint = "choose another name; --replace, in Python replace=True, puts the new one in its place"
+        raise StreamError(f"there is already a stream or table called {name}", hint=hint)
+    if name.lower() in {existing.lower() for existing in state.views}:
+        raise StreamError(f"there is already a view or query called {name}", hint="choose another name")
     # A file system takes 255 bytes; the number alone tells folders apart.
     numbers = [
         int(number) for number in (there.name.partition("-")[0] for there in streams.glob("*")) if number.isdigit()

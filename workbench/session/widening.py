@@ -8,7 +8,7 @@ a wider column, and rows that still wait.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -17,15 +17,13 @@ import pyarrow as pa
 
 from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
-from workbench.errors import StreamError, WorkbenchError, nearest
-from workbench.session import transitions
-from workbench.session.adding_column import means_same, schema_before
-from workbench.session.state import ACTIVE, LISTED, QueryRecord, State
-from workbench.session.transitions import BoundText, Runtime, with_checks
+from workbench.errors import StreamError, nearest
+from workbench.session.readers_anew import with_readers_anew
+from workbench.session.state import LISTED, State
+from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DOUBLE, MAX_PRECISION, DataType, Kind, decimal
-from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import output_columns, streams_of
+from workbench.sql.logical import output_columns
 from workbench.streams.files.json_values import text_of
 from workbench.streams.guessing import guess
 from workbench.streams.ingest import declared_types
@@ -180,61 +178,19 @@ def _wider(before: DataType, found: DataType, numbers: Sequence[Decimal]) -> Dat
 
 def _with_wider(runtime: Runtime, state: State, stream: Stream, wide: Stream) -> State:
     """The state with a stream of other types, and all that reads it computed anew."""
-    readers = {name: query for name, query in state.queries.items() if stream.name in streams_of(query.logical)}
-    active = {name: query for name, query in readers.items() if query.status == ACTIVE}
-    if other := next((name for name, query in active.items() if not means_same(query, state)), None):
-        hint = f"register {other} again, or drop it"
-        raise StreamError(f"query {other} would mean another thing by now than when it was registered", hint=hint)
-    planner, engine = runtime.planner, runtime.engine
-    views = {name: view for name, view in state.views.items() if stream.name not in streams_of(view)}
-    network = planner.drop(state.network, with_checks(state.network, active))
-    bare = transitions.release(runtime, replace(state.without(active), views=views), network)
     batches = {report.batch: report.taken.get(stream.name, 0) for report in state.reports}
-    engine.widen_stream(stream.name, dict(wide.stored_columns), wide.arrivals(batches))
-    times = {name: one.time for name, one in state.streams.items()}
-    clock = recover_clock(engine.state.arrived, times, [report.batch for report in state.reports])
-    engine.replace_state(replace(engine.state, clock=clock))
-    statistics = {**state.statistics, stream.name.lower(): wide.statistics()}
-    planner.streams = statistics
-    bare = replace(bare.with_stream(wide), statistics=statistics)
-    after = transitions.register(runtime, bare, _bound_anew(bare, active))
-    if lost := [name for name in state.views if name not in after.views and name not in readers]:
-        message = f"view {lost[0]} reads {stream.name}, and its text is not kept"
-        raise StreamError(message, hint=f"drop {lost[0]}, and create it again afterwards")
-    queries = {name: _as_registered(runtime, after, query) for name, query in state.queries.items()}
-    return replace(after, queries=queries, line=state.line + 1)
 
+    def widened(bare: State) -> State:
+        engine = runtime.engine
+        engine.widen_stream(stream.name, dict(wide.stored_columns), wide.arrivals(batches))
+        times = {name: one.time for name, one in state.streams.items()}
+        clock = recover_clock(engine.state.arrived, times, [report.batch for report in state.reports])
+        engine.replace_state(replace(engine.state, clock=clock))
+        statistics = {**state.statistics, stream.name.lower(): wide.statistics()}
+        runtime.planner.streams = statistics
+        return replace(bare.with_stream(wide), statistics=statistics)
 
-def _bound_anew(state: State, queries: Mapping[str, QueryRecord]) -> dict[str, BoundText]:
-    """The texts of queries, bound to what there is now, in the order in which they were registered."""
-    texts = dict[str, BoundText]()
-    for name, query in queries.items():
-        if any(window.loop is not None for window in query.windows):
-            hint = f"drop {name}, and register it again afterwards"
-            raise StreamError(f"the loop of query {name} counts from its registration", hint=hint)
-        try:
-            bound = bind(query.sql, query.dialect, schema_before(state, query))
-        except WorkbenchError as problem:
-            hint = f"drop {name}, or register it again otherwise"
-            raise StreamError(f"query {name} cannot read the column then: {problem.message}", hint=hint) from problem
-        texts[name] = BoundText(query.sql, query.dialect, bound, query.results)
-        state = state.with_views(bound.named(name))
-    return texts
-
-
-def _as_registered(runtime: Runtime, state: State, query: QueryRecord) -> QueryRecord:
-    """The record of a query that is computed anew; where rows may be taken back, its changes begin anew, too."""
-    record = state.queries.get(query.name, query)
-    plan = state.network.queries.get(query.name)
-    tree = None if plan is None or record is query else runtime.engine.state.by_root[plan.read.root]
-    return replace(
-        record,
-        id=query.id,
-        priority=query.priority,
-        registered=query.registered if tree is None or tree.plan.monotone else record.registered,
-        suspended=None if query.suspended is None else state.batch,
-        by_load=query.by_load,
-    )
+    return with_readers_anew(runtime, state, stream, widened)
 
 
 def _listed(names: Iterable[str]) -> str:

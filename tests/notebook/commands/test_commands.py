@@ -103,6 +103,7 @@ def test_a_column_that_is_new_in_the_rows_of_a_stream(run, session, shell):
         "SELECT * stays what it was in q1: register again what shall have it",
     ]
     for line, message in (
+        ("%argus stream Fed --add note --replace", "--add goes with --type alone, not with replace"),
         ("%argus stream Fed --add note --history 5", "--add goes with --type alone, not with history"),
         ("%argus stream Fed frame --add note", "--add goes with --type alone, not with source"),
         ("%argus stream Fed --add note --type fee=double", "--type fee is no column that is added"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
-from workbench.explain.text import counted
+from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import MagicError, argument, batch_size, command
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
@@ -22,6 +22,7 @@ from workbench.notebook.named_source import find_source
 from workbench.notebook.parameters import fill_placeholders
 from workbench.session.state import LAZY, RESULTS
 from workbench.sql.algebra.types import DATE, TIMESTAMP
+from workbench.sql.logical import streams_of
 from workbench.sql.syntax.dialects import EXAMINED
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.streams.stream import DEFAULT_BATCH
@@ -58,6 +59,11 @@ CSV = (
     argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252"),
 )
 KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
+REPLACE = argument(
+    "--replace",
+    action="store_true",
+    help="put it in the place of that of its name; what reads it is computed anew",
+)
 LIMIT = argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")
 OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all rows")
 
@@ -223,6 +229,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
     argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
     argument("--transaction", metavar="COLUMN", help="says which rows belong together, and arrive in one batch"),
+    REPLACE,
     argument(
         "--add",
         action="append",
@@ -244,6 +251,7 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         "%argus stream orders orders.parquet --key id --changes upsert",
         "%argus stream orders orders_delta --key id --changes cdf --since 3",
         "%argus stream orders postgresql://localhost/shop?table=orders&publication=shop",
+        "%argus stream weather weather_2026.csv --batch 1h --time observed --replace",
         "%argus stream orders --add note --type note=string",
         "%argus stream orders --widen 'amount=decimal(12,2)'",
     ),
@@ -273,12 +281,14 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         registry=arguments.registry,
         since=arguments.since,
         transaction=arguments.transaction,
+        replace=arguments.replace,
         **_csv_options(arguments),
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
     begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
     lines = [f"{begins} in batches of {stream.batch_text}", describe_rows(stream), event_time_hint(stream)]
+    lines += [_readers(context.session, stream)] if arguments.replace else []
     show("\n".join(filter(None, lines)))
 
 
@@ -307,7 +317,8 @@ def widen_columns(context: NotebookContext, arguments: argparse.Namespace) -> No
 
 def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
     """The arguments that are given besides the name, and some."""
-    defaults = {"no_header": arguments.no_header or None, "name": None, **dict.fromkeys(names)}
+    flags = {flag: getattr(arguments, flag) or None for flag in ("no_header", "replace")}
+    defaults = {**flags, "name": None, **dict.fromkeys(names)}
     return [name for name, value in {**vars(arguments), **defaults}.items() if value not in (None, [])]
 
 
@@ -317,6 +328,7 @@ def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
     SOURCE,
     TYPE,
     *CSV,
+    REPLACE,
     examples=("%argus table zips zips.csv --type zip=string",),
 )
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -325,9 +337,18 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
         arguments.name,
         find_source(arguments.source, context.user_variables),
         _column_types(arguments.type),
+        replace=arguments.replace,
         **_csv_options(arguments),
     )
-    show(f"table {table.name}: {counted(table.rows, 'row')}\n" + describe_rows(table))
+    lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table)]
+    lines += [_readers(context.session, table)] if arguments.replace else []
+    show("\n".join(filter(None, lines)))
+
+
+def _readers(session: Session, stream: Stream) -> str:
+    """Which queries are computed anew over a stream that has replaced another."""
+    readers = [name for name, query in session.queries.items() if stream.name in streams_of(query.logical)]
+    return f"computed anew over it: {listed(readers)}" if readers else ""
 
 
 def describe_rows(stream: Stream) -> str:

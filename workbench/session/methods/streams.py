@@ -18,6 +18,8 @@ from workbench.session.directory.directory import SPOOLED
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.batches import Batches
 from workbench.session.live.sources import LiveSources, begin_live, fit_reader, keep_source, stored_schema
+from workbench.session.readers_anew import with_readers_anew
+from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.session.widening import WiderColumn, widen_column
 from workbench.sql.algebra.column_names import stored_name
@@ -72,6 +74,7 @@ class SessionStreams:
         registry: str | None = None,
         since: int | None = None,
         transaction: str | None = None,
+        replace: bool = False,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -115,45 +118,53 @@ class SessionStreams:
             transaction: the column that says which rows belong together: those that follow each other with one value
                 arrive in one batch, also in all streams whose column is called alike. Of envelopes of Debezium
                 ``"transaction"`` is the transaction that they tell. A table of PostgreSQL says it itself.
+            replace: whether it takes the place of a stream of that name, if there is one. Batches that were run have
+                brought none of its rows. Queries that read it are computed anew, and keep their names and sinks.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
-                event times, how rows change is not clear, or the name is taken.
+                event times, how rows change is not clear, or the name is taken; a query cannot read the new stream.
+                Nothing has changed then.
         """
         source = named_source(source, changes, since, registry)
         options = CsvOptions(sep, decimal, header, encoding)
-        with ExitStack() as failing, self._adding_log(name) as (change, folder):
-            of_rows = columns if changes != Changes.DEBEZIUM else None
-            live = open_live(source, None, self._spooled(name, fresh=True), options, of_rows)
-            if live is not None:
+        of_rows = columns if changes != Changes.DEBEZIUM else None
+        with self._store.exclusively():
+            before = self._replaced(name, replace)
+            name = name if before is None else before.name
+            with ExitStack() as failing, self._adding_log(name, before) as (change, folder):
+                live = open_live(source, None, self._spooled(name, fresh=True), options, of_rows)
+                if live is not None and before is None:
+                    self._live.attach(name, live)
+                    failing.push(lambda kind, *_: None if kind is None else self._live.detach(name))
+                corrections = _corrections(live, key, changes, weight)
+                if live is not None:
+                    asked = {} if corrections is None else corrections.asked
+                    live.declare({**declared_types(columns or {}), **asked})
+                copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred, live.notes)
+                log = ingest(
+                    name,
+                    copied,
+                    folder,
+                    columns=columns,
+                    time=time,
+                    lateness=lateness,
+                    corrections=corrections,
+                    options=options if live is None else None,
+                    progress=self._arrives,
+                    transactions=transaction or (live.transactions if live is not None else None),
+                )
+                if live is not None:
+                    try:
+                        log = begin_live(log, live, source, history or 0, self._durable, self._gate)
+                    except BaseException:
+                        live.forget({})
+                        raise
+                    history = log.rows if live.begins_whole and history is None else history
+                stream = replayed(log, history, batch, time, shed)
+                change.state = self._added(change.state, stream, before)
+            if live is not None and before is not None:
                 self._live.attach(name, live)
-                failing.push(lambda kind, *_: None if kind is None else self._live.detach(name))
-            corrections = _corrections(live, key, changes, weight)
-            if live is not None:
-                asked = {} if corrections is None else corrections.asked
-                live.declare({**declared_types(columns or {}), **asked})
-            copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred, live.notes)
-            log = ingest(
-                name,
-                copied,
-                folder,
-                columns=columns,
-                time=time,
-                lateness=lateness,
-                corrections=corrections,
-                options=options if live is None else None,
-                progress=self._arrives,
-                transactions=transaction or (live.transactions if live is not None else None),
-            )
-            if live is not None:
-                try:
-                    log = begin_live(log, live, source, history or 0, self._durable, self._gate)
-                except BaseException:
-                    live.forget({})
-                    raise
-                history = log.rows if live.begins_whole and history is None else history
-            stream = replayed(log, history, batch, time, shed)
-            change.state = transitions.add_stream(self._runtime, change.state, stream)
         return stream
 
     def attach(self, name: str, source: object) -> None:
@@ -190,6 +201,7 @@ class SessionStreams:
         decimal: str | None = None,
         header: bool = True,
         encoding: str | None = None,
+        replace: bool = False,
     ) -> Stream:
         """Add a table: all of its rows are there from the start, until ``update_table``.
 
@@ -198,7 +210,9 @@ class SessionStreams:
         """
         corrections = corrections_of(None, key, None, table=True)
         options = CsvOptions(sep, decimal, header, encoding)
-        with self._adding_log(name) as (change, folder):
+        with self._store.exclusively(), self._adding_log(name, before := self._replaced(name, replace)) as adding:
+            change, folder = adding
+            name = name if before is None else before.name
             log = ingest(
                 name,
                 source,
@@ -210,7 +224,7 @@ class SessionStreams:
                 progress=self._arrives,
             )
             table = static_table(log)
-            change.state = transitions.add_stream(self._runtime, change.state, table)
+            change.state = self._added(change.state, table, before)
         return table
 
     def update_table(self, name: str, rows: object = None, delete: object = None) -> BatchReport:
@@ -326,12 +340,16 @@ class SessionStreams:
             stream = self._store.state.stream(name)
             with self._store.changing() as change:
                 change.state = transitions.drop_stream(self._runtime, change.state, name)
-            self._live.forget(stream.log)
-            self._live.detach(stream.name)
-            if stream.log.tail is not None:
-                stream.log.tail.close()
-            rmtree(stream.log.folder, ignore_errors=True)
+            self._forget(stream)
             rmtree(self._spooled(stream.name), ignore_errors=True)
+
+    def _forget(self, stream: Stream) -> None:
+        """Remove what there is of a stream that is no part of the session any more."""
+        self._live.forget(stream.log)
+        self._live.detach(stream.name)
+        if stream.log.tail is not None:
+            stream.log.tail.close()
+        rmtree(stream.log.folder, ignore_errors=True)
 
     def set_batch(self, stream: str, batch: int | str | timedelta) -> Stream:
         """Set the rows of a stream, or the event time, that arrive with each batch from now on.
@@ -358,16 +376,44 @@ class SessionStreams:
     def _durable(self) -> bool:
         return not self._store.directory.temporary
 
+    def _replaced(self, name: str, wanted: bool) -> Stream | None:
+        """The stream or table that a new one is to replace; ``None`` where there is none of that name.
+
+        Raises:
+            StreamError: Spark writes its rows, into a folder that the new one would have.
+        """
+        known = {other.lower(): stream for other, stream in self._store.state.streams.items()}
+        found = known.get(name.lower()) if wanted else None
+        if found is not None and self._spooled(found.name).exists():
+            raise StreamError(f"{found.name} is written by Spark, and is not replaced", hint="drop it, and add another")
+        return found
+
     @contextmanager
-    def _adding_log(self, name: str) -> Iterator[tuple[Change, Path]]:
-        """A change that adds a stream, and the folder for its log."""
-        with self._store.exclusively():
-            folder = transitions.new_log(self._store.state, self._store.directory.streams, name)
-            try:
-                with folder as path, self._store.changing() as change:
-                    yield change, path
-            finally:
-                self._arriving = None
+    def _adding_log(self, name: str, replaced: Stream | None) -> Iterator[tuple[Change, Path]]:
+        """A change that adds a stream, or replaces another one, and the folder for its log."""
+        state = self._store.state
+        others = state if replaced is None else state.without_stream(replaced.name)
+        try:
+            with (
+                transitions.new_log(others, self._store.directory.streams, name) as path,
+                self._store.changing() as change,
+            ):
+                yield change, path
+        finally:
+            self._arriving = None
+        if replaced is not None:
+            self._forget(replaced)
+
+    def _added(self, state: State, stream: Stream, replaced: Stream | None) -> State:
+        """The state with a stream, in place of another one."""
+        if replaced is None:
+            return transitions.add_stream(self._runtime, state, stream)
+
+        def exchanged(bare: State) -> State:
+            self._runtime.engine.drop_stream(replaced.name)
+            return transitions.add_stream(self._runtime, bare.without_stream(replaced.name), stream)
+
+        return with_readers_anew(self._runtime, state, replaced, exchanged)
 
 
 def _corrections(
