@@ -1,69 +1,30 @@
-"""Commands that change what there is: queries, streams and tables."""
+"""Commands that register queries, and drop what there is."""
 
 from __future__ import annotations
 
 import argparse
-import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
-from workbench.explain.text import counted, listed
-from workbench.notebook.command_line import MagicError, argument, batch_size, command
+from workbench.explain.text import counted
+from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together
 from workbench.notebook.drawing import picture
-from workbench.notebook.named_source import find_source
 from workbench.notebook.parameters import fill_placeholders
 from workbench.session.state import LAZY, RESULTS
-from workbench.sql.algebra.types import DATE, TIMESTAMP
-from workbench.sql.logical import streams_of
 from workbench.sql.syntax.dialects import EXAMINED
-from workbench.sql.syntax.quoted_names import name_in_sql
-from workbench.streams.stream import DEFAULT_BATCH
 
 if TYPE_CHECKING:
     from workbench.explain.explanation import ExplanationView
     from workbench.session.query import Query
     from workbench.session.session import Session
-    from workbench.streams.stream import Stream
 
-QUARANTINED_SHOWN = 3
-"""Quarantined rows that are shown when a stream is added."""
-TIMES_SHOWN = 3
-"""Columns that are proposed as event time."""
-
-
-SOURCE = argument(
-    "source",
-    metavar="SOURCE",
-    completes="path",
-    help="a Parquet or CSV file, a DataFrame's name, or what is live: kafka://…, postgresql://…, socket://…, in/*.csv",
-)
-TYPE = argument(
-    "--type",
-    action="append",
-    default=[],
-    metavar="COLUMN=TYPE",
-    help="the SQL type of a column of CSV or JSON lines, where its values should not decide; may be given for several",
-)
-CSV = (
-    argument("--sep", metavar="SIGN", help="what separates the values of a CSV file, where it is not to be found out"),
-    argument("--decimal", metavar="SIGN", help="the sign before the fraction of a CSV file's numbers: , or ."),
-    argument("--no-header", action="store_true", help="no line of a CSV file names its columns"),
-    argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252"),
-)
-KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
-REPLACE = argument(
-    "--replace",
-    action="store_true",
-    help="put it in the place of that of its name; what reads it is computed anew",
-)
 LIMIT = argument("--limit", type=int, default=10, metavar="N", help="rows to show (default: 10)")
 OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all rows")
 
@@ -193,240 +154,6 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
         first = query.head(max(0, limit))
         rows = len(first) if len(first) < limit else query.count()
     show(rows_table(first, rows, f"{query.name} {as_of(query, context.session.batch)}"))
-
-
-@command(
-    "stream",
-    argument("name", metavar="NAME", help="what queries call it"),
-    replace(SOURCE, settings=SOURCE.settings | {"nargs": "?"}),
-    argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
-    argument(
-        "--batch",
-        type=batch_size,
-        metavar="SIZE",
-        help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,}), or a length of event time: 1h",
-    ),
-    argument(
-        "--time",
-        metavar="COLUMN",
-        help="the column that says when a row happened: what now() in queries is, and what play goes by",
-    ),
-    TYPE,
-    *CSV,
-    argument(
-        "--lateness",
-        metavar="LENGTH",
-        help="how late rows may come, as '2 days'; later ones are quarantined (default: no limit)",
-    ),
-    KEY,
-    argument("--changes", metavar="FORM", help="how rows are corrected: upsert, cdf or debezium (default: not at all)"),
-    argument(
-        "--shed",
-        metavar="WHICH",
-        help="rows to leave out when they come too fast for long: oldest, sample, 'sample by COLUMN'",
-    ),
-    argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
-    argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
-    argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
-    argument("--transaction", metavar="COLUMN", help="says which rows belong together, and arrive in one batch"),
-    REPLACE,
-    argument(
-        "--add",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="make a member that is new in the rows of a stream or table a column; --type gives its type",
-    ),
-    argument(
-        "--widen",
-        action="append",
-        default=[],
-        metavar="COLUMN[=TYPE]",
-        help="make the type of a column one that has the values for which rows were quarantined, and take these in",
-    ),
-    examples=(
-        "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
-        "%argus stream Trades kafka://localhost:9092/trades --time ts",
-        "%argus stream weather weather.csv --batch 1h --time observed",
-        "%argus stream orders orders.parquet --key id --changes upsert",
-        "%argus stream orders orders_delta --key id --changes cdf --since 3",
-        "%argus stream orders postgresql://localhost/shop?table=orders&publication=shop",
-        "%argus stream weather weather_2026.csv --batch 1h --time observed --replace",
-        "%argus stream orders --add note --type note=string",
-        "%argus stream orders --widen 'amount=decimal(12,2)'",
-    ),
-)
-def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows. Or change columns."""
-    if arguments.add:
-        add_columns(context, arguments)
-        return
-    if arguments.widen:
-        widen_columns(context, arguments)
-        return
-    if arguments.source is None:
-        raise MagicError("the following arguments are required: SOURCE", hint="%argus help stream")
-    stream = context.session.add_stream(
-        arguments.name,
-        find_source(arguments.source, context.user_variables),
-        history=arguments.history,
-        batch=arguments.batch,
-        time=arguments.time,
-        columns=_column_types(arguments.type),
-        lateness=arguments.lateness,
-        key=arguments.key,
-        changes=arguments.changes,
-        weight=arguments.weight,
-        shed=arguments.shed,
-        registry=arguments.registry,
-        since=arguments.since,
-        transaction=arguments.transaction,
-        replace=arguments.replace,
-        **_csv_options(arguments),
-    )
-    in_batches = max(0, stream.rows - stream.history)
-    history = min(stream.history, stream.rows)
-    begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
-    lines = [f"{begins} in batches of {stream.batch_text}", describe_rows(stream), event_time_hint(stream)]
-    lines += [_readers(context.session, stream)] if arguments.replace else []
-    show("\n".join(filter(None, lines)))
-
-
-def add_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Make members that are new in the rows of a stream columns."""
-    types = _column_types(arguments.type)
-    if given := _given_besides(arguments, "add", "type"):
-        raise MagicError(f"--add goes with --type alone, not with {', '.join(given)}", hint="leave the others out")
-    if unknown := types.keys() - {*arguments.add}:
-        raise MagicError(
-            f"--type {min(unknown)} is no column that is added",
-            hint=f"%argus stream {arguments.name} --widen {min(unknown)}=… changes the type of one that is there",
-        )
-    for column in arguments.add:
-        show(str(context.session.add_column(arguments.name, column, types.get(column))))
-
-
-def widen_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Give columns of a stream other types, and take in what was quarantined for them."""
-    if given := _given_besides(arguments, "widen"):
-        raise MagicError(f"--widen stands alone, not with {', '.join(given)}", hint="leave the others out")
-    for asked in arguments.widen:
-        column, _, type_ = asked.partition("=")
-        show(str(context.session.widen_column(arguments.name, column, type_ or None)))
-
-
-def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
-    """The arguments that are given besides the name, and some."""
-    flags = {flag: getattr(arguments, flag) or None for flag in ("no_header", "replace")}
-    defaults = {**flags, "name": None, **dict.fromkeys(names)}
-    return [name for name, value in {**vars(arguments), **defaults}.items() if value not in (None, [])]
-
-
-@command(
-    "table",
-    argument("name", metavar="NAME", help="what queries call it"),
-    SOURCE,
-    TYPE,
-    *CSV,
-    REPLACE,
-    examples=("%argus table zips zips.csv --type zip=string",),
-)
-def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Add a static table."""
-    table = context.session.add_table(
-        arguments.name,
-        find_source(arguments.source, context.user_variables),
-        _column_types(arguments.type),
-        replace=arguments.replace,
-        **_csv_options(arguments),
-    )
-    lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table)]
-    lines += [_readers(context.session, table)] if arguments.replace else []
-    show("\n".join(filter(None, lines)))
-
-
-def _readers(session: Session, stream: Stream) -> str:
-    """Which queries are computed anew over a stream that has replaced another."""
-    readers = [name for name, query in session.queries.items() if stream.name in streams_of(query.logical)]
-    return f"computed anew over it: {listed(readers)}" if readers else ""
-
-
-def describe_rows(stream: Stream) -> str:
-    """The columns of a stream, and its quarantined rows so far."""
-    lines = [described_columns(stream)]
-    lines += filter(None, [quotes_hint([stream.name, *(name for name, _ in stream.columns)])])
-    if count := stream.quarantined_rows:
-        misfits = count - stream.late_rows
-        rows = "1 row that does" if misfits == 1 else f"{misfits:,} rows that do"
-        kinds = [f"{rows} not fit"] * (misfits > 0)
-        kinds += [counted(stream.late_rows, "late row")] * (stream.late_rows > 0)
-        lines.append(f"quarantined, {' and '.join(kinds)}:")
-        lines += [f"  line {row.line}: {row.reason}" for row in stream.quarantined[:QUARANTINED_SHOWN]]
-        if count > QUARANTINED_SHOWN:
-            lines.append(f"  and {count - QUARANTINED_SHOWN:,} more")
-    return "\n".join(lines)
-
-
-def described_columns(stream: Stream) -> str:
-    """The columns and their types; in a table with the reasons where some were guessed."""
-    guesses = stream.guesses
-    if not guesses:
-        return textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
-    cells = [("column", "type", "why", "first values")]
-    for name, type_ in stream.columns:
-        guess = guesses.get(name)
-        why, first = (guess.why, ", ".join(guess.first)) if guess is not None else ("declared", "")
-        cells.append((name, str(type_), why, textwrap.shorten(first, 40, placeholder="…")))
-    widths = [max(len(row[place]) for row in cells) for place in range(3)]
-    table = ["  ".join([*map(str.ljust, row[:3], widths), row[3]]).rstrip() for row in cells]
-    return "\n".join([*table, *stream.notes])
-
-
-def quotes_hint(names: Sequence[str]) -> str:
-    """How the first of some names is written that needs quotes in a query; empty where none does.
-
-    Example:
-        >>> quotes_hint(["rides", "started at"])
-        'names that are no plain word stand in quotes: `started at`, in other dialects "started at"'
-    """
-    quoted = ((name, name_in_sql(name, "spark"), name_in_sql(name, "oracle")) for name in names)
-    spark, others = next(((spark, others) for name, spark, others in quoted if name != spark), ("", ""))
-    what = "names that are no plain word stand in quotes"
-    return f"{what}: {spark}, in other dialects {others}" if spark else ""
-
-
-def event_time_hint(stream: Stream) -> str:
-    """Which columns could say when a row happened, where none was named; empty where one was, or there are none."""
-    times = [name for name, type_ in stream.columns if type_ in (DATE, TIMESTAMP)]
-    if stream.time is not None or not times:
-        return ""
-    return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
-
-
-def _csv_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    sep = "\t" if arguments.sep in ("\\t", "tab") else arguments.sep
-    given = {"sep": sep, "decimal": arguments.decimal, "encoding": arguments.encoding}
-    header = {"header": False} if arguments.no_header else {}
-    return {name: value for name, value in given.items() if value is not None} | header
-
-
-def _column_types(words: Sequence[str]) -> dict[str, str]:
-    """The types of columns by their names, as ``--type`` gives them.
-
-    Raises:
-        MagicError: a word is no COLUMN=TYPE.
-
-    Example:
-        >>> _column_types(["zip=string", "fee=decimal(8, 2)"])
-        {'zip': 'string', 'fee': 'decimal(8, 2)'}
-    """
-    pairs = {}
-    for word in words:
-        name, equals, type_ = word.partition("=")
-        if not (name and equals and type_):
-            raise MagicError(f"--type {word} names no column and type", hint="--type zip=string --type opened=date")
-        pairs[name] = type_
-    return pairs
 
 
 @command(

@@ -7,6 +7,7 @@ import argparse
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
 from workbench.notebook.commands import (
+    add,
     costs,
     define,
     experiment,
@@ -78,7 +79,7 @@ def help_command(context: NotebookContext, arguments: argparse.Namespace) -> Non
 COMMANDS: dict[str, Command] = {
     each.name: each
     for each in (
-        *(define.add_stream, define.add_table, define.drop),
+        *(add.add_stream, add.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
         *(show.results, show.why, show.windows, show.verify, show.queries, show.streams, show.plan, show.explain),
         *(
