@@ -252,9 +252,9 @@ def _counted(runner: JobRunner) -> Iterator[list[Job]]:
     plans: list[Job] = []
     run = runner.run
 
-    def counting(jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+    def counting(jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
         plans.extend(job for job in jobs if isinstance(job, PlanJob))
-        return run(jobs, expected)
+        return run(jobs, expected, text)
 
     runner.run = counting  # type: ignore[method-assign]
     try:

@@ -33,9 +33,9 @@ class Workers(InProcess):
         self.jobs = 0
         self.limits = Limits(milliseconds_stepped_in_process=20)
 
-    def run(self, jobs: list[Job], expected: list[float]) -> list[str]:  # type: ignore[override]
+    def run(self, jobs: list[Job], expected: list[float], text: str = "") -> list[str]:  # type: ignore[override]
         self.jobs += len(jobs)
-        return [ANSWER for _ in jobs]
+        return [json.dumps(json.loads(ANSWER) | {"token": json.loads(text)["token"]}) for _ in jobs]
 
 
 def answering(task: int) -> ArrowBatches:
@@ -61,7 +61,7 @@ def unread(task: int) -> ArrowBatches:
 
 
 def job(step: Callable[[int], ArrowBatches], tasks: int = 1, calls: bool = False) -> StepJob:
-    return StepJob(step, tasks, Path("unused.step"), calls)
+    return StepJob(step, tasks, Path("unused"), calls)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
+from workbench.engine.spark.job_properties import input_text
 from workbench.engine.spark.jobs import Job, PlanJob, SparkJobs, StepJob, balanced
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.spark.python_steps import ANSWER, StepFile
@@ -42,7 +43,7 @@ class Jobs:
         return PlanJob(run_tasks(self._spark, tasks, saying(number), ANSWER))
 
     def step(self, number: int, tasks: int = 1) -> Job:
-        return StepJob(saying(number), tasks, self._folder / f"{number}.step")
+        return StepJob(saying(number), tasks, self._folder)
 
     def either(self, number: int, tasks: int = 1) -> Job:
         return self.step(number, tasks) if number % 3 else self.plan(number, tasks)
@@ -114,21 +115,30 @@ def test_steps_run_in_the_python_workers_of_plans(spark: SparkSession, tmp_path:
     runner, tasks = SparkJobs(session), session.sparkContext.defaultParallelism
     made: list[Job] = [
         PlanJob(run_tasks(session, tasks, worker, ANSWER)),
-        StepJob(worker, tasks, tmp_path / "worker.step"),
+        StepJob(worker, tasks, tmp_path),
     ]
     of_plans, of_steps = ({answer for _ in range(5) for answer in runner.run([job], [1.0])} for job in made)
     assert of_plans & of_steps
 
 
-def test_an_operator_runs_its_latest_step(jobs: Jobs, tmp_path: Path) -> None:
-    first = StepJob(saying(1), 1, tmp_path / "rows.step")
-    assert [number for number, _, _ in jobs.run([first], [1.0])] == [1]
-    second = StepJob(saying(2), 1, tmp_path / "rows.step")
-    assert [number for number, _, _ in jobs.run([second], [1.0])] == [2]
+def test_each_step_has_a_file_of_its_own(jobs: Jobs, tmp_path: Path) -> None:
+    for number in (1, 2, 1):
+        assert [ran for ran, _, _ in jobs.run([StepJob(saying(number), 1, tmp_path)], [1.0])] == [number]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_input_travels_with_its_job(spark: SparkSession, tmp_path: Path) -> None:
+    def told(task: int) -> ArrowBatches:
+        yield pa.RecordBatch.from_pydict({"answer": [input_text()]})
+
+    runner = SparkJobs(spark)
+    for job in (PlanJob(run_tasks(spark, 2, told, ANSWER)), StepJob(told, 2, tmp_path)):
+        for text in ("first", "second", ""):
+            assert runner.run([job], [1.0], text) == [text] * 2
 
 
 def test_a_step_that_somebody_else_wrote_is_not_run(tmp_path: Path) -> None:
-    step = StepFile.write(tmp_path / "rows.step", saying(1))
-    StepFile.write(tmp_path / "rows.step", saying(2))
+    step = StepFile.write(tmp_path, saying(1))
+    Path(step.path).write_bytes(Path(StepFile.write(tmp_path, saying(2)).path).read_bytes())
     with pytest.raises(ValueError, match="changed by another program"):
         step.load()

@@ -1,30 +1,35 @@
-"""What a job reads is what was written for it last."""
+"""What a task of a job reads is what was set for that job."""
 
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
-from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
+import pytest
+
+from workbench.engine.spark.job_properties import inputs_here
+from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, job_token
 from workbench.engine.storage.segments import Segment
+from workbench.sql.windows.bounds import Interval
 
 
-def test_a_job_input_has_what_was_set_last(tmp_path: Path) -> None:
-    job_input = JobInput.of(tmp_path, "now")
-    first, second = Segment("a", 1), Segment("b", 2)
+def test_a_worker_reads_what_travels_with_its_job() -> None:
+    rows, tests = JobInput("G1/now"), JobInput("G1/tests")
+    first, second, extent = Segment("a", 1), Segment("b", 2), {"day": Interval(1, None)}
+    jobs = []
     for batch, inputs in (3, (InputRows((first,), (second, first)),)), (4, ()):
-        job_input.set(batch, inputs)
-        assert job_input.read(1, 2) == TaskInput(batch, inputs, (), 1, 2)
-        job_input.save()
-        of_worker = pickle.loads(pickle.dumps(job_input))
-        assert of_worker.read(1, 2) == TaskInput(batch, inputs, (), 1, 2)
-        assert of_worker.task_mark() == job_input.task_mark()
-    assert [file.name for file in tmp_path.iterdir()] == ["now.input"]
+        rows.set(batch, inputs, [extent])
+        tests.set(0, learnt={"rows": batch})
+        assert rows.read(1, 2) == TaskInput(batch, inputs, (extent,), 1, 2)
+        jobs.append((batch, inputs, inputs_of_job([rows, tests])))
+    of_worker, tests_of_worker = pickle.loads(pickle.dumps((rows, tests)))
+    for batch, inputs, (text, token) in jobs:
+        with inputs_here(text):
+            assert of_worker.read(1, 2) == TaskInput(batch, inputs, (extent,), 1, 2)
+            assert tests_of_worker.read().learnt == {"rows": batch} and job_token() == token
+    assert job_token() == ""
 
 
-def test_a_worker_reads_what_was_saved(tmp_path: Path) -> None:
-    job_input = JobInput.of(tmp_path, "now")
-    job_input.set(3)
-    job_input.save()
-    job_input.set(4)
-    assert job_input.read().batch == 4 and pickle.loads(pickle.dumps(job_input)).read().batch == 3
+def test_a_worker_reads_no_input_that_is_not_its_jobs() -> None:
+    of_worker = pickle.loads(pickle.dumps(JobInput("G1/now")))
+    with inputs_here(inputs_of_job([])[0]), pytest.raises(KeyError):
+        of_worker.read()

@@ -24,7 +24,7 @@ def test_all_columns_of_a_row_meet_again(tmp_path: Path, seed: int) -> None:
     cuts = [0, *sorted(random.sample(range(1, 40), seed)), 40]
     tables = [pa.Table.from_pylist(values[low:high], SCHEMA) for low, high in pairwise(cuts)]
     segments = tuple(chain.from_iterable(write_segments(table, tmp_path) for table in tables))
-    rows = PositionedRows(JobInput.of(tmp_path, "now"), SCHEMA, random.choice([1, 2, 3]))
+    rows = PositionedRows(JobInput("now"), SCHEMA, random.choice([1, 2, 3]))
     rows.job_input.set(1, [InputRows(segments)])
     back = []
     for task in range(rows.tasks):
@@ -39,7 +39,7 @@ def test_all_columns_of_a_row_meet_again(tmp_path: Path, seed: int) -> None:
 
 def test_an_expression_without_operands_needs_positions_alone(tmp_path: Path) -> None:
     segments = write_segments(pa.Table.from_pylist([{"a": 1, "b": "x", "_weight": 1}], SCHEMA), tmp_path)
-    rows = PositionedRows(JobInput.of(tmp_path, "now"), SCHEMA, 1)
+    rows = PositionedRows(JobInput("now"), SCHEMA, 1)
     rows.job_input.set(1, [InputRows(segments)])
     (batch,) = rows.operands(0, [])
     assert batch.to_pydict() == {POSITION: [0]}

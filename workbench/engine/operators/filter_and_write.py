@@ -18,7 +18,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,11 +30,12 @@ from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
+from workbench.engine.spark.handed_over import handed_over
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.job_input import JobInput
+from workbench.engine.storage.job_input import JobInput, job_token
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import (
     WORD_BITS,
@@ -45,7 +46,8 @@ from workbench.engine.storage.lineage import (
     word_column,
 )
 from workbench.engine.storage.relation import Delta, consolidate
-from workbench.engine.storage.segments import Segment, SegmentWriter, segments_marked
+from workbench.engine.storage.segments import Segment, SegmentWriter
+from workbench.errors import EngineError
 from workbench.limits import LIMITS, Limits
 
 
@@ -60,6 +62,8 @@ class Answer:
         rows_in: how many rows came.
         counts, removed, tests: as of ``Delta``.
         seconds: how long the task took, from when it asked for the first row.
+        token: of the job (``job_token``).
+        learnt: what is known now of tests that call functions.
     """
 
     tree: str
@@ -70,6 +74,8 @@ class Answer:
     removed: list[int]
     seconds: float
     tests: dict[str, tuple[int, int, int, float]]
+    token: str = ""
+    learnt: Mapping[str, Any] = field(default_factory=dict)
 
 
 def filter_and_write_job(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches]) -> PlanJob:
@@ -92,7 +98,8 @@ class FilterAndWrite:
         job_input: has the batch of all rows, instead of their own ``_batch``.
         computed: of the kept columns those that are computed here.
         cancels: whether rows may cancel each other.
-        learnt: the file with what is known of tests that call functions, where there are any.
+        learnt: has what is known of tests that call functions, where there are any.
+        with_state: whether an earlier step has written a change of the operator's state, and handed over its segments.
         limits: of what is done together.
     """
 
@@ -103,7 +110,8 @@ class FilterAndWrite:
     job_input: JobInput | None
     computed: Mapping[str, Computed] = field(default_factory=dict)
     cancels: bool = False
-    learnt: Path | None = None
+    learnt: JobInput | None = None
+    with_state: bool = False
     limits: Limits = LIMITS
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
@@ -119,7 +127,7 @@ class FilterAndWrite:
         removed = np.zeros_like(counts)
         rows_in = 0
         writer = SegmentWriter(self.folder, limits=self.limits)
-        learnt = Learnt() if self.learnt is None else Learnt.read(self.learnt)
+        learnt = Learnt() if self.learnt is None else Learnt(**self.learnt.read().learnt)
         for batch in _cancelled(batches, self.limits.rows_cancelled_together) if self.cancels else batches:
             go_on()
             rows_in += batch.num_rows
@@ -143,19 +151,17 @@ class FilterAndWrite:
             values = batch.select(columns).filter(pa.array(keep))
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
-        if self.learnt is not None:
-            learnt.write(self.learnt)
-        segments, mark = writer.close(), self.job_input
-        of_state = [] if mark is None else segments_marked(mark.task_mark(), self.folder)
         return Answer(
             self.tree,
-            [(s.path, s.rows, s.checksum) for s in segments],
-            [(s.path, s.rows, s.checksum) for s in of_state],
+            [(s.path, s.rows, s.checksum) for s in writer.close()],
+            json.loads(handed_over(self.tree)) if self.with_state else [],
             rows_in,
             counts.tolist(),
             removed.tolist(),
             time.perf_counter() - begun,
             {grouped.labels[name]: astuple(count) for name, count in learnt.counts.items()},
+            job_token(),
+            {} if self.learnt is None else learnt.kept,
         )
 
 
@@ -183,13 +189,24 @@ def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Position
     return np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
 
 
-def deltas_of(answers: Sequence[str]) -> dict[str, Delta]:
-    """The changes of trees, by name, from what the tasks of their jobs answered."""
+def by_tree(texts: Sequence[str], token: str = "") -> dict[str, list[Answer]]:
+    """What the tasks of some jobs answered, by the trees.
+
+    Args:
+        texts: the answers.
+        token: of the job; "" for what this process has run by itself.
+
+    Raises:
+        EngineError: a task has read the input of another job.
+    """
     of_tree: dict[str, list[Answer]] = {}
-    for text in answers:
+    for text in texts:
         answer = Answer(**json.loads(text))
+        if answer.token != token:
+            what = f"a task of node {answer.tree} has read the input of another job"
+            raise EngineError(what, hint="nothing has changed: run it again")
         of_tree.setdefault(answer.tree, []).append(answer)
-    return {tree: delta_of(own) for tree, own in of_tree.items()}
+    return of_tree
 
 
 def delta_of(answers: Sequence[Answer]) -> Delta:

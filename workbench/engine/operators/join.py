@@ -29,7 +29,6 @@ from workbench.engine.physical.semijoin import all_of
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job, StepJob
-from workbench.engine.spark.python_steps import STEP_SUFFIX
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.positions import PositionedRows
@@ -98,9 +97,9 @@ def _count(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput
     def count(task: int) -> ArrowBatches:
         yield pa.RecordBatch.from_pydict({"answer": [str(pairs.count(job_input.read(task, tasks)))]})
 
-    job_input.save()
-    job = StepJob(count, tasks, runner.folder(plan.name) / f"count{STEP_SUFFIX}")
-    return sum(map(int, runner.jobs.run([job], [1.0])))
+    job = StepJob(count, tasks, runner.folder(plan.name))
+    answers, _ = runner.run_by_spark({plan.name: job}, {plan.name: 1.0}, "count")
+    return sum(map(int, answers))
 
 
 def _job(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, tasks: int) -> Job:

@@ -7,17 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.filter_and_write import (
     FilterAndWrite,
+    by_tree,
     delta_of,
-    deltas_of,
     filter_and_write_job,
 )
-from workbench.engine.physical.filters.learnt import LEARNT_SUFFIX
 from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
@@ -28,7 +28,7 @@ from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
-from workbench.engine.storage.job_input import INPUT_SUFFIX, InputRows, JobInput
+from workbench.engine.storage.job_input import InputRows, JobInput, inputs_of_job
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.positions import POSITION, PositionedRows
@@ -40,6 +40,9 @@ from workbench.files.writing import make_folder
 from workbench.limits import Limits
 from workbench.network.nodes import NodeId
 from workbench.sql.algebra.expressions import columns
+
+_TESTS = "tests"
+"""The role of the input with what is known of a tree's tests."""
 
 
 class Runner:
@@ -63,6 +66,10 @@ class Runner:
         """The inputs of each tree's jobs, by their roles."""
         self._seconds: dict[str, float] = {}
         """How long each tree took when it last ran in a batch."""
+        self._learnt: dict[str, Mapping[str, Any]] = {}
+        """What is known of the tests of each tree that call functions."""
+        self._steps: dict[str, Path] = {}
+        """The file of the last step of each tree that Spark's workers ran, by its role."""
 
     @property
     def spark(self) -> SparkSession:
@@ -89,18 +96,19 @@ class Runner:
 
     def remove(self, tree: str) -> None:
         """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
-        self._inputs.pop(tree, None)
+        for of_tree in (self._inputs, self._learnt):
+            of_tree.pop(tree, None)
+        self._steps = {role: file for role, file in self._steps.items() if role.split()[0] != tree}
         folder = self._folder / tree
-        for suffix in (INPUT_SUFFIX, STEP_SUFFIX, LEARNT_SUFFIX):
-            for file in folder.glob(f"*{suffix}"):
-                file.unlink(missing_ok=True)
+        for file in folder.glob(f"*{STEP_SUFFIX}"):
+            file.unlink(missing_ok=True)
         with suppress(OSError):
             folder.rmdir()
 
     def job_input(self, plan: TreePlan, role: str = "now") -> JobInput:
-        """The input of a tree's jobs of a role; ``run`` saves what is set before Spark's workers read it."""
+        """The input of a tree's jobs of a role; what is set travels with the next one that ``run`` runs."""
         roles = self._inputs.setdefault(plan.name, {})
-        return roles.get(role) or roles.setdefault(role, JobInput.of(self.folder(plan.name), role, self.limits))
+        return roles.get(role) or roles.setdefault(role, JobInput(f"{plan.name}/{role}", self.limits))
 
     def set_input(self, plan: TreePlan, batch: int, inputs: Sequence[InputRows] = ()) -> JobInput:
         """Set the input of a tree's next job."""
@@ -181,7 +189,7 @@ class Runner:
     def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False) -> StepJob:
         """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM; see ``task_job``."""
         calls = calls or bool(plan.filter.filter.calls)
-        return StepJob(step, tasks, self.folder(plan.name) / f"rows{STEP_SUFFIX}", calls)
+        return StepJob(step, tasks, self.folder(plan.name), calls)
 
     def frame_job(
         self,
@@ -239,9 +247,19 @@ class Runner:
         grouped_rows = isinstance(plan, AggregatePlan | AnalyticPlan)
         job_input, cancels = self.job_input(plan) if grouped_rows else None, not grouped_rows and not plan.monotone
         folder, grouped = self.folder(plan.name), plan.filter.filter.calling(self.functions)
-        kept, learnt = tuple(plan.stored), folder / f"tests{LEARNT_SUFFIX}" if grouped.calls else None
-        computed = plan.computed_here
-        return FilterAndWrite(plan.name, grouped, kept, str(folder), job_input, computed, cancels, learnt, self.limits)
+        kept, learnt = tuple(plan.stored), self.job_input(plan, _TESTS) if grouped.calls else None
+        return FilterAndWrite(
+            plan.name,
+            grouped,
+            kept,
+            str(folder),
+            job_input,
+            plan.computed_here,
+            cancels,
+            learnt,
+            with_state=isinstance(plan, AggregatePlan) and plan.grouped.anew is None,
+            limits=self.limits,
+        )
 
     def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False) -> bool:
         """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.
@@ -279,15 +297,39 @@ class Runner:
         others = {tree: job for tree, job in jobs.items() if tree not in here}
         if not others:
             return here
-        for job_input in (own for tree in others for own in self._inputs.get(tree, {}).values()):
-            job_input.save()
         longest = max(self._seconds.values(), default=1.0)
-        expected = [self._seconds.get(tree, longest) for tree in others]
-        answered = deltas_of(self.jobs.run(list(others.values()), expected))
-        deltas = {tree: answered.get(tree, Delta()) for tree in others}
+        expected = {tree: self._seconds.get(tree, longest) for tree in others}
+        for tree in others:
+            if _TESTS in (inputs := self._inputs.get(tree, {})):
+                inputs[_TESTS].set(0, learnt=self._learnt.get(tree, {}))
+        texts, token = self.run_by_spark(others, expected)
+        answered = by_tree(texts, token)
+        self._learnt |= {tree: answers[-1].learnt for tree, answers in answered.items() if answers[-1].learnt}
+        deltas = {tree: delta_of(answered[tree]) if tree in answered else Delta() for tree in others}
         if len(others) > 1:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
         return here | deltas
+
+    def run_by_spark(
+        self, jobs: Mapping[str, Job], expected: Mapping[str, float], role: str = "rows"
+    ) -> tuple[list[str], str]:
+        """The answers of jobs of some trees by one job of Spark, and its token.
+
+        Args:
+            jobs: by the names of the trees.
+            expected: the seconds that each may take.
+            role: of the jobs among those of their trees; a later step of a role takes the place of an earlier one.
+        """
+        PACKING.seal()  # workers read the rows that wait for it
+        text, token = inputs_of_job(own for tree in jobs for own in self._inputs.get(tree, {}).values())
+        answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], text)
+        for tree, job in jobs.items():
+            if isinstance(job, StepJob) and (file := job.written) is not None:
+                before = self._steps.get(f"{tree} {role}")
+                self._steps[f"{tree} {role}"] = file
+                if before is not None and before != file:
+                    before.unlink(missing_ok=True)
+        return answers, token
 
     def _stepped_here(self, tree: str, job: Job) -> Delta | None:
         """The change of a tree in a batch by this process, unless its step took long before."""
@@ -312,7 +354,8 @@ class Runner:
         if not isinstance(job, StepJob) or job.tasks > 1 or job.calls:
             return None
         try:
-            return replace(deltas_of(job.run_here(milliseconds / 1000)).get(tree, Delta()), here=True)
+            answers = by_tree(job.run_here(milliseconds / 1000)).get(tree)
+            return replace(delta_of(answers) if answers else Delta(), here=True)
         except (TakesTooLong, MemoryError, pa.ArrowCapacityError):
             return None
         except Cancelled:

@@ -116,9 +116,9 @@ class SparkHandle:
         """How many tasks run at a time."""
         return local_cores() if self._used is None else max(1, self.session.sparkContext.defaultParallelism)
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
         """The answers of some jobs, by one job of Spark."""
-        return self._spark().jobs.run(jobs, expected)
+        return self._spark().jobs.run(jobs, expected, text)
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> Accumulator[T]:
         """An accumulator of Spark, which numbers them on when its JVM is another one: this one stays what it is."""

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 from pyspark.accumulators import AccumulatorParam
 
+from workbench.engine.spark.job_properties import inputs_here
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
 from workbench.limits import LIMITS
@@ -62,12 +63,13 @@ class InProcess:
     def prepare(self, folder: Path, writing: bool) -> None:
         """This process reaches the folder."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
         """The answers of some steps, one after the other."""
         answers: list[str] = []
-        for job in jobs:
-            assert isinstance(job, StepJob)  # a plan cannot be made without a Spark session
-            answers += job.run_here()
+        with inputs_here(text):
+            for job in jobs:
+                assert isinstance(job, StepJob)  # a plan cannot be made without a Spark session
+                answers += job.run_here()
         return answers
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> LocalAccumulator[T]:

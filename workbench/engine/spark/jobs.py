@@ -22,7 +22,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
-from workbench.engine.spark.python_steps import StepFile, naming, steps_rdd
+from workbench.engine.spark.job_properties import INPUT, STEPS, with_properties
+from workbench.engine.spark.python_steps import StepFile, named_steps, steps_rdd
 from workbench.limits import Limits
 
 T = TypeVar("T")
@@ -52,19 +53,24 @@ class StepJob:
     Attributes:
         step: from the number of a task, from 0; it must pickle with ``cloudpickle``.
         tasks: how many there are.
-        path: of a file for it, which a later step of the same operator takes.
+        folder: of a file for it.
         calls: whether it calls functions of the analyst.
     """
 
     step: Callable[[int], ArrowBatches]
     tasks: int
-    path: Path
+    folder: Path
     calls: bool = False
 
     @cached_property
     def file(self) -> StepFile:
         """The step as Spark's Python workers load it, written when they first run it."""
-        return StepFile.write(self.path, self.step)
+        return StepFile.write(self.folder, self.step)
+
+    @property
+    def written(self) -> Path | None:
+        """The file that was written for it, if one was."""
+        return Path(self.file.path) if "file" in vars(self) else None
 
     def run_here(self, seconds: float = math.inf) -> list[str]:
         """The answers of all tasks, one after the other, by this thread.
@@ -146,12 +152,13 @@ class JobRunner(CancellableJobs, Protocol):
     def cores(self) -> int:
         """How many tasks run at a time."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
         """The answers of some jobs, which may run as one; in no order that means anything.
 
         Args:
             jobs: some; a plan that Spark has found to be empty has no tasks, and answers nothing.
             expected: seconds that each may take, so that all cores are done at about the same time.
+            text: their input, which travels with the job to each task (``job_properties.input_text``).
         """
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> Accumulated[T]:
@@ -190,16 +197,18 @@ class SparkJobs:
         self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
         """What runs steps, by the number of the first task and how many there are."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float]) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
         """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
         context = self._spark.sparkContext
-        parts = _parts(jobs, expected, context.defaultParallelism)
-        if not parts:
-            return []
-        together = self._union([part for part in parts if part.steps], [part for part in parts if not part.steps])
         tag_jobs(context)
-        with naming(context, [part.steps for part in parts if part.steps]):
-            return [row.answer for row in together.collect()]
+        with with_properties(context, {INPUT: text}):  # a plan with an exchange runs while its tasks are counted
+            parts = _parts(jobs, expected, context.defaultParallelism)
+            if not parts:
+                return []
+            with_steps = [part for part in parts if part.steps]
+            together = self._union(with_steps, [part for part in parts if not part.steps])
+            with with_properties(context, {STEPS: named_steps([part.steps for part in with_steps])}):
+                return [row.answer for row in together.collect()]
 
     def _union(self, with_steps: Sequence[_Part], others: Sequence[_Part]) -> RDD[Row]:
         """Some parts as one RDD, in which those with steps are numbered."""
@@ -227,8 +236,8 @@ def _parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> list[_
     """What the tasks of some jobs do.
 
     Each task reads all plans before it runs its own: many plans of one task would be read as often as there are plans.
-    So jobs of one task share a task for each core. A job of several tasks keeps its own: what two of them write at the
-    same place is told apart by the task (``JobInput.task_mark``).
+    So jobs of one task share a task for each core. A job of several tasks keeps its own: what two of them hand over is
+    told apart by the task (``handed_over``).
     """
     parts = []
     small = [at for at, job in enumerate(jobs) if job.tasks == 1]

@@ -3,7 +3,8 @@
 A plan of Spark costs each task some milliseconds, however few rows there are: the JVM reads the plan, generates its
 code, and hands it to a Python worker, which unpickles its step. A step that needs nothing of the JVM needs no plan of
 its own. It lies in a file that each worker reads once, and one kept RDD runs all such steps of a job. It is an RDD of
-Python's alone: the least job takes two thirds of the time of one with a plan of ``mapInArrow``.
+Python's alone: the least job takes two thirds of the time of one with a plan of ``mapInArrow``. The file is named by
+what it has, so it is never replaced.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pyspark import RDD, SparkContext, TaskContext, cloudpickle
+from pyspark import RDD, SparkContext, cloudpickle
 from pyspark.serializers import BatchedSerializer, CPickleSerializer
 from pyspark.sql import Row
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
+from workbench.engine.spark.job_properties import STEPS, job_property
 from workbench.files.packs import PACKING
 from workbench.files.writing import replacing
 
@@ -30,9 +31,6 @@ ANSWER = "answer string"
 
 STEP_SUFFIX = ".step"
 """The end of the names of the files."""
-
-_PROPERTY = "argus.steps"
-"""The local property of Spark that tells the tasks of a job what they run: a list for each task, as JSON."""
 
 _LOADED = 1024
 """The most steps that stay loaded in a worker."""
@@ -43,20 +41,23 @@ class StepFile:
     """A step from the number of a task to answers, in a file that all workers reach.
 
     Attributes:
-        path: of the file, which a later step of the same operator takes.
-        digest: SHA-256 of its bytes. A worker runs no bytes but those that its driver wrote.
+        path: of the file.
+        digest: SHA-256 of its bytes, by which it is named. A worker runs no bytes but those that its driver wrote.
     """
 
     path: str
     digest: str
 
     @staticmethod
-    def write(path: Path, step: Callable[[int], ArrowBatches]) -> StepFile:
-        """Write a step, which must pickle with ``cloudpickle``."""
+    def write(folder: Path, step: Callable[[int], ArrowBatches]) -> StepFile:
+        """Write a step, which must pickle with ``cloudpickle``, to a folder."""
         data: bytes = cloudpickle.dumps(step)
-        with replacing(path) as file:
-            file.write(data)
-        return StepFile(str(path), hashlib.sha256(data).hexdigest())
+        digest = hashlib.sha256(data).hexdigest()
+        path = folder / f"{digest}{STEP_SUFFIX}"
+        if not path.exists():
+            with replacing(path) as file:
+                file.write(data)
+        return StepFile(str(path), digest)
 
     def load(self) -> Callable[[int], ArrowBatches]:
         """The step.
@@ -72,34 +73,25 @@ class StepFile:
 
 
 def steps_rdd(context: SparkContext, first: int, tasks: int) -> RDD[Row]:
-    """An RDD that runs the steps that ``naming`` says for some tasks, by their numbers, as often as it is asked."""
+    """An RDD that runs the steps that ``named_steps`` says for some tasks, as often as it is asked."""
     answers = context.range(first, first + tasks, 1, tasks).mapPartitions(_run)
     # As the rows of plans are serialized: a union would else take all of those through Python once more.
     return answers._reserialize(BatchedSerializer(CPickleSerializer()))
 
 
-@contextmanager
-def naming(context: SparkContext, lists: Sequence[Sequence[tuple[StepFile, int]]]) -> Iterator[None]:
-    """Tell the jobs that this thread runs meanwhile which steps each of their tasks runs.
+def named_steps(lists: Sequence[Sequence[tuple[StepFile, int]]]) -> str:
+    """The property of a job that says which steps each of its tasks runs.
 
     Args:
-        context: of the Spark that runs them.
         lists: for each task of ``steps_rdd`` steps, each with the number of a task among those of the step.
     """
-    named = [[(step.path, step.digest, task) for step, task in steps] for steps in lists]
-    context.setLocalProperty(_PROPERTY, json.dumps(named))
-    try:
-        yield
-    finally:
-        context.setLocalProperty(_PROPERTY, None)  # type: ignore[arg-type]
+    return json.dumps([[(step.path, step.digest, task) for step, task in steps] for steps in lists])
 
 
 def _run(numbers: Iterable[int]) -> Iterator[Row]:
     """The answers of all steps of a task, one after the other."""
     prepare_worker()
-    context = TaskContext.get()
-    assert context is not None
-    named: list[Any] = json.loads(context.getLocalProperty(_PROPERTY) or "[]")
+    named: list[Any] = json.loads(job_property(STEPS) or "[]")
     for number in numbers:
         answers: list[str] = []
         with PACKING.collecting():

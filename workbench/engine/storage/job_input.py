@@ -1,30 +1,30 @@
-"""The input of a job: a small file that the driver writes before the job, beside a plan that stays the same.
+"""The input of a job: what differs between batches, beside a plan or step that stays the same.
 
-A plan is made once (``plan_cache``) and its tasks read from this file what differs between batches: the batch's number,
-the segments of the change and of the rows before it, and where a window was and is. A step that the driver runs by
-itself needs no file.
+A plan is made once (``plan_cache``); its tasks are told the batch's number, the segments of the change and of the rows
+before it, and where a window was and is. That travels with the job, as a property that Spark hands to each task. A file
+that every batch replaced could be read as it was before: a network's disk may show it so for some seconds, and no
+checksum tells. A step that the driver runs by itself is told by the object itself.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks, task_attempt
+from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
+from workbench.engine.spark.job_properties import input_text
 from workbench.engine.storage.segments import Run, Segment
-from workbench.files.packs import PACKING
-from workbench.files.writing import replacing
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
 
-INPUT_SUFFIX = ".input"
-"""The end of the names of these files."""
+_INPUTS_KNOWN = 4
+"""Inputs of jobs that a worker keeps as they were read: a task asks for its own several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class TaskInput:
         task: the number of the task, from 0.
         tasks: how many tasks the job has.
         limits: of the session.
+        learnt: what is known of the filter's tests (``Learnt.kept``).
     """
 
     batch: int
@@ -54,70 +55,82 @@ class TaskInput:
     task: int = 0
     tasks: int = 1
     limits: Limits = LIMITS
+    learnt: Mapping[str, Any] = field(default_factory=dict)
 
 
 class JobInput:
-    """The input of one job: in a file for Spark's workers, and as it is for steps that this process runs.
+    """The input of one operator's jobs.
 
     Args:
-        path: of the file.
+        name: no other input of a job has it.
         limits: of the session.
+
+    Example:
+        >>> job_input = JobInput("G1/now")
+        >>> job_input.set(7, [InputRows(change=(Segment("a.arrow", 3),))])
+        >>> job_input.read(task=1, tasks=2).batch
+        7
     """
 
-    def __init__(self, path: str, limits: Limits = LIMITS) -> None:
-        self.path, self.limits = path, limits
-        self._kept: tuple[TaskInput, str] | None = None
-        """What was set in this process, and its token; workers have none."""
-        self._saved = False
+    def __init__(self, name: str, limits: Limits = LIMITS) -> None:
+        self.name, self.limits = name, limits
+        self._kept: TaskInput | None = None
+        """What was set in this process; workers have none."""
 
     def __reduce__(self) -> tuple[type[JobInput], tuple[str, Limits]]:
-        return JobInput, (self.path, self.limits)
+        return JobInput, (self.name, self.limits)
 
-    @staticmethod
-    def of(folder: Path, role: str, limits: Limits = LIMITS) -> JobInput:
-        """The input of the job that has this role among those of a folder."""
-        return JobInput(str(folder / f"{role}{INPUT_SUFFIX}"), limits)
+    def set(
+        self,
+        batch: int,
+        inputs: Sequence[InputRows] = (),
+        extents: Sequence[Mapping[str, Interval]] = (),
+        learnt: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Set the input of the next job; see ``TaskInput``."""
+        self._kept = TaskInput(batch, tuple(inputs), tuple(extents), limits=self.limits, learnt=learnt or {})
 
-    def set(self, batch: int, inputs: Sequence[InputRows] = (), extents: Sequence[Mapping[str, Interval]] = ()) -> None:
-        """Set the input of the next job; see ``TaskInput``. Workers read it once it is saved."""
-        self._kept, self._saved = (TaskInput(batch, tuple(inputs), tuple(extents)), uuid.uuid4().hex), False
-
-    def save(self) -> None:
-        """Write the file, unless it has what was set last, and the rows that wait for that: workers read both."""
-        PACKING.seal()
-        if self._kept is None or self._saved:
-            return
-        task, token = self._kept
-        content: dict[str, Any] = {"batch": task.batch, "token": token}
-        content["inputs"] = [[_plain(rows.change), _plain(rows.before)] for rows in task.inputs]
-        content["extents"] = [{name: [i.low, i.high] for name, i in extent.items()} for extent in task.extents]
-        with replacing(Path(self.path)) as file:
-            file.write(json.dumps(content).encode())
-        self._saved = True
+    @property
+    def content(self) -> dict[str, Any] | None:
+        """What was set last, in terms of JSON; ``None`` where nothing was."""
+        if (kept := self._kept) is None:
+            return None
+        return {
+            "batch": kept.batch,
+            "inputs": [[_plain(rows.change), _plain(rows.before)] for rows in kept.inputs],
+            "extents": [{name: [i.low, i.high] for name, i in extent.items()} for extent in kept.extents],
+            "learnt": kept.learnt,
+        }
 
     def read(self, task: int = 0, tasks: int = 1) -> TaskInput:
         """The input, for one of the job's tasks."""
         if self._kept is not None:
-            return replace(self._kept[0], task=task, tasks=tasks, limits=self.limits)
-        content = self._content()
+            return replace(self._kept, task=task, tasks=tasks)
+        content = _of_job(input_text())["inputs"][self.name]
         inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
-        return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits)
+        return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, content["learnt"])
 
     def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], ArrowBatches], schema: str) -> DataFrame:
         """A plan whose tasks each read this input and give the rows of a step; ``schema`` is in Spark's DDL."""
         return run_tasks(spark, tasks, lambda task: step(self.read(task, tasks)), schema)
 
-    def task_mark(self) -> str:
-        """The prefix of the names of the running task's own files, unique among tasks and attempts.
 
-        The steps of a task run in different Python processes, and find each other's files by this mark.
-        """
-        token = self._content()["token"] if self._kept is None else self._kept[1]
-        return f"{token}-{task_attempt()}-"
+def inputs_of_job(inputs: Iterable[JobInput]) -> tuple[str, str]:
+    """What travels with a job that reads some inputs, and the token that each of its tasks gives back."""
+    token = uuid.uuid4().hex
+    return json.dumps({"token": token, "inputs": {each.name: each.content for each in inputs}}), token
 
-    def _content(self) -> Any:
-        return json.loads(Path(self.path).read_text())
+
+def job_token() -> str:
+    """The token of the job that this task belongs to; "" for a step that the driver runs by itself."""
+    text = input_text()
+    return str(_of_job(text)["token"]) if text else ""
+
+
+@lru_cache(maxsize=_INPUTS_KNOWN)
+def _of_job(text: str) -> Any:
+    return json.loads(text)
 
 
 def _plain(segments: Run) -> list[Any]:

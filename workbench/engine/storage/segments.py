@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,7 +20,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of, length_of
-from workbench.files.writing import NewFile, checksum_of, make_folder, write_file
+from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
 
@@ -54,26 +53,17 @@ Run = tuple[Segment, ...]
 """Segments written together: the rows of one change, or of one merge."""
 
 
-_MARKED: OrderedDict[str, list[Segment]] = OrderedDict()
-"""What this process has written with each of the last marks."""
-
-_MOST_MARKS = 64
-"""The most marks that are known: a task asks soon for its own."""
-
-
 class SegmentWriter:
     """Writes rows to segments as they come; ``close`` gives the segments.
 
     Args:
         folder: of the segments.
-        mark: what the names of the files begin with.
         limits: rows of a segment, bytes of a part of a pack.
     """
 
-    def __init__(self, folder: str, mark: str = "", limits: Limits = LIMITS) -> None:
+    def __init__(self, folder: str, limits: Limits = LIMITS) -> None:
         self._rows, self._part = limits.rows_per_segment, limits.bytes_per_part
         self._folder = folder
-        self._mark = mark
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
 
@@ -87,10 +77,6 @@ class SegmentWriter:
         """Write the rest."""
         if any(batch.num_rows for batch in self._waiting):
             self._write()
-        if self._mark:
-            _MARKED[self._mark] = self._written
-            while len(_MARKED) > _MOST_MARKS:
-                _MARKED.popitem(last=False)
         return self._written
 
     def _write(self) -> None:
@@ -98,7 +84,7 @@ class SegmentWriter:
         if len(batches) > 1:  # strings of more than 2 GiB stay several batches; each becomes a file
             batches = pa.Table.from_batches(batches).combine_chunks().to_batches()
         for batch in batches:
-            data = _bytes_of(batch) if batch.nbytes <= self._part else None
+            data = bytes_of_rows(batch) if batch.nbytes <= self._part else None
             path = None if data is None else PACKING.add(self._folder, data)
             if data is None or path is None:
                 self._written.append(self._write_file(batch, data))
@@ -112,7 +98,7 @@ class SegmentWriter:
         # A folder that held no file may be missing in a copy of the session.
         make_folder(Path(self._folder))
         # A random name: what a failed or repeated task wrote is never read.
-        path = f"{self._folder}/{self._mark}{uuid.uuid4().hex}.arrow"
+        path = f"{self._folder}/{uuid.uuid4().hex}.arrow"
         try:
             if data is None:
                 return Segment(path, batch.num_rows, _write_large(path, batch))
@@ -124,8 +110,8 @@ class SegmentWriter:
         return Segment(path, batch.num_rows, checksum)
 
 
-def _bytes_of(batch: pa.RecordBatch) -> pa.Buffer:
-    """A file of few rows in memory: to write it by one call takes half the time."""
+def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
+    """The bytes of a file of few rows: to write it by one call takes half the time."""
     data = pa.BufferOutputStream()
     with pa.ipc.new_file(data, batch.schema) as writer:
         writer.write_batch(batch)
@@ -157,14 +143,6 @@ def segment_copied_to(segment: Segment, folder: str) -> Segment:
     data = bytes_of(segment.path)
     path = PACKING.add(folder, data)
     return segment if path is None else Segment(path, segment.rows, segment.checksum)
-
-
-def segments_marked(mark: str, folder: str) -> list[Segment]:
-    """The segments of a folder that were written with a mark: by this process, or by another one on this machine."""
-    if (written := _MARKED.get(mark)) is not None:
-        return written
-    paths = [f"{folder}/{name}" for name in _names(folder) if name.startswith(mark) and name.endswith(".arrow")]
-    return [Segment(path, open_segment(path).num_rows, checksum_of(path)) for path in paths]
 
 
 def open_segment(path: str) -> pa.RecordBatch:

@@ -20,8 +20,9 @@ from workbench.engine.physical import row_inputs
 from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
 from workbench.engine.physical.row_inputs import operands
 from workbench.engine.spark.arrow_tasks import map_rows
+from workbench.engine.spark.job_properties import INPUT, with_properties
 from workbench.engine.storage.frames import change_frame
-from workbench.engine.storage.job_input import InputRows, JobInput
+from workbench.engine.storage.job_input import InputRows, JobInput, inputs_of_job
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.scan import LineageScan, Readers, Scan
@@ -174,20 +175,20 @@ def test_what_spark_evaluates_is_the_same(
         written = [write_segments(rows(random, columns, monotone, n), tmp_path) for n in (60, 7)]
         scans.append(LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(at), plan.words))
         inputs.append(InputRows(tuple(segment for run in written for segment in run)))
-    job_input = JobInput.of(tmp_path, "now")
+    job_input = JobInput("now")
     job_input.set(4, inputs)
-    job_input.save()
     made, by_spark, expected = StoredFragments(plan, tuple(scans)), StoredFragments(left, tuple(scans)), []
-    for at, scan in enumerate(scans):
-        values = operands(left.inputs(at))
-        evaluated = change_frame(spark, job_input, at, scan, 1).selectExpr("*", *values)
-        step = partial(by_spark.of_branch, at)
-        expected += map_rows(evaluated, step, by_spark.ddl).toArrow().to_batches()
+    with with_properties(spark.sparkContext, {INPUT: inputs_of_job([job_input])[0]}):
+        for at, scan in enumerate(scans):
+            values = operands(left.inputs(at))
+            evaluated = change_frame(spark, job_input, at, scan, 1).selectExpr("*", *values)
+            step = partial(by_spark.of_branch, at)
+            expected += map_rows(evaluated, step, by_spark.ddl).toArrow().to_batches()
+        shares = job_input.run(spark, 2, made.of, made.ddl).toArrow().to_batches()
     found = list(made.of(job_input.read()))
     keys = [n for n in expected[0].schema.names if n not in {part.name for part in plan.parts}]
     assert set(found[0].schema.names) == set(expected[0].schema.names)
     assert as_bag(found, keys) == as_bag(expected, keys)
-    shares = job_input.run(spark, 2, made.of, made.ddl).toArrow().to_batches()
     assert set(shares[0].schema.names) == set(found[0].schema.names)
     of_one, of_two = (Fragments.of(plan).dirty_groups(some) for some in (found, shares))
     assert as_bag([of_two], list(plan.state_keys)) == as_bag([of_one], list(plan.state_keys))
@@ -198,7 +199,7 @@ def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
     (branch,) = plan.branches
     layout = Layout({name: VALUES[name][0] for name in VALUES}, words=2)
     scan = LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(0), plan.words)
-    job_input = JobInput.of(tmp_path, "now")
+    job_input = JobInput("now")
     job_input.set(4, [InputRows()])
     assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
 

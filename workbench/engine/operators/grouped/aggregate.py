@@ -26,7 +26,7 @@ from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, reads_stored_columns
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
-from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.runner import Runner, evaluated
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
@@ -76,7 +76,10 @@ class _Aggregate:
         there = operator.relation is not None or bool(grouped.groups)
         read = StoredGroups(len(scans), stored["stored"][0], stored["state"][0]) if there else None
         job_input = self.runner.set_input(self.plan, operator.batch, inputs)
-        update = StateUpdate(grouped, self.plan.produced, job_input, str(self.runner.folder(self.plan.name)), read)
+        # Where Spark evaluates something of the rows, what writes them is another process.
+        name, apart = self.plan.name, bool(evaluated(self.plan))
+        folder = str(self.runner.folder(name))
+        update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart)
 
         def make() -> Job:
             return self._over_fragments(job_input, scans, update, update.ddl)
@@ -89,16 +92,16 @@ class _Aggregate:
         grouped, scans, own = self.grouped, self._scans(), self._stored()["stored"]
         inputs = [*self.operator.segments, InputRows((), own[1])]
         job_input = self.runner.set_input(self.plan, self.operator.batch, inputs)
-        folder, functions = str(self.runner.folder(self.plan.name)), self._called(anew)
+        name, functions = self.plan.name, self._called(anew)
         rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
-        step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, folder, rows, own[0], functions)
-        evaluated = operands(anew.inputs(0))
+        step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, name, rows, own[0], functions)
+        operated = operands(anew.inputs(0))
 
         def make() -> Job:
-            if not evaluated:
+            if not operated:
                 return self._over_fragments(job_input, scans, step.of, step.ddl)
             found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
-            return self.runner.frame_job(found.selectExpr("*", *evaluated), step.change, step.ddl, self.plan)
+            return self.runner.frame_job(found.selectExpr("*", *operated), step.change, step.ddl, self.plan)
 
         return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (scans, step.rows, step.own), make)
 

@@ -27,13 +27,14 @@ from workbench.engine.physical.row_inputs import Evaluated
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.handed_over import hand_over, handed_over
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import consolidate
 from workbench.engine.storage.scan import FusedScan, Scan
-from workbench.engine.storage.segments import SegmentWriter, open_segment, segments_marked
+from workbench.engine.storage.segments import bytes_of_rows
 from workbench.network.nodes import Columns
 from workbench.sql.algebra.expressions import Column
 
@@ -47,7 +48,7 @@ class RecomputedGroups:
         anew: how values are computed from rows.
         produced: columns of the operator's rows.
         job_input: of the job: the parent's rows, and then the operator's own.
-        folder: where the dirty groups are written.
+        tree: the name of the tree.
         rows: what is read of the parent's rows; its keys are the groups.
         own: what is read of the operator's rows; its keys are those of the operator.
         functions: those of the analyst that are called.
@@ -57,7 +58,7 @@ class RecomputedGroups:
     anew: GroupedPlan
     produced: Columns
     job_input: JobInput
-    folder: str
+    tree: str
     rows: FusedScan
     own: Scan
     functions: Functions
@@ -69,7 +70,7 @@ class RecomputedGroups:
 
     def of(self, fragments: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        dirty, parent = self._write_dirty(fragments), self.job_input.read().inputs[0]
+        dirty, parent = self._dirty(fragments), self.job_input.read().inputs[0]
         lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own, limits=self.job_input.limits)
         within, after, sessions = None, (*parent.before, *parent.change), self.anew.sessions
         if sessions is not None and sessions.column in self.produced and not isinstance(sessions.time, Evaluated):
@@ -82,28 +83,26 @@ class RecomputedGroups:
         yield self._change(lookup.rows_of(dirty, after, within), [(dirty, within)], own)
 
     def rows_of_dirty(self, fragments: ArrowBatches) -> ArrowBatches:
-        """The rows of the dirty groups, which are written down, as ``of`` finds them."""
-        parent = self.job_input.read().inputs[0]
-        yield from self._lookup.rows_of(self._write_dirty(fragments), (*parent.before, *parent.change))
+        """The rows of the dirty groups, which are handed over to ``change``, as ``of`` finds them."""
+        dirty, parent = self._dirty(fragments), self.job_input.read().inputs[0]
+        hand_over(self.tree, bytes_of_rows(dirty).to_pybytes(), apart=True)
+        yield from self._lookup.rows_of(dirty, (*parent.before, *parent.change))
 
     def change(self, rows: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
-        written = segments_marked(self.job_input.task_mark(), self.folder)
-        dirty = [(open_segment(segment.path), None) for segment in written]
-        yield self._change(rows, dirty, KeyedLookup(self.own.key_columns, self.own, limits=self.job_input.limits))
+        # First all rows: Spark asks the step that hands over for them.
+        found, limits = list(rows), self.job_input.limits
+        dirty = pa.ipc.open_file(handed_over(self.tree)).get_batch(0)
+        own = KeyedLookup(self.own.key_columns, self.own, limits=limits)
+        yield self._change(iter(found), [(dirty, None)], own)
 
     @property
     def _lookup(self) -> KeyedLookup:
         """Finds the parent's rows."""
         return KeyedLookup(tuple(self.plan.groups), self.rows, limits=self.job_input.limits)
 
-    def _write_dirty(self, fragments: ArrowBatches) -> pa.RecordBatch:
-        """Write the dirty groups as segments of this task, and give them."""
-        dirty = Fragments.of(self.plan, self.job_input.limits).dirty_groups(list(fragments))
-        writer = SegmentWriter(self.folder, self.job_input.task_mark(), self.job_input.limits)
-        writer.add(dirty)
-        writer.close()
-        return dirty
+    def _dirty(self, fragments: ArrowBatches) -> pa.RecordBatch:
+        return Fragments.of(self.plan, self.job_input.limits).dirty_groups(list(fragments))
 
     def _change(
         self, rows: ArrowBatches, dirty: Sequence[tuple[pa.RecordBatch, OrderRange | None]], own: KeyedLookup
@@ -132,7 +131,7 @@ class RecomputedGroups:
             keys = {MEMBER: rows.column(MEMBER)}
             groups = pa.concat_batches([groups, *(conform(f, layout) for f in made.combined(rows, keys, {}, 0, 0))])
         plan = self.anew.read_by([self.plan.branches[0].readers])  # who has a row over no rows
-        update = StateUpdate(plan, self.produced, self.job_input, self.folder, None)
+        update = StateUpdate(plan, self.produced, self.job_input, "", None)
         return conform(update.rows_of(*ChangedValues.split(self.anew, groups)), schema)
 
 

@@ -7,6 +7,7 @@ leaves with weight -1, its new row enters with weight 1, and where both are equa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.handed_over import hand_over
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform
@@ -56,6 +58,8 @@ class StateUpdate:
         job_input: of the job.
         folder: where the change of the state is written.
         stored: what is looked up; ``None`` where nothing was there.
+        tree: the name of the tree, by which the segments of the state are handed over to ``FilterAndWrite``.
+        apart: whether that runs in another process.
     """
 
     plan: GroupedPlan
@@ -63,6 +67,8 @@ class StateUpdate:
     job_input: JobInput
     folder: str
     stored: StoredGroups | None
+    tree: str = ""
+    apart: bool = False
 
     @property
     def ddl(self) -> str:
@@ -75,10 +81,11 @@ class StateUpdate:
             self.plan, Fragments.of(self.plan, self._limits).dirty_groups(list(batches))
         )
         dirty = self._with_distinct_parts(dirty, values)
-        writer = SegmentWriter(self.folder, self.job_input.task_mark(), self._limits)
+        writer = SegmentWriter(self.folder, self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
-        writer.close()
+        written = [(segment.path, segment.rows, segment.checksum) for segment in writer.close()]
+        hand_over(self.tree, json.dumps(written).encode(), self.apart)
         rows = self._rows_after(dirty, values)
         most = self._limits.rows_looked_up_together
         yield from (rows.slice(first, most) for first in range(0, rows.num_rows, most))

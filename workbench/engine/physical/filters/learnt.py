@@ -2,26 +2,21 @@
 
 For a small sample of the rows all tests are made, also those that earlier ones have made needless. So it is known how
 tests depend on one another, and not only how many rows pass each after the others (as in Babu et al., Adaptive ordering
-of pipelined stream filters, SIGMOD 2004). It is kept beside the rows of a tree, from batch to batch.
+of pipelined stream filters, SIGMOD 2004). It travels from batch to batch: with the job, and back in the answers.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
-from workbench.files.writing import replacing
 
-LEARNT_SUFFIX = ".learnt"
-"""The end of the names of the files with what is known."""
 SAMPLED_FIRST = 64
 """Rows that are sampled before an order is trusted."""
 PART = 0.03
@@ -46,7 +41,7 @@ class Learnt:
         samples: for each sampled row its lineage before the tests, and what they gave.
         seconds: of a call of each test, those of the quickest calls of late; 0 where none was made.
         spared: what orders spared of late, as a part of what calls cost.
-        counts: of each test since it was read.
+        counts: of each test since it came.
     """
 
     of: str = ""
@@ -56,19 +51,10 @@ class Learnt:
     spared: float = 1.0
     counts: dict[str, CountedTest] = field(default_factory=dict)
 
-    @classmethod
-    def read(cls, file: Path) -> Self:
-        """What was kept; nothing where there is no such file."""
-        try:
-            return cls(**json.loads(file.read_text()))
-        except (OSError, ValueError, TypeError):  # no answer depends on it
-            return cls()
-
-    def write(self, file: Path) -> None:
-        """Keep it for the next batch."""
-        kept = {name: value for name, value in vars(self).items() if name != "counts"}
-        with replacing(file) as written:
-            written.write(json.dumps(kept).encode())
+    @property
+    def kept(self) -> Mapping[str, Any]:
+        """What the next batch is told, in terms of JSON."""
+        return {name: value for name, value in vars(self).items() if name != "counts"}
 
     def begin(self, of: str, tests: int) -> None:
         """Forget what was learnt of other tests."""

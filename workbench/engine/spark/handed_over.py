@@ -1,0 +1,65 @@
+"""What a step of a task hands to a later step of the same task, which may run in another Python process.
+
+Between two steps Spark may evaluate expressions: it then runs each in a Python worker of its own, on the same machine.
+What is no row, such as the names of written files, goes by a file of that machine, in a folder that Spark removes with
+the executor. It is found by its name: no folder is listed, and none of another machine is read.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+
+from workbench.engine.spark.arrow_tasks import task_attempt
+
+_KEPT: OrderedDict[str, bytes] = OrderedDict()
+"""What this process has handed over to itself."""
+
+_MOST_KEPT = 64
+"""The most that is kept: a later step soon asks for its own, unless the task has failed."""
+
+_LOCAL_FOLDERS = "SPARK_LOCAL_DIRS"
+"""The variable of Python workers that has the folders of their executor."""
+
+
+def hand_over(name: str, data: bytes, apart: bool) -> None:
+    """Hand something to a later step of this task.
+
+    Args:
+        name: by which the later step asks for it.
+        data: what it is.
+        apart: whether the later step runs in another process.
+    """
+    name = _of_task(name)
+    if apart:
+        _file(name).write_bytes(data)
+        return
+    _KEPT[name] = data
+    while len(_KEPT) > _MOST_KEPT:
+        _KEPT.popitem(last=False)
+
+
+def handed_over(name: str) -> bytes:
+    """What an earlier step of this task has handed over, once.
+
+    Raises:
+        FileNotFoundError: no step has.
+    """
+    name = _of_task(name)
+    if (data := _KEPT.pop(name, None)) is not None:
+        return data
+    file = _file(name)
+    data = file.read_bytes()
+    file.unlink()
+    return data
+
+
+def _of_task(name: str) -> str:
+    return f"{name}-{task_attempt()}"
+
+
+def _file(name: str) -> Path:
+    folder = os.environ.get(_LOCAL_FOLDERS, "").partition(",")[0] or tempfile.gettempdir()
+    return Path(folder, f"argus-{name}")

@@ -1,0 +1,56 @@
+"""What travels with a job of Spark to each of its tasks: local properties, which are the job's alone.
+
+Spark's channel brings them, which is authenticated where Spark is, so no task can read those of another job.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark import SparkContext, TaskContext
+
+STEPS, INPUT = "argus.steps", "argus.input"
+"""The properties: which steps each task runs; the inputs of operators."""
+
+_HERE = threading.local()
+"""``text``: the inputs of the job that this thread runs by itself."""
+
+
+@contextmanager
+def with_properties(context: SparkContext, properties: Mapping[str, str]) -> Iterator[None]:
+    """Give the jobs that this thread starts meanwhile some properties.
+
+    Args:
+        context: of the Spark that runs them.
+        properties: by name.
+    """
+    for name, text in properties.items():
+        context.setLocalProperty(name, text)
+    try:
+        yield
+    finally:
+        for name in properties:
+            context.setLocalProperty(name, None)  # type: ignore[arg-type]
+
+
+def job_property(name: str) -> str:
+    """A property of the job that this task belongs to; "" where there is none, as outside of a task."""
+    context = TaskContext.get()
+    return "" if context is None else context.getLocalProperty(name) or ""
+
+
+def input_text() -> str:
+    """The inputs of the operators of this task's job; "" where the driver runs a step that is not a job's."""
+    return getattr(_HERE, "text", "") or job_property(INPUT)
+
+
+@contextmanager
+def inputs_here(text: str) -> Iterator[None]:
+    """Let this thread run a job of which Spark knows nothing, with the inputs of its operators."""
+    _HERE.text = text
+    try:
+        yield
+    finally:
+        del _HERE.text
