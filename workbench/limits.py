@@ -71,6 +71,8 @@ class Limits:
         batches_between_compactions: from one look at all packs to the next, which takes a microsecond for each part.
         bytes_empty_in_packs: that are not needed, at least, before anything is moved.
         percent_needed_in_packs: of a pack; with less it is moved, once all packs together have less.
+        milliseconds_until_collected: by which a file that no kept state names is older than the newest one when it is
+            removed; tasks that failed, or that Spark ran twice, have written it, and may still be writing others.
         latencies_behind: how many times the latency a row has waited when its stream counts as behind.
         batches_behind: in a row, after which a stream that is behind sheds, or queries are suspended.
         rows_caught_up_together: of those of a stream that were left out.
@@ -129,6 +131,7 @@ class Limits:
     batches_between_compactions: int = 32
     bytes_empty_in_packs: int = 64_000_000
     percent_needed_in_packs: int = 50
+    milliseconds_until_collected: int = 3_600_000
     latencies_behind: int = 3
     batches_behind: int = 3
     rows_caught_up_together: int = 50_000

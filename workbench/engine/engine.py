@@ -34,7 +34,7 @@ from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
-from workbench.engine.storage.file_collection import FileCollector
+from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnamed_files
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.tree import Tree
@@ -82,6 +82,8 @@ class Engine:
         self._meter = Meter()
         self._expiration = Expiration()
         self._places = Places()
+        self._collecting = 0.0
+        """When what failed attempts of tasks wrote is to be looked for again."""
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
         self.held: Callable[[], frozenset[str]] = frozenset
@@ -266,6 +268,10 @@ class Engine:
         self._freed.clear()
         for name in before.trees.keys() - self.state.trees.keys():
             self.runner.remove(name)
+        if time.monotonic() >= self._collecting:
+            seconds = self.jobs.limits.milliseconds_until_collected / 1000
+            self._collecting = time.monotonic() + seconds
+            self._collector.collect(unnamed_files(self.folder, self.state.files | self.held(), seconds))
 
     @property
     def progress(self) -> Progress | None:
@@ -314,7 +320,7 @@ class Engine:
         """A temporary folder that all workers reach."""
         # They reach the session's folder; a session whose folder cannot be written has no cluster.
         place = self.folder if os.access(self.folder, os.W_OK) else None
-        with temporary_folder("aside-", place) as folder:
+        with temporary_folder(ASIDE, place) as folder:
             yield folder
 
     def _make_room(self, network: Network) -> None:

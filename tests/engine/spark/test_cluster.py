@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,13 @@ from long import rare
 from pyspark.sql import SparkSession
 
 from benchmarks.standalone import cluster
+from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.cluster import prepare_workers, unready
+from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.jobs import PlanJob, SparkJobs, StepJob
+from workbench.engine.spark.probe import Probe, versions
+from workbench.engine.spark.python_steps import ANSWER
+from workbench.errors import EngineError
 
 PROJECT = Path(__file__).parents[3]
 
@@ -45,9 +52,45 @@ def test_a_local_spark_needs_no_preparation(spark: SparkSession, tmp_path: Path)
 
 
 def test_what_workers_lack_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    assert unready(spark.sparkContext, tmp_path) == []
+    assert unready(spark.sparkContext, tmp_path) == unready(spark.sparkContext, tmp_path, writing=False) == []
+    assert list(tmp_path.iterdir()) == []
     folder, module = unready(spark.sparkContext, tmp_path / "elsewhere", modules=["numpy", "no_such_module"])
     assert re.fullmatch(r"\S+elsewhere cannot be written on \S+", folder)
     (unread,) = unready(spark.sparkContext, tmp_path / "elsewhere", writing=False)
     assert re.fullmatch(r"\S+elsewhere cannot be read on \S+", unread)
     assert re.fullmatch(r"no_such_module is not installed on \S+", module)
+
+
+def test_a_worker_has_the_folder_and_the_versions_of_the_driver(tmp_path: Path) -> None:
+    probe = Probe(str(tmp_path), {**versions(["numpy"]), "Python": "2.7.18"}, "probe", "nonce")
+    (tmp_path / "probe").write_text("of an earlier run")  # or a folder of that name on a disk of the worker's own
+    python, folder = probe.problems(0)
+    assert re.fullmatch(r"Python is 3\.\S+ on \S+, and 2\.7\.18 here", python)
+    assert re.fullmatch(r"\S+ is another folder, or shows new files late, on \S+", folder)
+    (tmp_path / "probe").write_text("nonce")
+    assert replace(probe, versions=versions(["numpy"])).problems(3) == []
+    assert probe.holds(probe.of_task(3)) and not probe.holds(probe.of_task(4))
+    (unlike,) = Probe(str(tmp_path), versions([]), names=["catalog.sqlite"]).problems(0)
+    assert re.fullmatch(r"\S+ is another folder on \S+", unlike)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has files of another user")
+def test_a_worker_that_is_another_user_says_so(tmp_path: Path) -> None:
+    os.chown(tmp_path, 12_345, 12_345)
+    tmp_path.chmod(0o500)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)  # root may do all
+        (problem,) = Probe(str(tmp_path), versions([]), "probe", "nonce").problems(0)
+    assert re.fullmatch(r"\S+ cannot be written by user 0 on \S+", problem)
+
+
+def test_what_a_worker_raises_is_said(spark: SparkSession, tmp_path: Path) -> None:
+    def fails(task: int) -> ArrowBatches:
+        raise ValueError(f"no task {task}\nand more")
+
+    for job in (PlanJob(run_tasks(spark, 1, fails, ANSWER)), StepJob(fails, 1, tmp_path)):
+        with (
+            pytest.raises(EngineError, match=r"^Spark could not look: ValueError: no task 0\n"),
+            translate_errors("look"),
+        ):
+            SparkJobs(spark).run([job], [1.0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from session.directory.survival import stray_files, what_survives
 
 from workbench import Session
 from workbench.engine.spark import handle
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError, SessionError, UnexpectedError
 from workbench.limits import Limits
 
@@ -121,3 +123,16 @@ def test_another_process_holds_the_folder_until_it_dies(spark: SparkSession, fol
         holder.kill()
     with Session.open(folder, spark) as session:
         assert session.read_only is None
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://bucket/argus", "abfss://box@account.net/argus", "dbfs:/argus", "file:///argus"]
+)
+def test_an_address_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Session(InProcess()) as session:
+        for path in (address, Path(address)):
+            for ask in (partial(Session, InProcess()), partial(Session.open, spark=InProcess()), session.save):
+                with pytest.raises(SessionError, match=r"is an address, and a session is kept in a folder"):
+                    ask(path=path)
+    assert list(tmp_path.iterdir()) == []

@@ -1,29 +1,41 @@
-"""Checks of a cluster's workers: they must have this package, and reach the session's folder.
+"""Checks of a cluster's workers: they must be like this process, and have the session's folder.
 
 A Spark in this process has both. The workers of a cluster are other processes, often on other machines: the package is
-sent to them, and the folder must lie where all of them can write it.
+sent to them; the folder must lie where all of them can write it; and what steps and files are made with must have the
+same versions, since pickled steps, hashes and files go between them.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import uuid
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from workbench.engine.spark.failures import first_reason
+from workbench.engine.spark.probe import OTHER_USER, Probe, versions
 from workbench.errors import EnvironmentProblem
 from workbench.files.mapped import remove_at_exit
+from workbench.files.writing import write_file
 
 MODULES = ("numpy", "pyarrow", "pandas")
 """Modules that the workers' Python must have; Spark brings itself."""
 
 PROBES_A_CORE = 2
 """Tasks that look around, so that every worker gets some."""
+
+_SHARED = "give Session a path that all machines share, and workers a Python like this one (PYSPARK_PYTHON)"
+_FOR_GROUP = "the workers are another user: Session(group=…) lets a group read and write the folder"
 
 
 def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True) -> None:
@@ -41,27 +53,45 @@ def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True) -> 
     if (context.master or "local").startswith("local"):
         return
     context.addPyFile(str(packed()))
-    if problems := unready(context, folder, writing):
-        raise EnvironmentProblem(
-            f"Spark's workers are not ready: {'; '.join(problems)}",
-            hint="give Session a path that all machines share, and workers a Python like this one (PYSPARK_PYTHON)",
-        )
+    try:
+        problems = unready(context, folder, writing)
+    except (PySparkException, Py4JError) as problem:  # Spark itself refuses a Python of another version
+        message = f"Spark's workers are not ready: {first_reason(problem)}"
+        raise EnvironmentProblem(message, hint=_SHARED) from problem
+    if problems:
+        hint = _FOR_GROUP if any(f" {OTHER_USER} " in problem for problem in problems) else _SHARED
+        raise EnvironmentProblem(f"Spark's workers are not ready: {'; '.join(problems)}", hint=hint)
 
 
 def unready(context: SparkContext, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES) -> list[str]:
-    """The problems of workers: modules that are not installed there, a folder they cannot write (or read)."""
+    """The problems of workers, each with its host.
+
+    A worker reads what the driver has just written, and the driver what the worker has: a folder of the same name on
+    a disk of the worker's own is not the session's.
+
+    Args:
+        context: of the Spark whose workers are asked.
+        folder: of the session.
+        writing: whether they must write there, or only read.
+        modules: that they must have, in the versions of this process.
+    """
     tasks = PROBES_A_CORE * max(1, context.defaultParallelism)
-    where, needed, done = str(folder), (os.W_OK if writing else os.R_OK), "written" if writing else "read"
-
-    def look(_: int) -> list[str]:
-        import importlib.util
-        import os
-
-        host = os.uname().nodename
-        missing = [f"{name} is not installed on {host}" for name in modules if importlib.util.find_spec(name) is None]
-        return missing if os.access(where, needed) else [*missing, f"{where} cannot be {done} on {host}"]
-
-    return sorted(set(context.parallelize(range(tasks), tasks).flatMap(look).collect()))
+    probe = Probe(str(folder), versions(modules))
+    if not writing:
+        probe = replace(probe, names=sorted(os.listdir(folder)) if folder.is_dir() else ())
+    else:
+        probe = replace(probe, name=f".probe-{uuid.uuid4().hex}", nonce=uuid.uuid4().hex)
+        with suppress(OSError):  # the workers say what is wrong with it
+            write_file(folder / probe.name, probe.nonce.encode())
+    try:
+        by_task = context.parallelize(range(tasks), tasks).map(lambda task: (task, probe.problems(task))).collect()
+        problems = {problem for _, of_task in by_task for problem in of_task}
+        if writing and any(not of_task and not probe.holds(probe.of_task(task)) for task, of_task in by_task):
+            problems.add(f"{folder} of a worker is another folder: what it writes is not here")
+        return sorted(problems)
+    finally:
+        for path in folder.glob(f"{probe.name}*") if writing else ():
+            path.unlink(missing_ok=True)
 
 
 @cache

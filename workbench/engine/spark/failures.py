@@ -36,6 +36,8 @@ _NO_MEMORY = re.compile(
     r"|COLLECTION_SIZE_LIMIT|Python worker exited unexpectedly|\bMemoryError\b|ArrowCapacityError|ArrowMemoryError"
 )
 """Messages of values that are too large: for the JVM's heap, for one of its arrays, for a worker."""
+_RAISED_BY_WORKER = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\w[\w.]*(?::.*)?)")
+"""What ends the traceback of a Python worker; the last of several is that of the failure itself."""
 _SHUT_DOWN = re.compile(r"SparkContext was shut down|stopped SparkContext|SparkContext is being shut down")
 _TOO_DEEP = re.compile(r"StackOverflowError|TOO_COMPLEX")
 _MORE_STACK = "write it in parts, or start Spark with -Xss64m in extraJavaOptions, of the driver and of the executors"
@@ -72,7 +74,7 @@ def translate_errors(doing: str) -> Iterator[None]:
 
     Raises:
         OutOfMemory: values became too large for the JVM or for a Python worker.
-        EngineError: with the first line of Spark's message, or the problem of a file.
+        EngineError: with what a Python worker raised, the first line of Spark's message, or the problem of a file.
     """
     try:
         yield
@@ -96,8 +98,20 @@ def translate_errors(doing: str) -> Iterator[None]:
         if _TOO_DEEP.search(str(problem)):
             message = f"could not {doing}: an expression is too high for the stack of this Spark"
             raise EngineError(message, hint=_MORE_STACK) from problem
-        first = str(problem).strip().splitlines()[0][:300]
-        raise EngineError(f"Spark could not {doing}: {first}", hint=_SHOW_ALL) from problem
+        raise EngineError(f"Spark could not {doing}: {first_reason(problem)}", hint=_SHOW_ALL) from problem
+
+
+def first_reason(problem: Exception) -> str:
+    """Why Spark could not do something, in one line: what a Python worker raised, or the first line of the message.
+
+    Example:
+        >>> raised = "Traceback (most recent call last):\\n  File a.py, line 3, in look\\nKeyError: 'id'"
+        >>> first_reason(ValueError(f"Job aborted:\\norg.apache.spark.PythonException: {raised}\\n\\n\\tat org.apache"))
+        "KeyError: 'id'"
+    """
+    text = str(problem).strip()
+    raised = _RAISED_BY_WORKER.findall(text)
+    return str(raised[-1] if raised else next(iter(text.splitlines()), type(problem).__name__))[:300]
 
 
 class _Inherited:

@@ -4,6 +4,8 @@ While a batch replaces the files that an answer is read from, another thread or 
 Readers do not wait for the batch, nor the batch for them: the replaced files stay until there are no readers. Readers
 share a lock on a file of the session's folder, and removing needs it exclusively; the operating system frees the lock
 of a process that dies. Files that are not removed are in no manifest: opening the session puts them aside as leftovers.
+
+Attempts of tasks that fail, or that Spark runs twice, write files that no answer names. Those are found by their age.
 """
 
 from __future__ import annotations
@@ -11,12 +13,18 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.engine.storage.segments import remove_segments
 from workbench.files.writing import ensure_file
+
+ASIDE = "aside-"
+"""How the names of temporary folders begin that lie among those of trees."""
+
+_ROWS, _PART = (".arrow", ".index"), "."
+"""How the names of files of rows and of their indexes end, and how those of unfinished ones begin."""
 
 
 class FileCollector:
@@ -66,3 +74,30 @@ class FileCollector:
             except BlockingIOError:
                 file.close()
             yield not file.closed
+
+
+def unnamed_files(folder: Path, named: Collection[str], seconds: float) -> list[str]:
+    """The files of rows below a folder, whole or not, that no state names and that are old; none of temporary folders.
+
+    Age is told by the newest file: of a network's disk the clock is another one than that of this machine.
+
+    Args:
+        folder: of all trees and streams.
+        named: the files that states name.
+        seconds: by which a file is older than the newest one.
+    """
+    times: dict[str, float] = {}
+    for above, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(ASIDE)]
+        for name in names:
+            if name.endswith(_ROWS) or name.startswith(_PART):
+                with suppress(FileNotFoundError):  # it is removed meanwhile
+                    times[f"{above}/{name}"] = os.stat(f"{above}/{name}").st_mtime
+    stems, newest = {_stem(file) for file in named}, max(times.values(), default=0.0)
+    return [file for file, time in times.items() if _stem(file) not in stems and newest - time >= seconds]
+
+
+def _stem(file: str) -> str:
+    """A file without what an index adds to the name of that of its rows."""
+    above, _, name = file.rpartition("/")
+    return f"{above}/{name.partition('.')[0]}"

@@ -171,6 +171,9 @@ def remove_segments(files: Iterable[str]) -> None:
     stems: dict[str, set[str]] = {}
     for file in files:
         folder, name = os.path.split(file)
+        if name.startswith("."):  # a part of one, which was never finished
+            remove_file(Path(file))
+            continue
         stems.setdefault(folder, set()).add(name.partition(".")[0])
     for folder, of_folder in stems.items():
         for name in _names(folder):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -38,6 +39,22 @@ CATALOG = "catalog.sqlite"
 WRITER = "writer.lock"
 READERS = "readers.lock"
 STATE, STREAMS, SINKS, SENT, SPOOLED = "state", "streams", "sinks", "sent", "spooled"
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""How an address begins that is no folder of this machine: a path that was made of one has one slash only."""
+
+
+def local_folder(path: str | Path) -> Path:
+    """The folder of a path, from the root on.
+
+    Raises:
+        SessionError: the path is an address, as of an object store; a folder of that name would be made here.
+    """
+    if _SCHEME.match(str(path)):
+        hint = "give a folder that this machine and all workers of its Spark have, such as a mounted one"
+        raise SessionError(f"{path} is an address, and a session is kept in a folder", hint=hint)
+    return Path(path).expanduser().resolve()
 
 
 @dataclass
@@ -75,10 +92,10 @@ class SessionDirectory:
             group: who may read and write it besides its owner, by name or number.
 
         Raises:
-            SessionError: there is a session in it, or what is left of one; or it cannot be written to, or be the
-                group's.
+            SessionError: there is a session in it, or what is left of one; or it is an address, or it cannot be written
+                to, or be the group's.
         """
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX) if path is None else path).expanduser().resolve()
+        folder = local_folder(tempfile.mkdtemp(prefix=PREFIX) if path is None else path)
         if (folder / CATALOG).exists():
             hint = f"Session.open({str(path)!r}) goes on with it; a new session needs another folder"
             raise SessionError(f"there is already a session in {folder}", hint=hint)
@@ -106,7 +123,7 @@ class SessionDirectory:
             SessionError: there is no session in it, or it has no catalog any more, or cannot be the group's, or
                 something in it leads out of it.
         """
-        folder = Path(path).expanduser().resolve()
+        folder = local_folder(path)
         if what := what_leads_out(_tops(folder)):
             raise SessionError(what, hint="a session's folder has files and folders alone: put there what it leads to")
         if not (folder / CATALOG).exists():

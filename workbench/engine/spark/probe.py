@@ -1,0 +1,92 @@
+"""How a worker sees whether it is like the driver and has its folder; imports nothing that a worker may lack."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from workbench.files.writing import write_file
+
+OTHER_USER = "by user"
+"""Stands in the problem of a worker that is another user than the owner of the folder."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What the driver asks of its workers.
+
+    Attributes:
+        folder: of the session.
+        versions: of Python and of modules in the driver.
+        name: of a file in the folder; "" where the driver may not write there.
+        nonce: what the file has.
+        names: the names of the files in a folder that is only read.
+    """
+
+    folder: str
+    versions: Mapping[str, str]
+    name: str = ""
+    nonce: str = ""
+    names: Sequence[str] = ()
+
+    def problems(self, task: int) -> list[str]:
+        """What is wrong with the worker that runs a task; it writes a file of its own."""
+        host, found = os.uname().nodename, versions([name for name in self.versions if name != _PYTHON])
+        problems = [
+            f"{name} is {found[name]} on {host}, and {here} here"
+            if found[name]
+            else f"{name} is not installed on {host}"
+            for name, here in self.versions.items()
+            if not found[name] or _minor(found[name]) != _minor(here)
+        ]
+        folder = self._problem_of_folder(task)
+        return [*problems, f"{self.folder} {folder} on {host}"] if folder else problems
+
+    def _problem_of_folder(self, task: int) -> str:
+        if not os.access(self.folder, os.W_OK | os.X_OK if self.name else os.R_OK):
+            other = os.path.isdir(self.folder) and os.stat(self.folder).st_uid != os.geteuid()
+            return f"cannot be {'written' if self.name else 'read'}{f' {OTHER_USER} {os.geteuid()}' if other else ''}"
+        if not self.name:
+            return "" if {*self.names} <= {*os.listdir(self.folder)} else "is another folder"
+        if not self.holds(self.name):
+            return "is another folder, or shows new files late,"
+        write_file(Path(self.folder, self.of_task(task)), self.nonce.encode())
+        return ""
+
+    def of_task(self, task: int) -> str:
+        """The name of the file that the worker of a task writes."""
+        return f"{self.name}-{task}"
+
+    def holds(self, name: str) -> bool:
+        """Whether a file of the folder is there, and is one of this probe."""
+        try:
+            return Path(self.folder, name).read_text() == self.nonce
+        except OSError:
+            return False
+
+
+_PYTHON = "Python"
+
+
+def versions(modules: Sequence[str]) -> Mapping[str, str]:
+    """The versions of Python and of modules; "" for one that is not installed.
+
+    Example:
+        >>> versions(["no_such_module"])["no_such_module"]
+        ''
+    """
+    found = {_PYTHON: platform.python_version()}
+    for name in modules:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = ""
+    return found
+
+
+def _minor(version: str) -> list[str]:
+    return version.split(".")[:2]
