@@ -149,7 +149,7 @@ class Block(Interned):
         return (
             *(output.expression for output in self.outputs),
             *(expression for condition in conditions for expression in predicate_expressions(condition)),
-            *(e for analyzed in self.analytics for e in (*analyzed.call.arguments, *analyzed.call.over.expressions)),
+            *(e for analyzed in self.analytics for e in analyzed.call.expressions),
         )
 
     def expressions(self) -> tuple[Expression, ...]:

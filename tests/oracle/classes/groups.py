@@ -152,6 +152,20 @@ GROUPINGS = {
     ),
     "distinct": Case("SELECT DISTINCT GROUPING(g) AS a, flag FROM t GROUP BY CUBE(g, flag)"),
     "group_by_all": Case("SELECT g, k % 2 AS r, COUNT(*) AS n, 'x' AS c FROM t GROUP BY ALL"),
+    "over_rollup": Case(
+        "SELECT g, flag, GROUPING(g) + GROUPING(flag) AS level, SUM(amount) AS total,"
+        " RANK() OVER (PARTITION BY GROUPING(g) + GROUPING(flag), CASE WHEN GROUPING(flag) = 0 THEN g END"
+        " ORDER BY SUM(amount) DESC NULLS LAST) AS place FROM t GROUP BY ROLLUP(g, flag)"
+    ),
+    "over_cube_of_kept_rows": Case(
+        "SELECT g, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY GROUPING(g)) AS all_of_it,"
+        " MAX(MIN(amount)) OVER (ORDER BY COUNT(*), GROUPING(g, flag)) AS m"
+        f" FROM {_KEPT} GROUP BY CUBE(g, flag) HAVING COUNT(*) > 1"
+    ),
+    "over_sets_that_qualify": Case(
+        "SELECT DISTINCT k % 3 AS r, COUNT(x) + 1 AS n FROM t GROUP BY GROUPING SETS ((k % 3, flag), (flag), ())"
+        " HAVING COUNT(*) > 0 QUALIFY DENSE_RANK() OVER (PARTITION BY GROUPING(flag) ORDER BY COUNT(x) DESC) <= 2"
+    ),
     "count_distinct_pairs": Case(
         "SELECT flag, COUNT(DISTINCT k, g) AS n, COUNT(k, g) AS m, SUM(amount) AS a FROM t GROUP BY flag",
         "SELECT flag, COUNT(DISTINCT CASE WHEN k IS NOT NULL AND g IS NOT NULL THEN (k, g) END),"

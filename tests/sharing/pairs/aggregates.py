@@ -32,6 +32,9 @@ GROUPING_SETS = [
     Pair("GROUPING is another column", _ROLLUP, _ROLLUP.replace("SUM(amount)", "GROUPING(src)"), APART, 1),
     Pair("ROLLUP of other rows", _ROLLUP, _ROLLUP.replace("FROM F", "FROM F WHERE code = 1"), APART, 6, Rule.NEW),
     Pair("ROLLUP of another stream", _ROLLUP, _ROLLUP.replace("FROM F", "FROM H"), APART, 6, Rule.NEW),
+    Pair("places among groups of ROLLUP that are there", _ROLLUP,
+         "SELECT src, code, SUM(amount), RANK() OVER (ORDER BY SUM(amount)) FROM F GROUP BY ROLLUP (src, code)",
+         FROM, 1),
     Pair("GROUPING SETS of other columns", _TWO,
          "SELECT code, day, COUNT(*) FROM F GROUP BY GROUPING SETS ((code), (day))", APART, 3, Rule.NEW),
 ]  # fmt: skip

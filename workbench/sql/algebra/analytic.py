@@ -230,6 +230,11 @@ class AnalyticCall:
         exact = self.function in ("sum", "total") and self.type.kind is not Kind.DOUBLE
         return not (exact or self.function in _ORDER_FREE)
 
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that it reads of rows."""
+        return (*self.arguments, *self.over.expressions)
+
     def map(self, change: Callable[[Expression], Expression]) -> AnalyticCall:
         """The same call over other expressions."""
         call = replace(self, arguments=tuple(map(change, self.arguments)))

@@ -25,7 +25,6 @@ from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import (
     bind_set_operation,
     rows_of_values,
-    union_of,
     with_column_names,
     with_order_of_outputs,
 )
@@ -250,9 +249,9 @@ class QueryBinder:
         # HAVING, then both are rewritten over groups: only now is every statistic known.
         # Overlapping windows after all clauses, since the whole block is rewritten into slices of time and their union.
         # Subqueries beside aggregates once there are groups to join them with.
-        blocks = [clauses.joined_with_subqueries(block) for block in clauses.grouped_blocks()]
+        groups = clauses.grouped()
         # The order of rows last: it is that of the outputs, however these are computed.
-        return clauses.in_order(blocks[0] if len(blocks) == 1 else union_of(blocks))
+        return clauses.in_order(groups)
 
     def subquery(self, node: exp.Expr, scope: Scope) -> LogicalQuery:
         """The logical query of a subquery in an expression, which sees the columns of a scope.

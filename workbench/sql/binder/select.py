@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,19 +23,19 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_grouping
-from workbench.sql.binder.hardly_meant import warn_of_slips
+from workbench.sql.binder.hardly_meant import warn_of_all_pairs, warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
-from workbench.sql.binder.joins.trees import resolved, tied
+from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.aliases import (
     KnownAliases,
     SelectAliases,
 )
-from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate
+from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (
     Named,
     function_name,
@@ -47,6 +48,7 @@ from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Scope
+from workbench.sql.binder.set_operations import union_of
 from workbench.sql.binder.stars import starred
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import name_parts, without_ends
@@ -151,7 +153,8 @@ class SelectBinder:
                 node, ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=values)
             )
         self._where, window = self._split(conjunction(*self._from.conditions))
-        self._warn_of_all_pairs()
+        if self._context.outer is None:
+            warn_of_all_pairs(self._select, self._from, self._where, self._source)
         owners: dict[Expression, frozenset[str]] = {}
         for i, relation in enumerate(self._from.inputs):
             if isinstance(relation, StreamInput):
@@ -159,24 +162,6 @@ class SelectBinder:
                 if (time := self._context.schema.time(relation.stream)) is not None:
                     owners[replace(time, source=i)] = frozenset([relation.stream.lower()])
         self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
-
-    def _warn_of_all_pairs(self) -> None:
-        """Warn of streams that are joined each row with each, unless CROSS JOIN says that it is meant."""
-        if self._context.outer is not None:
-            return
-        groups = tied(self._from.trees, self._where)
-        streams = {i for i, relation in enumerate(self._from.inputs) if isinstance(relation, StreamInput)}
-        for join in self._select.args.get("joins") or ():
-            name = join.this.alias_or_name
-            item = next((item for item in self._scope.items if item.alias == name), None)
-            own = set() if item is None else streams & set(item.inputs)
-            before = {i for i in streams if own and i < min(own)}
-            if not before or any(group & own and group & before for group in groups):
-                continue
-            if not self._source.is_cross_joined(join.this):
-                hint = "add a condition, as in ON a.key = b.key; write CROSS JOIN if it is meant"
-                message = f"no condition joins {name}: each of its rows goes with every row of the items before it"
-                self._source.warn(message, join.this, hint)
 
     def _bind_conjuncts(self, condition: exp.Expr, scalar: ScalarBinder) -> None:
         """Conditions of WHERE, or of ON with subqueries; one that asks for partners is a join."""
@@ -274,9 +259,6 @@ class SelectBinder:
         self._qualifying = Constant(True, BOOLEAN) if qualify is None else scalar.condition(qualify.this), scalar
         if qualify is not None and not self._analytics.calls:
             raise self._source.error("QUALIFY without OVER", qualify.this, "use WHERE or HAVING")
-        if self._analytics.calls and (len(self._sets) > 1 or any(map(is_sliding, self._listed))):
-            what = "OVER groups of several groupings" if len(self._sets) > 1 else "OVER groups of sliding windows"
-            self._source.refuse(what, self._select.args["group"], "make them a view, and write OVER in a query of it")
 
     def plain_block(self) -> Block:
         """The block of a SELECT that is not grouped."""
@@ -286,10 +268,31 @@ class SelectBinder:
         outputs = [(item.name, item.expression) for item in self._outputs]
         return self._block(outputs, None, TRUE, self._analytics.analyzed(), normal_form(self._qualifying[0]))
 
-    def grouped_blocks(self) -> list[Block]:
-        """The block of each grouping of a grouped SELECT: HAVING is bound, and it and the outputs are rewritten."""
+    def grouped(self) -> Block | SetQuery:
+        """A grouped SELECT, all its groupings together: HAVING is bound, and it and the outputs are rewritten."""
+        if self._analytics.calls and (len(self._sets) > 1 or any(map(is_sliding, self._listed))):
+            return self._over_all_groups()
         condition = self._having()
-        return [self._grouped_block(groups, condition) for groups in self._sets]
+        blocks = [self._joined_with_subqueries(self._grouped_block(groups, condition)) for groups in self._sets]
+        return blocks[0] if len(blocks) == 1 else union_of(blocks)
+
+    def _over_all_groups(self) -> Block:
+        """OVER the groups of several groupings, or of overlapping windows, which are rows of one query together."""
+        calls, (qualify, scalar) = self._analytics.analyzed(), self._qualifying
+        read = [(item.expression, item.scalar) for item in self._outputs]
+        read += [(e, scalar) for e in (qualify, *(e for analyzed in calls for e in analyzed.call.expressions))]
+        binders = {value: binder for e, binder in reversed(read) for value in without_over(e)}
+        values = {value: Column(f"v{i}", value.type) for i, value in enumerate(reversed(binders), start=1)}
+        groups = copy(self)
+        groups._analytics, groups._qualifying = replace(self._analytics, calls={}), (Constant(True, BOOLEAN), scalar)
+        groups._outputs = [_SelectItem(column.name, value, binders[value]) for value, column in values.items()]
+        groups._distinct = False
+        outputs = tuple(Output(item.name, over_values(item.expression, values)) for item in self._outputs)
+        analytics = tuple(Analyzed(a.name, a.call.map(lambda e: over_values(e, values))) for a in calls)
+        qualified = normal_form(over_values(qualify, values))
+        return Block(
+            (groups.grouped(),), TRUE, outputs, distinct=self._distinct, analytics=analytics, qualify=qualified
+        )
 
     def _grouped_block(self, groups: Groups, condition: tuple[Expression, ScalarBinder] | None) -> Block:
         computed = {group: self._computed(group) for group in groups}
@@ -317,7 +320,7 @@ class SelectBinder:
         analytics = self._analytics.analyzed(lambda e: over(e, scalar))
         return self._block(outputs, grouping, having, analytics, normal_form(qualify))
 
-    def joined_with_subqueries(self, block: Block) -> Block:
+    def _joined_with_subqueries(self, block: Block) -> Block:
         """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
         assert block.grouping is not None
         if any(map(is_sliding, block.grouping.groups)) and self._after_groups.reads_groups:

@@ -24,7 +24,16 @@ from workbench.sql.algebra.analytic import (
     Over,
 )
 from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
-from workbench.sql.algebra.expressions import Column, Constant, Expression, Origin, column_name, map_columns
+from workbench.sql.algebra.expressions import (
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Origin,
+    column_name,
+    columns,
+    map_columns,
+)
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, DataType, Kind, of_any_bits
@@ -71,6 +80,31 @@ def has_own_aggregate(root: exp.Expr, schema: Schema) -> bool:
             return True
         waiting += node.iter_expressions()
     return False
+
+
+def without_over(expression: Expression) -> list[Expression]:
+    """The largest parts of an expression that no function with OVER is in, constants left out.
+
+    Example:
+        >>> rank = Column("rank", INTEGER, Origin.ANALYTIC)
+        >>> scores = Call("+", (Column("a", INTEGER), Column("b", INTEGER)), INTEGER)
+        >>> without_over(Call("*", (scores, rank), INTEGER)) == [scores]
+        True
+    """
+    if isinstance(expression, Constant):
+        return []
+    if all(column.source != Origin.ANALYTIC for column in columns(expression)):
+        return [expression]
+    return [part for a in expression.arguments for part in without_over(a)] if isinstance(expression, Call) else []
+
+
+def over_values(expression: Expression, values: Mapping[Expression, Column]) -> Expression:
+    """An expression over the columns that have its parts ``without_over``."""
+    if expression in values:
+        return values[expression]
+    if not isinstance(expression, Call):
+        return expression
+    return replace(expression, arguments=tuple(over_values(a, values) for a in expression.arguments))
 
 
 @dataclass
