@@ -40,9 +40,9 @@ unknown window w
 select sum(a) over w from T
                    ^;
 
-select count(distinct a) over () from T;
-DISTINCT with OVER is not supported
-select count(distinct a) over () from T
+select count(distinct a) over (order by b rows 2 preceding) from T;
+DISTINCT over such a frame is not supported
+select count(distinct a) over (order by b rows 2 preceding) from T
        ^^^^^^^^^^^^^^^^^;
 
 select a from T qualify a > 1;

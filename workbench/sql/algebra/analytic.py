@@ -54,17 +54,21 @@ class Frame:
     Attributes:
         unit: what the ends count: ``rows``, ``groups`` of peers, or ``range``, values of what rows are ordered by.
         start, end: ``None`` is the first, or the last row of the partition.
+        exclude: which rows of it are left out: ``current row``, its whole ``group`` of peers, its ``ties``; or none.
     """
 
     unit: str
     start: FrameEnd | None
     end: FrameEnd | None
+    exclude: str = ""
 
     @property
     def of_peers(self) -> Frame | None:
         """The rows of a frame of ``range`` or ``groups`` where all rows are peers: all of them, or none."""
         starts, ends = self.start is None or float(self.start.by) <= 0, self.end is None or float(self.end.by) >= 0
-        return None if starts and ends else NO_ROWS
+        if not (starts and ends):
+            return NO_ROWS
+        return Frame("rows", None, None, self.exclude) if self.exclude else None
 
     def distances(self, key: DataType) -> Distances | None:
         """How ends at a distance are computed from an exact number; ``None`` for ends, and for keys, of another kind.
@@ -89,12 +93,13 @@ class Frame:
             largest = max(math.ceil(Decimal(end.by).copy_abs()) for end in near if end is not None)
             farthest = max(10 ** max(room, 0) - 1 - largest, 0)
         type_ = decimal(min(precision + digits - scale + 1, MAX_PRECISION), digits)
-        return Distances(type_, Frame(self.unit, *near), farthest)
+        return Distances(type_, Frame(self.unit, near[0], near[1], self.exclude), farthest)
 
     @property
     def text(self) -> str:
         """The frame as SQL writes it."""
-        return f"{self.unit.upper()} BETWEEN {_end(self.start, 'PRECEDING')} AND {_end(self.end, 'FOLLOWING')}"
+        ends = f"BETWEEN {_end(self.start, 'PRECEDING')} AND {_end(self.end, 'FOLLOWING')}"
+        return f"{self.unit.upper()} {ends}{f' EXCLUDE {self.exclude.upper()}' if self.exclude else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +183,7 @@ class Over:
 
 @dataclass(frozen=True)
 class AnalyticCall:
-    """A function of a row and of the rows around it."""
+    """A function of a row and of the rows around it; ``distinct``: of equal values in its frame one counts."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -186,11 +191,12 @@ class AnalyticCall:
     over: Over
     frame: Frame | None = None
     ignore_nulls: bool = False
+    distinct: bool = False
 
     @property
     def identity(self) -> str:
         """The canonical form."""
-        inner = ",".join(map(identity, self.arguments))
+        inner = "distinct " * self.distinct + ",".join(map(identity, self.arguments))
         frame = self.frame.text if self.frame is not None else ""
         nulls = "ignore nulls" if self.ignore_nulls else ""
         return f"{json.dumps(self.function)}<{inner}|{frame}|{nulls}>{self.over.identity}:{self.type}"
@@ -206,6 +212,7 @@ class AnalyticCall:
             'rank() OVER (PARTITION BY bank ORDER BY amount ASC NULLS FIRST)'
         """
         inner = ", ".join(map(text, self.arguments)) or ("*" if self.function == "count" else "")
+        inner = f"{'distinct ' * self.distinct}{inner}"
         nulls = " IGNORE NULLS" if self.ignore_nulls else ""
         parts = (self.over.text, self.frame.text if self.frame is not None else "")
         return f"{self.function}({inner}){nulls} OVER ({' '.join(part for part in parts if part)})"

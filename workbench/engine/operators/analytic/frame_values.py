@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
-from workbench.engine.operators.analytic.frames import FrameRange, OrderedBatch
+from workbench.engine.operators.analytic.frames import FrameRange, Frames, OrderedBatch
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.operators.grouped.value_counts import SortedValues
@@ -30,7 +30,7 @@ from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.row_inputs import ProductInput, SingleInput, row_input, single_inputs
 from workbench.engine.physical.value_statistics import ValueStatistic, statistic_of_values
 from workbench.engine.storage.exact_sums import ExactSums
-from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
 from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall
 from workbench.sql.algebra.expressions import AggregateCall, Constant
@@ -74,15 +74,26 @@ class FrameValue:
             return pa.array(_ntile(batch, _whole_number(self.function, 0)))
         if self.of_values is not None:
             return _of_partition(batch, self.of_values).cast(to_arrow(self.function.type))
-        frames = batch.part if name in NEIGHBOURS else batch.frames(self.function)
-        if products := _sums_of(self.function):
-            return self._of_products(batch, frames, products)
         arguments = [argument.values(batch.rows) for argument in self.arguments]
         if name in NEIGHBOURS:
             return self._neighbour(batch, arguments)
-        return self._of_frame(batch, frames, arguments)
+        once = self._once(batch, arguments) if self.function.distinct else None
+        if products := _sums_of(self.function):
+            return self._of_products(batch, products, once)
+        if once is not None:
+            arguments = [pc.if_else(once, argument, None) for argument in arguments]
+        return self._of_frame(batch, batch.frames(self.function), arguments)
 
-    def _of_frame(self, batch: OrderedBatch, frames: FrameRange, arguments: list[pa.Array]) -> pa.Array:
+    def _once(self, batch: OrderedBatch, arguments: list[pa.Array]) -> Mask:
+        """Of equal values in a partition, the one that is in a frame where any of them is: the first, or the last."""
+        at, starts = group_rows([batch.rows.column("_part"), *arguments], batch.rows.num_rows)
+        frame = self.function.frame
+        nearest = np.minimum if frame is None or frame.start is None else np.maximum
+        once = np.zeros(batch.rows.num_rows, dtype=bool)
+        once[nearest.reduceat(at, starts) if len(at) else at] = True
+        return once
+
+    def _of_frame(self, batch: OrderedBatch, frames: Frames, arguments: list[pa.Array]) -> pa.Array:
         name = self.function.function
         if name in POSITIONS:
             at, known = self._position(frames, arguments[0])
@@ -93,15 +104,17 @@ class FrameValue:
             return self._sum(batch, frames, arguments[0]).cast(to_arrow(self.function.type))
         return _extreme(batch, frames, self.function, arguments[0])
 
-    def _of_products(self, batch: OrderedBatch, frames: FrameRange, products: Iterable[Powers]) -> pa.Array:
+    def _of_products(self, batch: OrderedBatch, products: Iterable[Powers], once: Mask | None) -> pa.Array:
         """A statistic of exact sums, once for each of the different frames."""
-        both, which = np.unique(np.stack([frames.low, frames.high]), axis=1, return_inverse=True)
-        different, ones = FrameRange(*both), np.ones(batch.rows.num_rows, dtype=np.int64)
-        sums, counts = {}, np.zeros(len(different.low), dtype=np.int64)
+        ends = [end for frame in batch.frames(self.function) for end in (frame.low, frame.high)]
+        each, which = np.unique(np.stack(ends), axis=1, return_inverse=True)
+        different = tuple(FrameRange(*each[at : at + 2]) for at in range(0, len(each), 2))
+        weights = np.ones(batch.rows.num_rows, dtype=np.int64) if once is None else once.astype(np.int64)
+        sums, counts = {}, np.zeros(each.shape[1], dtype=np.int64)
         for powers in products:
             product = ProductInput(self.arguments, powers)
-            counts = _differences(np.asarray(product.values(batch.rows).is_valid()).astype(np.int64), different)
-            digits = product.products(batch.rows, ones).columns
+            counts = _differences(np.asarray(product.values(batch.rows).is_valid()) * weights, different)
+            digits = product.products(batch.rows, weights).columns
             sums[powers] = ExactSums({at: _differences(d, different) for at, d in digits.items()}, len(counts))
         return moment_values(self.function.function, counts, sums).take(pa.array(which.reshape(-1)))
 
@@ -124,30 +137,30 @@ class FrameValue:
         # A neighbour that is there and is NULL stays NULL.
         return pc.if_else(pa.array(known), values, default.take(pa.array(batch.wanted)).cast(values.type))
 
-    def _position(self, frames: FrameRange, value: pa.Array) -> tuple[Positions, Mask]:
+    def _position(self, frames: Frames, value: pa.Array) -> tuple[Positions, Mask]:
         """The place of the row whose value it is, and whether there is one."""
-        name = self.function.function
-        number = _whole_number(self.function, 1) if name == "nth_value" else 1
-        if not self.function.ignore_nulls:
-            at = frames.high - 1 if name == "last_value" else frames.low + number - 1
-            return at, (at >= frames.low) & (at < frames.high)
-        some = _Known.of(value)
-        low, high = some.count[frames.low], some.count[frames.high]
-        at = high - 1 if name == "last_value" else low + number - 1
-        return some.place(at), (at >= low) & (at < high)
+        some = _Known.of(value) if self.function.ignore_nulls else None
+        ranges = frames if some is None else [FrameRange(some.count[f.low], some.count[f.high]) for f in frames]
+        length = np.sum([f.lengths for f in ranges], axis=0)
+        number = _whole_number(self.function, 1) if self.function.function == "nth_value" else 1
+        left = length if self.function.function == "last_value" else np.full_like(length, number)
+        known, at = np.asarray((left > 0) & (left <= length)), np.zeros_like(length)
+        for each in ranges:
+            at = np.where((left > 0) & (left <= each.lengths), each.low + left - 1, at)
+            left = left - each.lengths
+        return (at if some is None else some.place(at)), known
 
-    def _counts(self, batch: OrderedBatch, frames: FrameRange, arguments: list[pa.Array]) -> Positions:
+    def _counts(self, batch: OrderedBatch, frames: Frames, arguments: list[pa.Array]) -> Positions:
         if not arguments:
             if not running(self.function):
-                return frames.lengths
+                return np.asarray(sum(frame.lengths for frame in frames))
             # The rows before those that are read have numbers, too.
             rows = batch.rows.column("_row").to_numpy()
-            return np.where(frames.lengths > 0, rows[np.maximum(frames.high - 1, 0)], 0)
-        counts = _Known.of(arguments[0]).count
-        found = counts[frames.high] - counts[frames.low]
+            return np.where(frames[0].lengths > 0, rows[np.maximum(frames[0].high - 1, 0)], 0)
+        found = _differences(np.diff(_Known.of(arguments[0]).count), frames)
         return found if self.prefix is None else found + batch.mark(prefix_columns(self.prefix)[0])
 
-    def _sum(self, batch: OrderedBatch, frames: FrameRange, value: pa.Array) -> pa.Array:
+    def _sum(self, batch: OrderedBatch, frames: Frames, value: pa.Array) -> pa.Array:
         none = self._counts(batch, frames, [value]) == 0
         scale = value.type.scale if pa.types.is_decimal(value.type) else 0
         sums = [_differences(limb, frames) for limb in limbs_of(value)]
@@ -233,9 +246,9 @@ def _ntile(batch: OrderedBatch, tiles: int) -> Positions:
     return np.where(row < in_large, row // (size + 1), large + (row - in_large) // np.maximum(size, 1)) + 1
 
 
-def _differences(numbers: Positions, frames: FrameRange) -> Positions:
+def _differences(numbers: Positions, frames: Frames) -> Positions:
     sums = np.concatenate([[0], np.cumsum(numbers)])
-    return np.asarray(sums[frames.high] - sums[frames.low])
+    return np.asarray(sum(sums[frame.high] - sums[frame.low] for frame in frames))
 
 
 def _added(one: Limbs, other: Limbs) -> Limbs:
@@ -254,22 +267,24 @@ def _of_partition(batch: OrderedBatch, statistic: ValueStatistic) -> pa.Array:
     return found.take(pa.array(group[batch.wanted]))
 
 
-def _extreme(batch: OrderedBatch, frames: FrameRange, function: AnalyticCall, values: pa.Array) -> pa.Array:
+def _extreme(batch: OrderedBatch, frames: Frames, function: AnalyticCall, values: pa.Array) -> pa.Array:
     """The least or the greatest value of each frame."""
     order = pc.sort_indices(values).to_numpy()  # NaN is the largest number, and NULL stands at the end
     known = len(values) - values.null_count
     rank = np.full(len(values), -1)
     ranks = np.arange(known)
     rank[order[:known]] = ranks if function.function == "max" else ranks[::-1]
-    frame = function.frame
-    if frame is None or frame.start is None:
-        best = _greatest_along(rank, batch.parts.low)[np.maximum(frames.high - 1, 0)]
+    frame, (first, *rest) = function.frame, frames
+    if rest:
+        best = np.maximum.reduce([_greatest(rank, stretch) for stretch in frames])
+    elif frame is None or frame.start is None:
+        best = _greatest_along(rank, batch.parts.low)[np.maximum(first.high - 1, 0)]
     elif frame.end is None:
         backwards = _greatest_along(rank[::-1], -batch.parts.high[::-1])[::-1]
-        best = backwards[np.minimum(frames.low, len(rank) - 1)]
+        best = backwards[np.minimum(first.low, len(rank) - 1)]
     else:
-        best = _greatest(rank, frames)
-    found = (best >= 0) & (frames.lengths > 0)
+        best = _greatest(rank, first)
+    found = (best >= 0) & (sum(stretch.lengths for stretch in frames) > 0)
     best = np.where(found, best if function.function == "max" else known - 1 - best, 0)
     return _taken(values, order[best], found)
 

@@ -43,6 +43,14 @@ class FrameRange:
         """How many rows each has."""
         return self.high - self.low
 
+    def within(self, other: FrameRange) -> FrameRange:
+        """What is of it in another range: nothing of one that is beside it."""
+        return FrameRange(np.clip(self.low, other.low, other.high), np.clip(self.high, other.low, other.high))
+
+
+Frames = tuple[FrameRange, ...]
+"""The frame of each row: one range, or the ranges that EXCLUDE leaves of it, from the first to the last."""
+
 
 @dataclass(frozen=True)
 class OrderedBatch:
@@ -89,8 +97,22 @@ class OrderedBatch:
         """The peers of each row."""
         return _runs(self._new_peers)
 
-    def frames(self, function: AnalyticCall) -> FrameRange:
+    def frames(self, function: AnalyticCall) -> Frames:
         """The frame of each wanted row."""
+        whole, exclude = self._whole_frames(function), function.frame.exclude if function.frame is not None else ""
+        if not exclude:
+            return (whole,)
+        own = FrameRange(self.wanted, self.wanted + 1)
+        gone = (
+            own
+            if exclude == "current row"
+            else FrameRange(*(p[self.wanted] for p in (self.peers.low, self.peers.high)))
+        )
+        before, after = FrameRange(whole.low, gone.low), FrameRange(gone.high, whole.high)
+        kept = (before, own, after) if exclude == "ties" else (before, after)
+        return tuple(stretch.within(whole) for stretch in kept)
+
+    def _whole_frames(self, function: AnalyticCall) -> FrameRange:
         frame = function.frame
         if frame is None:
             return self.part

@@ -61,7 +61,12 @@ def running(function: AnalyticCall) -> bool:
         return True
     frame = function.frame
     ends_here = frame is not None and frame.start is None and frame.end is not None and float(frame.end.by) == 0
-    if not ends_here or function.function not in ("count", "sum"):
+    if (
+        not ends_here
+        or function.distinct
+        or (frame is not None and frame.exclude)
+        or function.function not in ("count", "sum")
+    ):
         return False
     return summed_expression(function) is not None or not function.arguments
 

@@ -220,19 +220,17 @@ class Analytics:
         if spec is None:
             running = window.args.get("order") is not None and over.order
             return Frame("range", None, FrameEnd("0")) if running else None
-        exclude = spec.args.get("exclude")
-        if exclude is not None and str(getattr(exclude, "name", exclude)).upper() not in ("", "NO OTHERS"):
-            b.source.refuse("EXCLUDE in a frame", window.this, "compute what is left from two frames")
+        exclude = "" if spec.args.get("exclude") is None else spec.args["exclude"].name.lower().replace("no others", "")
         unit = str(spec.args.get("kind") or "rows").lower()
         start = self._end(spec, "start", unit, keys, window, b)
         end = self._end(spec, "end", unit, keys, window, b) if spec.args.get("end") else FrameEnd("0")
-        if start is None and end is None:
+        if start is None and end is None and not exclude:
             return None
         if start is not None and end is not None and float(start.by) > float(end.by):
             raise b.source.error("this frame starts after it ends", window.this)
         if unit != "rows" and not keys and any(e is not None and float(e.by) != 0 for e in (start, end)):
             raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)
-        frame = Frame(unit, start, end)
+        frame = Frame(unit, start, end, exclude)
         return frame if unit == "rows" or over.order else frame.of_peers
 
     def _end(
@@ -318,8 +316,6 @@ class Analytics:
             return AnalyticCall(name, arguments, type_, over, None, ignore_nulls)
         if name == "nth_value":
             b.source.refuse_others(node, {"this", "offset"}, "NTH_VALUE")
-            if frame is not None and frame.start is not None and frame.unit != "rows":
-                b.source.refuse("NTH_VALUE of a frame of RANGE or GROUPS that does not start at the first row", node)
             arguments = (value, self._whole(node.args["offset"], "NTH_VALUE", 1, b))
             return AnalyticCall(name, arguments, value.type, over, frame, ignore_nulls)
         return AnalyticCall(name, (value,), value.type, over, frame, ignore_nulls)
@@ -338,11 +334,14 @@ class Analytics:
         frame = self._frame(window, over, keys, b)
         calls: dict[str, Column] = {}
         for statistic in own.statistics:
-            if statistic.distinct:
-                b.source.refuse("DISTINCT with OVER", node, "take DISTINCT in a subquery")
-            if frame is not None and not rule_of(statistic).framed:
+            if statistic.distinct and frame is not None and (frame.exclude or (frame.start and frame.end)):
+                hint = "it is read where a frame begins at the first row, or ends at the last one"
+                b.source.refuse("DISTINCT over such a frame", node, hint)
+            if frame is not None and not rule_of(replace(statistic, distinct=False)).framed:
                 b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
-            call = AnalyticCall(statistic.function, statistic.arguments, statistic.type, over, frame)
+            call = AnalyticCall(
+                statistic.function, statistic.arguments, statistic.type, over, frame, distinct=statistic.distinct
+            )
             calls[column_name(statistic)] = self._keep(call)
         return map_columns(result, lambda column: calls[column.name] if column.source == Origin.GROUPED else column)
 
