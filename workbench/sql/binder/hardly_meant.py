@@ -7,11 +7,7 @@ from collections.abc import Collection
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from workbench.sql.binder.joins.from_clause import FromClause
-from workbench.sql.binder.joins.trees import tied
 from workbench.sql.binder.scope import Scope
-from workbench.sql.logical import StreamInput
-from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.source_text import SourceText
 
@@ -34,30 +30,6 @@ def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
     for joined in (select.args.get("from_"), *(select.args.get("joins") or ())):
         if joined is not None:
             _warn_of_join(joined.this, source)
-
-
-def warn_of_all_pairs(select: exp.Select, rows: FromClause, where: PredSet, source: SourceText) -> None:
-    """Warn of streams that are joined each row with each, unless CROSS JOIN says that it is meant.
-
-    Args:
-        select: the text.
-        rows: its FROM.
-        where: its conditions.
-        source: the text.
-    """
-    groups = tied(rows.trees, where)
-    streams = {i for i, relation in enumerate(rows.inputs) if isinstance(relation, StreamInput)}
-    for join in select.args.get("joins") or ():
-        name = join.this.alias_or_name
-        item = next((item for item in rows.scope.items if item.alias == name), None)
-        own = set() if item is None else streams & set(item.inputs)
-        before = {i for i in streams if own and i < min(own)}
-        if not before or any(group & own and group & before for group in groups):
-            continue
-        if not source.is_cross_joined(join.this):
-            hint = "add a condition, as in ON a.key = b.key; write CROSS JOIN if it is meant"
-            message = f"no condition joins {name}: each of its rows goes with every row of the items before it"
-            source.warn(message, join.this, hint)
 
 
 def _warn_of_quotes(select: exp.Select, columns: Collection[str], source: SourceText) -> None:

@@ -23,8 +23,9 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_grouping
-from workbench.sql.binder.hardly_meant import warn_of_all_pairs, warn_of_slips
+from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
+from workbench.sql.binder.joins.all_pairs import warn_of_all_pairs
 from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
