@@ -7,6 +7,7 @@ floats (queries that must tell them apart ask for IS NULL).
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
@@ -29,7 +30,13 @@ def plain(value: object) -> object:
         return tuple(map(plain, value))
     if isinstance(value, dict):  # a map, or a struct, of which names of fields are of any case in DuckDB
         return tuple((name.lower() if isinstance(name, str) else name, plain(each)) for name, each in value.items())
+    if isinstance(value, str) and _BEYOND_PYTHON.match(value):
+        return value.replace("T", " ")
     return _python_time(value) if isinstance(value, pd.Timestamp) else value
+
+
+_BEYOND_PYTHON = re.compile(r"\d{5,}-\d\d-\d\dT")
+"""A time after the year 9999 as answers show it, which is ISO's text."""
 
 
 def _python_time(value: pd.Timestamp) -> object:

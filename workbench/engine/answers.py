@@ -229,11 +229,11 @@ def _in_direction(name: str, key: SortKey) -> Column:
 
 
 def _entries_of(tree: Tree, registered: int) -> tuple[ChangelogEntry, ...]:
-    """The changelog from the last hydration that a query registered after this batch can have seen.
+    """The changelog from the last hydration that a query registered after this batch can have seen, or the first.
 
     Older entries may lack columns the query needs; later hydrations repeat what changes have brought already.
     """
-    first = max(i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered)
+    first = max((i for i, entry in enumerate(tree.log) if entry.whole and entry.batch <= registered), default=0)
     return (tree.log[first], *(entry for entry in tree.log[first + 1 :] if not entry.whole))
 
 

@@ -221,10 +221,19 @@ class AnswerReader:
             yield answers
 
     @contextmanager
-    def computed(self, query: QueryRecord, logical: LogicalQuery, state: State) -> Iterator[Answers]:
-        """The answers of another query in place of one's own, computed from the rows that are stored (``reading``)."""
-        with self._computed(replace(query, logical=logical), state, state.engine.clock, registered=0) as answers:
-            yield answers
+    def computed(self, asked: Sequence[LogicalQuery], state: State) -> Iterator[list[Answers]]:
+        """The answers of queries of one's own, computed together from the stored rows (``reading``)."""
+        if not asked:
+            yield []
+            return
+        planner = Planner(self._runtime.planner.options, Catalog(), state.statistics)
+        network = Network()
+        for place, logical in enumerate(asked):
+            network = planner.register(network, str(place), logical).network
+        planner.catalog.close()
+        clock = state.engine.clock
+        with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
+            yield [self._answers(network.queries[str(place)], rows, 0, clock) for place in range(len(asked))]
 
     def _answers(self, plan: QueryPlan, rows: EngineState, registered: int, clock: EventTimeClock) -> Answers:
         limits = self._runtime.engine.runner.limits

@@ -19,7 +19,7 @@ from workbench.engine.fetching import fetch_changes, fetch_first, fetch_results,
 from workbench.engine.selection import repeated, summed_weights
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.storage.comparable import Direction, dense_ranks, positions_in_order
-from workbench.engine.storage.grouping import Positions, group_rows
+from workbench.engine.storage.grouping import Positions, matching_rows
 from workbench.engine.storage.indexes.key_index import key_hashes
 from workbench.session.state import OFF
 from workbench.sql.logical import Ordered, identifying_columns
@@ -161,31 +161,16 @@ class HeldAnswer:
             self._hashes = key_hashes(self._columns, nulls=True)[0]
         hashes = pa.array(key_hashes(gone, nulls=True)[0])
         candidates = np.flatnonzero(pc.is_in(pa.array(self._hashes), value_set=hashes).to_numpy(zero_copy_only=False))
-        both = [
-            pa.concat_arrays([goes.cast(column.type), column.take(pa.array(candidates))])
-            for goes, column in zip(gone, self._columns, strict=True)
-        ]
-        order, starts = group_rows(both, wanted + len(candidates))
-        found: list[Positions] = []
-        for group in np.split(order, starts[1:]):
-            asked = int((group < wanted).sum())
-            found.append(candidates[group[group >= wanted][:asked] - wanted])
-        return np.concatenate(found)
+        among = [column.take(pa.array(candidates)) for column in self._columns]
+        at = matching_rows(gone, among, (wanted, len(candidates)), once=True)
+        return candidates[at[at >= 0]]
 
     def _replaced_by(self, gone: Sequence[pa.Array], new: Sequence[pa.Array]) -> Positions:
         """For each new row the position of the one among those that went with its key, or -1."""
-        was = np.full(len(new[0]), -1, dtype=np.int64)
-        if self._keys is None or not len(was) or not len(gone[0]):
-            return was
-        keys = [pa.concat_arrays([gone[place], new[place].cast(gone[place].type)]) for place in self._keys]
-        if not keys:
-            was[:1] = 0
-            return was
-        order, starts = group_rows(keys, len(gone[0]) + len(was))
-        for group in np.split(order, starts[1:]):
-            if len(group) == 2 and group[0] < len(gone[0]) <= group[1]:
-                was[group[1] - len(gone[0])] = group[0]
-        return was
+        if self._keys is None:
+            return np.full(len(new[0]), -1, dtype=np.int64)
+        keys, before = ([columns[place] for place in self._keys] for columns in (new, gone))
+        return matching_rows(keys, before, (len(new[0]), len(gone[0])), once=True)
 
     def _ordered(self, order: AnswerOrder | None) -> Positions:
         if order != self._order:

@@ -6,26 +6,28 @@ their own, all as of one commit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.arrow.stored_values import as_python
-from workbench.engine.answers import Refinement
+from workbench.engine.answers import Answers, Refinement
 from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
-from workbench.engine.storage.grouping import Positions, group_rows, not_distinct
+from workbench.engine.storage.grouping import Positions, group_numbers, group_rows, matching_rows, occurrences
 from workbench.explain.text import counted
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.state import QueryRecord, State
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.logical import Block, Input, Ordered, SetQuery, StreamInput
-from workbench.sql.provenance import StepBack, searched_branches, to_groups, to_inputs, to_stream
+from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetQuery, StreamInput, parts_of
+from workbench.sql.provenance import Stage, StepBack, picked, searched_branches, step_back
 
 EXPLAINED, SHOWN = 100, 20
 """Rows of an answer that are explained at a time, and rows of a stream that are shown of what explains them."""
@@ -91,96 +93,116 @@ def provenance(
             rows = fetch_first(answers, 0, limit, refinement)
             total = fetch_count(answers, refinement) if rows.num_rows == limit else rows.num_rows
             shown = frame_of(to_shown_table(rows, answers.plan, timezone))
-        search = _Search(reader, state, query)
-        search.back(query.logical, [column.combine_chunks() for column in rows.columns])
-        tables = {name: search.stream_rows(item, known, timezone) for name, (item, known) in search.found.items()}
+        columns = [column.combine_chunks() for column in rows.columns]
+        tables = _Search(reader, state).stream_rows(query.logical, columns, timezone)
     return Provenance(query.name, shown, total, tables)
 
 
 class _Search:
-    """The steps back from rows to the streams, in one state."""
+    """The steps back from rows to the streams, in one state; what can be asked at the same time is one network."""
 
-    def __init__(self, reader: AnswerReader, state: State, query: QueryRecord) -> None:
-        self._reader, self._state, self._query = reader, state, query
-        self.found: dict[str, tuple[StreamInput, list[pa.Array]]] = {}
+    def __init__(self, reader: AnswerReader, state: State) -> None:
+        self._reader, self._state = reader, state
+        self._waiting: dict[tuple[object, ...], _Known] = {}
 
-    def back(self, part: Input, known: list[pa.Array]) -> None:
-        """Follow the rows of a part of the query, of which the first columns are known, to the streams."""
-        if not known or not len(known[0]):
+    def stream_rows(self, part: LogicalQuery, columns: list[pa.Array], timezone: str) -> dict[str, pa.Table]:
+        """For each stream its rows that some rows of a query come from, with the batch of each, as they are shown."""
+        self._add(_Known(part, Stage.ROWS, len(columns[0]) if columns else 0, columns))
+        while due := self._due():
+            with self._asked(due) as asked:
+                found = fetch_results([answers for _, _, answers in asked])
+            for (known, step, _), rows in zip(asked, found, strict=True):
+                self._go_on(step, _meant(rows, step, known))
+        with self._asked(self._waiting.values()) as asked:
+            return dict(_rows_of_stream(fetch_changes(a, None), step, known, timezone) for known, step, a in asked)
+
+    @contextmanager
+    def _asked(self, known: Iterable[_Known]) -> Iterator[list[tuple[_Known, StepBack, Answers]]]:
+        """The answers to the steps back from all that is known, of one network."""
+        steps = [(one, step_back(one.part, one.stage, list(map(as_python, one.columns)))) for one in known]
+        with self._reader.computed([step.query for _, step in steps], self._state) as answers:
+            yield [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
+
+    def _add(self, known: _Known) -> None:
+        """Follow rows of a part later, with those that it is found to have by then, however often it is read."""
+        if not known.rows:
             return
-        match part:
-            case StreamInput():
-                _, before = self.found.get(part.stream, (part, [column.slice(0, 0) for column in known]))
-                both = [pa.concat_arrays(columns) for columns in zip(before, known, strict=True)]
-                self.found[part.stream] = part, _different(both)
-            case Ordered(query=inner):
-                self.back(inner, known)
+        match known.part:
+            case Ordered(query=inner) if known.columns:
+                self._add(replace(known, part=inner))
+                if known.part.offset:  # without the rows before them they would be those that are skipped
+                    self._add(_Known(known.part, Stage.ROWS, 1, []))
             case SetQuery():
-                for branch in searched_branches(part):
-                    self.back(branch, known)
-            case Block():
-                grouped = to_groups(part, list(map(as_python, known)))
-                if grouped is not None:
-                    known = self._asked(grouped, known)
-                step = to_inputs(part, list(map(as_python, known)))
-                columns = self._asked(step, known)
-                for item, width in step.inputs:
-                    own, columns = columns[:width], columns[width:]
-                    self.back(item, _different(own))
+                for branch in searched_branches(known.part):
+                    self._add(replace(known, part=branch))
+            case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
+                stage, places = pick
+                self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
+            case part:
+                name = part.stream if isinstance(part, StreamInput) else id(part)
+                key = (name, known.stage, *(column.type for column in known.columns))
+                before = self._waiting.get(key, replace(known, columns=[c.slice(0, 0) for c in known.columns]))
+                both = [pa.concat_arrays(columns) for columns in zip(before.columns, known.columns, strict=True)]
+                different = _different(both)
+                self._waiting[key] = replace(known, rows=len(different[0]) if different else 1, columns=different)
 
-    def stream_rows(self, stream: StreamInput, known: list[pa.Array], timezone: str) -> pa.Table:
-        """The rows of a stream that are alike known ones, each as often as it is there, with the batch of each."""
-        step = to_stream(stream, list(map(as_python, known)))
-        with self._reader.computed(self._query, step.query, self._state) as answers:
-            changes = fetch_changes(answers, None)
-        columns = [column.combine_chunks() for column in changes.columns]
-        kept = pa.array(_matches(columns[2 + step.alike :], known) >= 0)
-        batches, weights, *values = (column.filter(kept) for column in columns[: 2 + step.alike])
-        at = pa.array(_there(batches.to_numpy(), weights.to_numpy(), values))
-        names = ["batch", *(display_name(name) for name, _ in stream.columns)]
-        rows = pa.Table.from_arrays([column.take(at) for column in (batches, *values)], names=names)
-        return as_shown_table(rows, [INTEGER, *(type_ for _, type_ in stream.columns)], timezone)
+    def _due(self) -> list[_Known]:
+        """What waits and can be found in no other part that waits any more, but for streams; it waits no longer."""
+        inside = {
+            id(inner) for known in self._waiting.values() for inner in parts_of(known.part) if inner is not known.part
+        }
+        due = {
+            key: known
+            for key, known in self._waiting.items()
+            if not isinstance(known.part, StreamInput) and id(known.part) not in inside
+        }
+        for key in due:
+            del self._waiting[key]
+        return [*due.values()]
 
-    def _asked(self, step: StepBack, known: list[pa.Array]) -> list[pa.Array]:
-        """The columns that a step asks for, of the rows that are meant, each row once."""
-        with self._reader.computed(self._query, step.query, self._state) as answers:
-            columns = [column.combine_chunks() for column in fetch_results([answers])[0].columns]
-        wanted = len(columns) - step.alike - step.deciding
-        compared = columns[wanted : wanted + step.alike]
-        at = _matches(compared, known[: step.alike]) if compared else np.zeros(len(columns[0]), dtype=np.int64)
-        kept = at >= 0
-        if step.deciding:
-            decides = np.zeros(len(at), dtype=bool)
-            own = columns[wanted + step.alike :]
-            for value, of_group in zip(own, known[step.alike :], strict=True):
-                decides |= not_distinct(value, of_group.take(pa.array(np.maximum(at, 0))))
-            kept &= decides
-        return _different([column.filter(pa.array(kept)) for column in columns[:wanted]])
+    def _go_on(self, step: StepBack, columns: list[pa.Array]) -> None:
+        for part, stage, width in step.parts:
+            own, columns = columns[:width], columns[width:]
+            self._add(_Known(part, stage, len(own[0]), _different(own)))
 
 
-def _matches(columns: Sequence[pa.Array], known: Sequence[pa.Array]) -> Positions:
-    """For each row the known one that it is alike, or -1."""
-    wanted = len(known[0])
-    group = _groups([_together(k, c) for c, k in zip(columns, known, strict=True)])
-    of_group = np.full(len(group) + 1, -1, dtype=np.int64)
-    of_group[group[:wanted]] = np.arange(wanted)
-    return of_group[group[wanted:]]
+@dataclass(frozen=True)
+class _Known:
+    """What is known of rows of a part of a query at a stage; without columns all its rows are meant."""
+
+    part: Input
+    stage: Stage
+    rows: int
+    columns: list[pa.Array]
 
 
-def _together(known: pa.Array, column: pa.Array) -> pa.Array:
-    """Known values and those of a column, which may be a branch of a set operator with a narrower type."""
-    try:
-        return pa.concat_arrays([known.cast(column.type), column])
-    except pa.ArrowInvalid:
-        return pa.concat_arrays([known, column.cast(known.type)])
+def _meant(found: pa.Table, step: StepBack, known: _Known) -> list[pa.Array]:
+    """The columns that a step asks for, of the rows that are meant, each row once."""
+    columns = [column.combine_chunks() for column in found.columns]
+    kept = pa.array(_is_alike(columns[step.width :], step, known, found.num_rows))
+    return _different([column.filter(kept) for column in columns[: step.width]])
 
 
-def _groups(columns: Sequence[pa.Array]) -> Positions:
-    """For each row the number of the rows that are alike."""
-    order, starts = group_rows(columns, len(columns[0]))
-    group = np.empty(len(order), dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-    return group
+def _is_alike(compared: Sequence[pa.Array], step: StepBack, known: _Known, rows: int) -> npt.NDArray[np.bool_]:
+    """Which rows are alike a known one in all columns of one of the step's sets."""
+    alike = np.zeros(rows, dtype=bool)
+    for places in step.alike:
+        own, of_known = ([columns[place] for place in places] for columns in (compared, known.columns))
+        alike |= matching_rows(own, of_known, (rows, known.rows)) >= 0
+    return alike
+
+
+def _rows_of_stream(changes: pa.Table, step: StepBack, known: _Known, timezone: str) -> tuple[str, pa.Table]:
+    """A stream, and its rows that are alike known ones, each as often as it is there, with the batch of each."""
+    assert isinstance(known.part, StreamInput)
+    columns = [column.combine_chunks() for column in changes.columns]
+    values = columns[2 : 2 + step.width]
+    kept = pa.array(_is_alike(columns[2 + step.width :], step, known, changes.num_rows))
+    batches, weights, *values = (column.filter(kept) for column in (*columns[:2], *values))
+    at = pa.array(_there(batches.to_numpy(), weights.to_numpy(), values))
+    names, types = zip(*known.part.columns, strict=True)
+    rows = pa.table([column.take(at) for column in (batches, *values)], names=["batch", *map(display_name, names)])
+    return known.part.stream, as_shown_table(rows, [INTEGER, *types], timezone)
 
 
 def _different(columns: Sequence[pa.Array]) -> list[pa.Array]:
@@ -198,10 +220,8 @@ def _there(batches: Positions, weights: Positions, values: Sequence[pa.Array]) -
         return np.empty(0, dtype=np.int64)
     at = np.repeat(np.arange(len(batches)), np.maximum(weights, 0))
     if (weights < 0).any():
-        group = _groups(values)
-        left = np.bincount(group, weights=weights, minlength=group.max() + 1).astype(np.int64)
-        at = at[np.lexsort((-batches[at], group[at]))]
-        first = np.flatnonzero(np.append(True, np.diff(group[at]) != 0))
-        place = np.arange(len(at)) - np.repeat(first, np.diff(np.append(first, len(at))))
-        at = at[place < left[group[at]]]
+        group = group_numbers(values, len(batches))
+        left = np.bincount(group, weights=weights).astype(np.int64)
+        at = at[np.argsort(-batches[at], kind="stable")]
+        at = at[occurrences(group[at]) < left[group[at]]]
     return at[np.argsort(batches[at], kind="stable")]

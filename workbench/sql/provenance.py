@@ -12,15 +12,23 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import IntEnum
 
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Constant, Expression, Value, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, Value, column_name
 from workbench.sql.algebra.types import Kind
-from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetQuery, StreamInput, output_columns
+from workbench.sql.logical import (
+    Block,
+    Grouping,
+    Input,
+    LogicalQuery,
+    Ordered,
+    Output,
+    SetQuery,
+    StreamInput,
+    output_columns,
+)
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
-
-Known = Sequence[Sequence[Value]]
-"""Columns of rows that are known, as they are stored; of the last ones nothing may be told."""
 
 DECIDING = frozenset({"min", "max"})
 """Statistics that some rows of a group decide, those that have the value."""
@@ -35,91 +43,153 @@ _LOOKED_UP = {
 A time that Python has not is a text, and a value of a set operator may be of a wider type than its branch."""
 
 
+class Stage(IntEnum):
+    """How far one is on the way back through a block: what is known of the rows that one comes from.
+
+    Attributes:
+        ROWS: values of the rows.
+        PARTITIONS: of functions with OVER the partitions of the rows.
+        GROUPS: groups, and the values of statistics that decide them.
+    """
+
+    ROWS = 0
+    PARTITIONS = 1
+    GROUPS = 2
+
+
 @dataclass(frozen=True)
 class StepBack:
     """A question for rows that others are computed from.
 
     Attributes:
-        query: its outputs are the columns that are asked for and then those in which the rows that are meant are alike
-            the known ones; it may find others too.
-        inputs: each input, and how many of the columns that are asked for are its own, one input after the other.
-        alike: how many columns are compared with those of the known rows, the first ones of these.
-        deciding: how many columns follow of which one at least is alike, the next ones of the known rows.
+        query: its outputs are the columns that are asked for and then those that tell which rows are meant; it may find
+            other rows too.
+        parts: what is asked for: each part of the query, at which stage, and how many columns are its own.
+        alike: places among the columns of the known rows: a row is meant that is alike one of these in all columns of
+            one of the sets.
     """
 
     query: Block
-    inputs: tuple[tuple[Input, int], ...]
-    alike: int
-    deciding: int = 0
+    parts: tuple[tuple[Input, Stage, int], ...]
+    alike: tuple[tuple[int, ...], ...]
+
+    @property
+    def width(self) -> int:
+        """How many columns are asked for; those that are compared follow."""
+        return sum(width for _, _, width in self.parts)
 
 
-def to_groups(block: Block, known: Known) -> StepBack | None:
-    """The question for what is to be known of rows before one steps back from them: their groups, or partitions.
+@dataclass(frozen=True)
+class _Level:
+    """Expressions that are compared at a stage, and the sets of them in which rows have to be alike."""
 
-    Returns:
-        ``None`` where the values of the rows themselves are enough.
-    """
-    if block.grouping is not None:
-        parts = (*block.grouping.groups, *block.grouping.statistics)
-        shown: list[Expression] = [Column(column_name(part), part.type) for part in parts]
-    elif block.analytics:
-        shown = _partition(block)
-    else:
-        shown = []
-    if not shown:
-        return None
-    own = [output.expression for output in block.outputs][: len(known)]
-    asked, changed = _among(own, known), replace(block, outputs=_named([*shown, *own]), distinct=False)
-    if block.analytics:
-        changed = replace(changed, qualify=conjunction(block.qualify, asked))
-    else:
-        changed = replace(changed, having=conjunction(block.having, asked))
-    return StepBack(changed, ((block, len(shown)),), len(own))
+    compared: Sequence[Expression]
+    alike: tuple[tuple[int, ...], ...]
+
+    @staticmethod
+    def of(*sets: Sequence[Expression]) -> _Level:
+        compared = tuple(dict.fromkeys(expression for one in sets for expression in one))
+        return _Level(compared, tuple(dict.fromkeys(tuple(map(compared.index, one)) for one in sets)))
+
+    def among(self, values: Sequence[Sequence[Value]]) -> PredSet:
+        """Which rows have known values, each column by itself: all that are meant, and perhaps others."""
+        common = set(self.alike[0]).intersection(*self.alike)
+        tests = [_among(self.compared[place], values[place]) for place in sorted(common)]
+        own = [set(one) - common for one in self.alike]
+        if len(own) > 1 and all(len(one) == 1 for one in own):
+            either = [_among(self.compared[place], values[place]) for (place,) in own]
+            if all(either):
+                tests.append(pred_set([or_pred(literal for test in either for p in test for literal in p.literals)]))
+        return conjunction(TRUE, *tests)
 
 
-def to_inputs(block: Block, known: Known) -> StepBack:
-    """The question for the rows of the inputs that some rows are computed from.
+def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ...]] | None:
+    """The next stage, and which of the known columns are what is to be known there; ``None``: they are to be asked for.
 
     Args:
-        block: the query they are rows of.
-        known: the columns that ``to_groups`` asks for; where that is ``None``, those of the rows themselves.
+        block: one steps back through it.
+        stage: where one is.
+        width: how many columns are known.
     """
-    inputs = [(item, _columns_of(item, source)) for source, item in enumerate(block.inputs)]
-    deciding: list[Expression] = []
-    if block.grouping is not None:
-        compared = list(block.grouping.groups)
-        if is_decided(block):
-            deciding = [statistic.arguments[0] for statistic in block.grouping.statistics]
-    elif block.analytics:
-        compared = _partition(block)
-    else:
-        compared = [output.expression for output in block.outputs][: len(known)]
-    shown = [*(column for _, own in inputs for column in own), *compared, *deciding]
-    where = conjunction(block.where, _among(compared, known))
-    query = Block(block.inputs, where, _named(shown), window=block.window)
-    return StepBack(query, tuple((item, len(own)) for item, own in inputs), len(compared), len(deciding))
+    if (next_ := _next(block, stage)) is None:
+        return None
+    known, wanted = _level(block, stage, width).compared, _level(block, next_, 0).compared
+    return (next_, tuple(map(known.index, wanted))) if set(wanted) <= set(known) else None
 
 
-def to_stream(stream: StreamInput, known: Known) -> StepBack:
-    """The question for the rows of a stream that are alike known ones."""
-    columns = _columns_of(stream, 0)
-    query = Block((stream,), _among(columns, known), _named([*columns, *columns]))
-    return StepBack(query, ((stream, len(columns)),), len(columns))
+def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value]]) -> StepBack:
+    """The question for what is to be known next: at the next stage of a block, of its inputs, or of a stream's rows.
+
+    Args:
+        part: what the rows are of: a block, a stream, or a query with OFFSET, of which what it skips is found.
+        stage: where on the way back through it one is.
+        values: what is known of the rows there, column by column as they are stored; of the last columns of a block's
+            rows nothing may be known.
+    """
+    if isinstance(part, StreamInput):
+        columns = _columns_of(part, 0)
+        level = _Level.of(columns)
+        query = Block((part,), level.among(values), _named([*columns, *columns]))
+        return StepBack(query, ((part, Stage.ROWS, len(columns)),), level.alike)
+    if isinstance(part, Ordered):
+        first = replace(part, columns=len(output_columns(part.query)), limit=part.offset, offset=0, with_ties=False)
+        shown = _columns_of(first, 0)
+        return StepBack(Block((first,), TRUE, _named(shown)), ((part.query, Stage.ROWS, len(shown)),), ((),))
+    assert isinstance(part, Block)
+    level = _level(part, stage, len(values))
+    if (next_ := _next(part, stage)) is not None:
+        shown = [*_level(part, next_, 0).compared]
+        query = _asked(part, stage, level.among(values), _named([*shown, *level.compared]))
+        return StepBack(query, ((part, next_, len(shown)),), level.alike)
+    if part.grouping is not None:
+        arguments = [statistic.arguments[0] for statistic in _deciding(part.grouping)]
+        level = replace(level, compared=[*part.grouping.groups, *arguments])
+    inputs = [(item, _columns_of(item, source)) for source, item in enumerate(part.inputs)]
+    shown = [column for _, own in inputs for column in own]
+    where = conjunction(part.where, level.among(values))
+    query = Block(part.inputs, where, _named([*shown, *level.compared]), window=part.window)
+    return StepBack(query, tuple((item, Stage.ROWS, len(own)) for item, own in inputs), level.alike)
+
+
+def _next(block: Block, stage: Stage) -> Stage | None:
+    """The stage after another; ``None``: that of the inputs."""
+    if stage is Stage.ROWS and block.analytics:
+        return Stage.PARTITIONS
+    return Stage.GROUPS if stage is not Stage.GROUPS and block.grouping is not None else None
+
+
+def _level(block: Block, stage: Stage, width: int) -> _Level:
+    match stage:
+        case Stage.PARTITIONS:
+            return _Level.of(*(analyzed.call.over.partition for analyzed in block.analytics))
+        case Stage.GROUPS:
+            assert block.grouping is not None
+            groups, deciding = block.grouping.groups, _deciding(block.grouping)
+            own = tuple(range(len(groups)))
+            alike = tuple((*own, len(own) + place) for place in range(len(deciding)))
+            columns = [Column(column_name(part), part.type) for part in (*groups, *deciding)]
+            return _Level(columns, alike or (own,))
+    shown = [output.expression for output in block.outputs][:width]
+    return _Level(shown, (tuple(range(len(shown))),))
+
+
+def _deciding(grouping: Grouping) -> tuple[AggregateCall, ...]:
+    """The statistics of groups where rows that have the value of one are all that decides it."""
+    statistics = grouping.statistics
+    return statistics if all(statistic.function in DECIDING for statistic in statistics) else ()
+
+
+def _asked(block: Block, stage: Stage, test: PredSet, outputs: tuple[Output, ...]) -> Block:
+    """A block that is asked for other outputs, of rows that a test at some stage lets through."""
+    changed = replace(block, outputs=outputs, distinct=False)
+    if stage is Stage.ROWS and block.analytics:
+        return replace(changed, qualify=conjunction(block.qualify, test))
+    return replace(changed, having=conjunction(block.having, test), analytics=(), qualify=TRUE)
 
 
 def searched_branches(query: SetQuery) -> tuple[LogicalQuery, ...]:
     """The branches in which a row of a set operator is looked for: what is not there has no rows to show."""
     return query.branches[:1] if query.operator in ("except", "antijoin") else query.branches
-
-
-def is_decided(block: Block) -> bool:
-    """Whether of each group the rows that have the greatest or least value are all that decides it."""
-    statistics = () if block.grouping is None else block.grouping.statistics
-    return bool(statistics) and all(statistic.function in DECIDING for statistic in statistics)
-
-
-def _partition(block: Block) -> list[Expression]:
-    return list(dict.fromkeys(e for analyzed in block.analytics for e in analyzed.call.over.partition))
 
 
 def _named(shown: Sequence[Expression]) -> tuple[Output, ...]:
@@ -132,15 +202,12 @@ def _columns_of(item: Input, source: int) -> list[Expression]:
     return [Column(stored_name(name), type_, source) for name, type_ in output_columns(item)]
 
 
-def _among(expressions: Sequence[Expression], known: Known) -> PredSet:
-    """Which rows have, in each column by itself, one of the known values: all that are alike, and perhaps others."""
-    tests = [TRUE]
-    for expression, values in zip(expressions, known, strict=False):
-        different = list(dict.fromkeys(values))
-        kind = expression.type.kind
-        if len(different) <= MOST_LOOKED_UP and all(type(v) in (_LOOKED_UP.get(kind), type(None)) for v in different):
-            tests.append(pred_set([or_pred(_same(expression, value) for value in different)]))
-    return conjunction(*tests)
+def _among(expression: Expression, values: Sequence[Value]) -> PredSet:
+    """That a column has one of the known values; true where these are too many, or cannot be looked for."""
+    different, kind = list(dict.fromkeys(values)), expression.type.kind
+    if len(different) > MOST_LOOKED_UP or any(type(v) not in (_LOOKED_UP.get(kind), type(None)) for v in different):
+        return TRUE
+    return pred_set([or_pred(_same(expression, value) for value in different)])
 
 
 def _same(expression: Expression, value: Value) -> Literal:

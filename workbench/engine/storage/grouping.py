@@ -44,6 +44,74 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
     return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
 
 
+def group_numbers(columns: Sequence[pa.Array], rows: int) -> Positions:
+    """For each row the number of its group; the arguments are those of ``group_rows``.
+
+    Example:
+        >>> group_numbers([pa.array(["b", None, "b", None])], 4).tolist()
+        [0, 1, 0, 1]
+    """
+    order, starts = group_rows(columns, rows)
+    group = np.empty(rows, dtype=np.int64)
+    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows)))
+    return group
+
+
+def matching_rows(
+    rows: Sequence[pa.Array], among: Sequence[pa.Array], counts: tuple[int, int], once: bool = False
+) -> Positions:
+    """For each row the position of one among others that is alike, or -1.
+
+    Args:
+        rows: the columns of the rows.
+        among: those of the others, whose types may be wider or narrower; without columns all rows are alike.
+        counts: how many rows there are, and how many others.
+        once: each of the others is found once, so of rows that are alike only as many find one as there are.
+
+    Example:
+        >>> matching_rows([pa.array([2, 2, 3])], [pa.array([1, 2])], (3, 2)).tolist()
+        [1, 1, -1]
+        >>> matching_rows([pa.array([2, 2, 3])], [pa.array([1, 2])], (3, 2), once=True).tolist()
+        [1, -1, -1]
+    """
+    wanted, total = counts[0], sum(counts)
+    group = group_numbers([_together(*pair) for pair in zip(rows, among, strict=True)], total)
+    place = np.zeros(total, dtype=np.int64)
+    if once:
+        for side in (slice(None, wanted), slice(wanted, None)):
+            place[side] = occurrences(group[side])
+    key = group * (place.max(initial=0) + 1) + place
+    position = np.full(key.max(initial=0) + 1, -1, dtype=np.int64)
+    position[key[wanted:]] = np.arange(counts[1])
+    return position[key[:wanted]]
+
+
+def occurrences(group: Positions) -> Positions:
+    """How many rows of its group come before each row.
+
+    Example:
+        >>> occurrences(np.array([7, 3, 7, 7])).tolist()
+        [0, 0, 1, 2]
+    """
+    order = np.argsort(group, kind="stable")
+    first = np.flatnonzero(np.append(True, np.diff(group[order]) != 0)[: len(order)])
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    return place
+
+
+def _together(left: pa.Array, right: pa.Array) -> pa.Array:
+    """Two columns as one, of the type that has the values of both; one of NULL alone may be of any type."""
+    if left.null_count == len(left) or right.null_count == len(right):
+        valued = right if left.null_count == len(left) else left
+        left, right = (c if c is valued else pa.nulls(len(c), valued.type) for c in (left, right))
+        return pa.concat_arrays([left, right])
+    try:
+        return pa.concat_arrays([left.cast(right.type), right])
+    except pa.ArrowInvalid:
+        return pa.concat_arrays([left, right.cast(left.type)])
+
+
 def _grouped_few(columns: Sequence[pa.Array]) -> tuple[Positions, Positions]:
     groups: dict[tuple[object, ...], list[int]] = {}
     for at, key in enumerate(zip(*map(_hashable, columns), strict=True)):
