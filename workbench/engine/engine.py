@@ -325,6 +325,7 @@ class Engine:
 
     def _make_room(self, network: Network) -> None:
         """Let as many rows come together to a worker as it has room for, where functions make them large."""
+        self.runner.served = network.served
         if network is not self._room_for:
             limits = self.jobs.limits
             room = int(limits.bytes_sent_together / max(1.0, largest_values(network)))

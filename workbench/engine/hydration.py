@@ -60,6 +60,7 @@ class Hydration:
             meter: counts the operators that are done.
         """
         parents = {name: [read for read, _ in plan.inputs] for name, plan in self.plans.items()}
+        self.runner.doing = f"hydration after batch {self.batch}"
         with meter.counting(self.batch, self.plans.keys() - self._kept.keys()):
             run_in_order(parents, lambda name: self._bring(name, meter), threads)
         return {name: self.trees[name] for name in self.plans}

@@ -103,7 +103,9 @@ class IncrementalStep:
             return operator
 
         with meter.counting(self.batch, reachable(parents, first)):
-            for names in operators_by_depth(parents):
+            depths = operators_by_depth(parents)
+            for depth, names in enumerate(depths, start=1):
+                self.runner.doing = f"batch {self.batch}, depth {depth} of {len(depths)}"
                 operators = run_all(names, prepared, threads, reads_few)
                 deltas |= self._run(operators)
                 for name in names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, go_on
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.interrupts import Cancelled, Interrupted, Interrupts
+from workbench.engine.spark.job_properties import INPUT
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
 from workbench.limits import Limits
@@ -33,9 +34,9 @@ class Workers(InProcess):
         self.jobs = 0
         self.limits = Limits(milliseconds_stepped_in_process=20)
 
-    def run(self, jobs: list[Job], expected: list[float], text: str = "") -> list[str]:  # type: ignore[override]
+    def run(self, jobs: list[Job], expected: list[float], sent: Mapping[str, str]) -> list[str]:  # type: ignore[override]
         self.jobs += len(jobs)
-        return [json.dumps(json.loads(ANSWER) | {"token": json.loads(text)["token"]}) for _ in jobs]
+        return [json.dumps(json.loads(ANSWER) | {"token": json.loads(sent[INPUT])["token"]}) for _ in jobs]
 
 
 def answering(task: int) -> ArrowBatches:

@@ -13,7 +13,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
-from workbench.engine.spark.job_properties import input_text
+from workbench.engine.spark.job_properties import INPUT, input_text
 from workbench.engine.spark.jobs import Job, PlanJob, SparkJobs, StepJob, balanced
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.spark.python_steps import ANSWER, StepFile
@@ -134,7 +134,7 @@ def test_an_input_travels_with_its_job(spark: SparkSession, tmp_path: Path) -> N
     runner = SparkJobs(spark)
     for job in (PlanJob(run_tasks(spark, 2, told, ANSWER)), StepJob(told, 2, tmp_path)):
         for text in ("first", "second", ""):
-            assert runner.run([job], [1.0], text) == [text] * 2
+            assert runner.run([job], [1.0], {INPUT: text}) == [text] * 2
 
 
 def test_a_step_that_somebody_else_wrote_is_not_run(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ differs between batches travels with Spark's jobs, and every file has a name of 
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -56,6 +58,15 @@ def written(folder: Path) -> dict[str, tuple[int, str]]:
     }
 
 
+def descriptions(spark: SparkSession) -> list[str]:
+    """What Spark's pages say of its jobs."""
+    context: Any = spark.sparkContext._jsc
+    context.sc().listenerBus().waitUntilEmpty()
+    jobs = context.sc().statusStore().jobsList(None)
+    texts = [jobs.apply(at).description() for at in range(jobs.size())]
+    return [text.get() for text in texts if text.isDefined()]
+
+
 @pytest.mark.parametrize(
     "options", [Options(), pytest.param(Options(incremental_aggregates=False), marks=rare)], ids=["states", "anew"]
 )
@@ -70,4 +81,6 @@ def test_no_file_is_replaced(spark: SparkSession, tmp_path: Path, options: Optio
             after = written(session.path)
             assert [file for file in before.keys() & after.keys() if before[file] != after[file]] == []
             before = after
+        said = descriptions(spark)
+        assert [text for text in said if re.match(r"batch 2, depth 2 of 2: .*J\w+ for join", text)]
         assert session.verify("outputs").outcome is Outcome.SAME

@@ -24,6 +24,7 @@ from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
 from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
+from workbench.engine.spark.job_properties import DESCRIPTION, INPUT
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
@@ -43,6 +44,10 @@ from workbench.sql.algebra.expressions import columns
 
 _TESTS = "tests"
 """The role of the input with what is known of a tree's tests."""
+
+
+_NAMED = 4
+"""Operators, and queries of each, that Spark's pages name."""
 
 
 class Runner:
@@ -66,6 +71,12 @@ class Runner:
         """The inputs of each tree's jobs, by their roles."""
         self._seconds: dict[str, float] = {}
         """How long each tree took when it last ran in a batch."""
+        self.doing = ""
+        """What the next jobs are for, as Spark's pages say it."""
+        self.served: Mapping[NodeId, tuple[str, ...]] = {}
+        """The queries that read each node."""
+        self._roots: dict[str, tuple[NodeId, ...]] = {}
+        """Those of each tree that has jobs."""
         self._learnt: dict[str, Mapping[str, Any]] = {}
         """What is known of the tests of each tree that call functions."""
         self._steps: dict[str, Path] = {}
@@ -96,7 +107,7 @@ class Runner:
 
     def remove(self, tree: str) -> None:
         """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
-        for of_tree in (self._inputs, self._learnt):
+        for of_tree in (self._inputs, self._learnt, self._roots):
             of_tree.pop(tree, None)
         self._steps = {role: file for role, file in self._steps.items() if role.split()[0] != tree}
         folder = self._folder / tree
@@ -243,6 +254,7 @@ class Runner:
 
     def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         """The last step of a tree's jobs."""
+        self._roots[plan.name] = plan.roots
         # Rows of a grouped root all belong to the batch that runs; others bring their own.
         grouped_rows = isinstance(plan, AggregatePlan | AnalyticPlan)
         job_input, cancels = self.job_input(plan) if grouped_rows else None, not grouped_rows and not plan.monotone
@@ -322,7 +334,8 @@ class Runner:
         """
         PACKING.seal()  # workers read the rows that wait for it
         text, token = inputs_of_job(own for tree in jobs for own in self._inputs.get(tree, {}).values())
-        answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], text)
+        sent = {INPUT: text, DESCRIPTION: self._description(jobs)}
+        answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], sent)
         for tree, job in jobs.items():
             if isinstance(job, StepJob) and (file := job.written) is not None:
                 before = self._steps.get(f"{tree} {role}")
@@ -330,6 +343,12 @@ class Runner:
                 if before is not None and before != file:
                     before.unlink(missing_ok=True)
         return answers, token
+
+    def _description(self, trees: Iterable[str]) -> str:
+        """What Spark's pages say of a job: when it runs, and which roots it computes for which queries."""
+        roots = [root for tree in trees for root in self._roots.get(tree, ())]
+        operators = [f"{root} for {shortened(self.served.get(root, ()), ', ')}" for root in roots]
+        return f"{self.doing}: {shortened(operators, '; ')}"
 
     def _stepped_here(self, tree: str, job: Job) -> Delta | None:
         """The change of a tree in a batch by this process, unless its step took long before."""
@@ -362,6 +381,17 @@ class Runner:
             raise
         except Exception as problem:
             raise StepError(tree) from problem
+
+
+def shortened(texts: Sequence[str], between: str) -> str:
+    """The first of some texts, and how many others there are.
+
+    Example:
+        >>> shortened(["a", "b", "c", "d", "e", "f"], ", "), shortened(["a", "b"], "; ")
+        ('a, b, c, d and 2 more', 'a; b')
+    """
+    more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    return between.join(texts[:_NAMED]) + more
 
 
 def evaluated(plan: TreePlan) -> dict[str, str]:

@@ -8,7 +8,7 @@ session goes on; so does every other session of the process, whose handle finds 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from workbench.engine.spark.cluster import prepare_workers
 from workbench.engine.spark.failures import JVM_DIED, SparkMonitor
 from workbench.engine.spark.interrupts import tag_jobs
+from workbench.engine.spark.job_properties import NOTHING
 from workbench.engine.spark.jobs import Job, SparkJobs
 from workbench.engine.spark.local_session import (
     RECORDS_PER_BATCH,
@@ -116,9 +117,9 @@ class SparkHandle:
         """How many tasks run at a time."""
         return local_cores() if self._used is None else max(1, self.session.sparkContext.defaultParallelism)
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
         """The answers of some jobs, by one job of Spark."""
-        return self._spark().jobs.run(jobs, expected, text)
+        return self._spark().jobs.run(jobs, expected, sent)
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> Accumulator[T]:
         """An accumulator of Spark, which numbers them on when its JVM is another one: this one stays what it is."""

@@ -6,7 +6,7 @@ There is no JVM, so a session starts in milliseconds, and a batch takes some. Te
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 from weakref import WeakValueDictionary
@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 from pyspark.accumulators import AccumulatorParam
 
-from workbench.engine.spark.job_properties import inputs_here
+from workbench.engine.spark.job_properties import INPUT, NOTHING, inputs_here
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
 from workbench.limits import LIMITS
@@ -63,10 +63,10 @@ class InProcess:
     def prepare(self, folder: Path, writing: bool) -> None:
         """This process reaches the folder."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
         """The answers of some steps, one after the other."""
         answers: list[str] = []
-        with inputs_here(text):
+        with inputs_here(sent.get(INPUT, "")):
             for job in jobs:
                 assert isinstance(job, StepJob)  # a plan cannot be made without a Spark session
                 answers += job.run_here()

@@ -8,11 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from pyspark import SparkContext, TaskContext
 
-STEPS, INPUT = "argus.steps", "argus.input"
-"""The properties: which steps each task runs; the inputs of operators."""
+STEPS, INPUT, DESCRIPTION = "argus.steps", "argus.input", "spark.job.description"
+"""The properties: which steps each task runs; the inputs of operators; what Spark's pages say of the job."""
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _HERE = threading.local()
 """``text``: the inputs of the job that this thread runs by itself."""

@@ -9,7 +9,7 @@ Python's alone has no plan of its own (``python_steps``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
-from workbench.engine.spark.job_properties import INPUT, STEPS, with_properties
+from workbench.engine.spark.job_properties import NOTHING, STEPS, with_properties
 from workbench.engine.spark.python_steps import StepFile, named_steps, steps_rdd
 from workbench.limits import Limits
 
@@ -152,13 +152,13 @@ class JobRunner(CancellableJobs, Protocol):
     def cores(self) -> int:
         """How many tasks run at a time."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
         """The answers of some jobs, which may run as one; in no order that means anything.
 
         Args:
             jobs: some; a plan that Spark has found to be empty has no tasks, and answers nothing.
             expected: seconds that each may take, so that all cores are done at about the same time.
-            text: their input, which travels with the job to each task (``job_properties.input_text``).
+            sent: properties that travel with the job (``job_properties``).
         """
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> Accumulated[T]:
@@ -197,11 +197,11 @@ class SparkJobs:
         self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
         """What runs steps, by the number of the first task and how many there are."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], text: str = "") -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
         """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
         context = self._spark.sparkContext
         tag_jobs(context)
-        with with_properties(context, {INPUT: text}):  # a plan with an exchange runs while its tasks are counted
+        with with_properties(context, sent):  # a plan with an exchange runs while its tasks are counted
             parts = _parts(jobs, expected, context.defaultParallelism)
             if not parts:
                 return []
