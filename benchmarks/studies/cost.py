@@ -21,7 +21,7 @@ from benchmarks.processes import DRIVER, JVM, PROCESS_KINDS, WORKERS, processor_
 from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from benchmarks.sample_streams import kinds as sample
 from benchmarks.studies.corrections import latest, updated
-from workbench.engine.spark.job_properties import NOTHING
+from workbench.engine.spark.job_properties import NO_PROPERTIES
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob
 from workbench.experiments import runs
 from workbench.experiments.digests import are_near, digest_of
@@ -253,7 +253,7 @@ def _counted(runner: JobRunner) -> Iterator[list[Job]]:
     plans: list[Job] = []
     run = runner.run
 
-    def counting(jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
+    def counting(jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         plans.extend(job for job in jobs if isinstance(job, PlanJob))
         return run(jobs, expected, sent)
 

@@ -347,8 +347,8 @@ class Runner:
     def _description(self, trees: Iterable[str]) -> str:
         """What Spark's pages say of a job: when it runs, and which roots it computes for which queries."""
         roots = [root for tree in trees for root in self._roots.get(tree, ())]
-        operators = [f"{root} for {shortened(self.served.get(root, ()), ', ')}" for root in roots]
-        return f"{self.doing}: {shortened(operators, '; ')}"
+        operators = [f"{root} for {first_texts(self.served.get(root, ()), ', ')}" for root in roots]
+        return f"{self.doing}: {first_texts(operators, '; ')}"
 
     def _stepped_here(self, tree: str, job: Job) -> Delta | None:
         """The change of a tree in a batch by this process, unless its step took long before."""
@@ -383,11 +383,11 @@ class Runner:
             raise StepError(tree) from problem
 
 
-def shortened(texts: Sequence[str], between: str) -> str:
+def first_texts(texts: Sequence[str], between: str) -> str:
     """The first of some texts, and how many others there are.
 
     Example:
-        >>> shortened(["a", "b", "c", "d", "e", "f"], ", "), shortened(["a", "b"], "; ")
+        >>> first_texts(["a", "b", "c", "d", "e", "f"], ", "), first_texts(["a", "b"], "; ")
         ('a, b, c, d and 2 more', 'a; b')
     """
     more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""

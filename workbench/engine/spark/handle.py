@@ -22,7 +22,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from workbench.engine.spark.cluster import prepare_workers
 from workbench.engine.spark.failures import JVM_DIED, SparkMonitor
 from workbench.engine.spark.interrupts import tag_jobs
-from workbench.engine.spark.job_properties import NOTHING
+from workbench.engine.spark.job_properties import NO_PROPERTIES
 from workbench.engine.spark.jobs import Job, SparkJobs
 from workbench.engine.spark.local_session import (
     RECORDS_PER_BATCH,
@@ -117,7 +117,7 @@ class SparkHandle:
         """How many tasks run at a time."""
         return local_cores() if self._used is None else max(1, self.session.sparkContext.defaultParallelism)
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, by one job of Spark."""
         return self._spark().jobs.run(jobs, expected, sent)
 

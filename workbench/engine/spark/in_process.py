@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 from pyspark.accumulators import AccumulatorParam
 
-from workbench.engine.spark.job_properties import INPUT, NOTHING, inputs_here
+from workbench.engine.spark.job_properties import INPUT, NO_PROPERTIES, inputs_here
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
 from workbench.limits import LIMITS
@@ -63,7 +63,7 @@ class InProcess:
     def prepare(self, folder: Path, writing: bool) -> None:
         """This process reaches the folder."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some steps, one after the other."""
         answers: list[str] = []
         with inputs_here(sent.get(INPUT, "")):

@@ -15,7 +15,7 @@ from pyspark import SparkContext, TaskContext
 STEPS, INPUT, DESCRIPTION = "argus.steps", "argus.input", "spark.job.description"
 """The properties: which steps each task runs; the inputs of operators; what Spark's pages say of the job."""
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
 _HERE = threading.local()
 """``text``: the inputs of the job that this thread runs by itself."""

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
-from workbench.engine.spark.job_properties import NOTHING, STEPS, with_properties
+from workbench.engine.spark.job_properties import NO_PROPERTIES, STEPS, with_properties
 from workbench.engine.spark.python_steps import StepFile, named_steps, steps_rdd
 from workbench.limits import Limits
 
@@ -152,7 +152,7 @@ class JobRunner(CancellableJobs, Protocol):
     def cores(self) -> int:
         """How many tasks run at a time."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, which may run as one; in no order that means anything.
 
         Args:
@@ -197,7 +197,7 @@ class SparkJobs:
         self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
         """What runs steps, by the number of the first task and how many there are."""
 
-    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NOTHING) -> list[str]:
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
         context = self._spark.sparkContext
         tag_jobs(context)
