@@ -17,7 +17,7 @@ from fractions import Fraction
 from workbench.sql.algebra.expressions import Constant, Expression, sources
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
-from workbench.sql.predicates.canonical import canonical_comparison, canonical_literal
+from workbench.sql.predicates.canonical import canonical, canonical_comparison
 from workbench.sql.predicates.cnf import FLIPPED, NEVER, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.implication import implies
 from workbench.sql.predicates.linear import LinearForm, linear, linear_form
@@ -246,10 +246,11 @@ def _equalities(predicates: PredSet, tests: Iterable[_Test]) -> list[ORPred]:
             overlapping = [g for g in groups if g & pair]
             groups = [g for g in groups if not g & pair] + [pair.union(*overlapping)]
     return [
-        or_pred([canonical_literal(Literal(a, Operator.EQ, b))])
+        predicate
         for group in groups
         for a, b in itertools.combinations(group, 2)
         if len(sources(a)) == len(sources(b)) == 1 and sources(a) != sources(b) and not {a, b} <= fixed
+        for predicate in canonical(pred_set([or_pred([Literal(a, Operator.EQ, b)])]))
     ]
 
 

@@ -131,7 +131,10 @@ CAST(m AS DECIMAL(30, 10)) * 0.0000012345 > 1;
 (cast(m as decimal(30,10)) * 0.0000012345) > 1;
 
 CAST(w AS DECIMAL(31, 0)) / 0.25 > 1;
-(cast(w as decimal(31,0)) / 0.25) > 1;
+cast(w as decimal(31,0)) > 0;
+
+w / 0.25 > 1;
+(w / 0.25) > 1;
 
 CAST(a + b AS DECIMAL(19, 0)) > 5;
 cast((a + b) as decimal(19,0)) > 5;
@@ -167,16 +170,61 @@ s IS NOT NULL AND s = s AND s < 'k';
 s < 'k';
 
 a * b > 10;
-(a * b) > 10;
+(cast(a as decimal(19,0)) * cast(b as decimal(19,0))) > 10;
 
 2 * (b * a) > 10;
-(a * b) > 5;
+(cast(a as decimal(19,0)) * cast(b as decimal(19,0))) > 5;
+
+m * (1 - n) > 5;
+((m * n) - m) < -5;
+
+a * (b + c) > 10;
+(10 - (cast(a as decimal(19,0)) * cast(c as decimal(19,0)))) < (cast(a as decimal(19,0)) * cast(b as decimal(19,0)));
+
+a * (b + c + 1) > a;
+(0 - (cast(a as decimal(19,0)) * cast(c as decimal(19,0)))) < (cast(a as decimal(19,0)) * cast(b as decimal(19,0)));
+
+a * b * c > 10;
+((a * b) * c) > 10;
 
 a div 2 > 10;
-div(a, 2) > 10;
+a > 21;
+
+a div 2 = 10;
+div(a, 2) = 10;
+
+a div -3 > 1;
+a < -5;
+
+a / 2 > 5;
+a > 10;
+
+a / 3 < 0.5;
+a < 2;
+
+a / 3 = 7;
+a = 21;
+
+a / 3 = 0.5;
+false;
+
+a / 7 = 9007199254740993;
+(cast(a as double) / 7.0d) = 9007199254740992.0d;
+
+10 - a / 4 >= 1;
+a <= 36;
+
+a / b > 2;
+(cast(a as double) / cast(b as double)) > 2.0d;
+
+a / 2 > b;
+(cast(a as double) / 2.0d) > cast(b as double);
 
 m / 3 > 1;
-(m / 3) > 1;
+m > 3;
+
+m / 3 = 0.333333;
+m = 1;
 
 x + 1 > 5;
 (x + 1.0d) > 5.0d;
@@ -197,7 +245,13 @@ ts > TIMESTAMP '2020-01-01 10:00:00';
 ts > timestamp '2020-01-01 10:00:00';
 
 a + b - b > 3;
-((cast(a as decimal(19,0)) + cast(b as decimal(19,0))) - cast(b as decimal(19,0))) > 3;
+a > 3 and b is not null;
+
+a + b - b > 3 OR c = 1;
+(a > 3 or c = 1) and (b is not null or c = 1);
+
+a * (c - c) <= a;
+a >= 0 and c is not null;
 
 # title: across inputs
 r.a - F.a = 0;

@@ -71,22 +71,38 @@ def _digits(type_: DataType) -> tuple[int, int]:
     return type_.precision - type_.scale, type_.scale
 
 
+@cached(2**14)
+def _greatest(expression: Expression) -> Fraction:
+    """The greatest size that a number can have; of sums and products by those of their parts."""
+    match expression:
+        case Constant(value) if (exact := exact_value(value)) is not None:
+            return abs(exact)
+        case Call("+" | "-", (left, right)) if expression.type.kind is Kind.DECIMAL:
+            return _greatest(left) + _greatest(right)
+        case Call("*", (left, right)) if expression.type.kind is Kind.DECIMAL:
+            return _greatest(left) * _greatest(right)
+        case Call("cast", (inner,)) if is_lossless(inner.type, expression.type):
+            return _greatest(inner)
+    if expression.type.kind is Kind.INTEGER:
+        return Fraction(2**63)
+    return Fraction(10**expression.type.precision - 1, 10**expression.type.scale)
+
+
 def _holds_all(operator: str, left: Expression, right: Expression, type_: DataType) -> bool:
     """Whether a DECIMAL type holds every result of an operator: its digits before and after the point."""
-    (a, a_scale), (b, b_scale) = _digits(decimal_of(left)), _digits(decimal_of(right))
+    a_scale, b_scale = decimal_of(left).scale, decimal_of(right).scale
     match operator:
         case "*":
-            whole, scale = a + b, a_scale + b_scale
+            greatest, scale = _greatest(left) * _greatest(right), a_scale + b_scale
         case "/":
             divisor = exact_value(right.value) if isinstance(right, Constant) else None
             more = _fraction_digits(abs((1 / divisor).denominator)) if divisor else None
-            if more is None:
+            if divisor is None or more is None:
                 return False
-            whole, scale = a + b_scale, a_scale + more
+            greatest, scale = _greatest(left) / abs(divisor), a_scale + more
         case _:
-            whole, scale = max(a, b) + 1, max(a_scale, b_scale)
-    have, have_scale = _digits(type_)
-    return have >= whole and have_scale >= scale
+            greatest, scale = _greatest(left) + _greatest(right), max(a_scale, b_scale)
+    return type_.scale >= scale and greatest * 10**type_.scale < 10**type_.precision
 
 
 def is_exact_decimal(expression: Call) -> bool:
@@ -96,6 +112,17 @@ def is_exact_decimal(expression: Call) -> bool:
     known = all(e.value is not None for e in expression.arguments if isinstance(e, Constant))
     decimal_ = expression.type.kind is Kind.DECIMAL
     return exact and known and decimal_ and _holds_all(expression.function, left, right, expression.type)
+
+
+def is_bounded_quotient(expression: Call) -> bool:
+    """Whether the DECIMAL type of a quotient by a constant holds each result, rounded to the digits of the type."""
+    left, right = expression.arguments
+    divisor = exact_value(right.value) if isinstance(right, Constant) else None
+    if not divisor or expression.type.kind is not Kind.DECIMAL or left.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
+        return False
+    divided, type_ = decimal_of(left), expression.type
+    greatest = Fraction(10**divided.precision - 1, 10**divided.scale) / abs(divisor)
+    return greatest * 10**type_.scale + Fraction(1, 2) < 10**type_.precision
 
 
 def is_exact_sum(expression: Call) -> bool:
@@ -126,7 +153,7 @@ def widened_expression(expression: Expression) -> Expression:
     """The expression with its INTEGER arithmetic in a DECIMAL that holds every value, in the same order.
 
     A date moved by a number of days that is no small constant becomes a number of days. What cannot be widened, such as
-    a product of columns or a sum of more than 38 digits, is left as it is.
+    a product of three columns, is left as it is.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text
@@ -138,8 +165,6 @@ def widened_expression(expression: Expression) -> Expression:
             left, right = (widened_expression(a) for a in arguments)
             if DATE in (left.type, right.type) or DATE in (a.type for a in arguments):
                 return _widened_dates(expression, left, right)
-            if operator == "*" and not (isinstance(left, Constant) or isinstance(right, Constant)):
-                return expression
             if expression.type.kind is Kind.DECIMAL and (left, right) == arguments:
                 return expression
             return exact_call(operator, left, right) or expression

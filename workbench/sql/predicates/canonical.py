@@ -9,9 +9,11 @@ functions) is only put in order; what is canonical is true for exactly the rows 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.exact_arithmetic import date_constant, days, exact_constant_of, widened_sides
@@ -27,15 +29,28 @@ from workbench.sql.predicates.cnf import (
     NEVER,
     Literal,
     Operator,
+    ORPred,
     PredSet,
     or_pred,
     orient,
     pred_set,
 )
-from workbench.sql.predicates.linear import LinearForm, linear, linear_expression, linear_form
+from workbench.sql.predicates.linear import (
+    LinearForm,
+    Terms,
+    factors,
+    linear,
+    linear_expression,
+    linear_form,
+    overflows,
+    polynomial,
+)
 from workbench.sql.predicates.moved_times import in_micros, time_comparison
+from workbench.sql.predicates.thresholds import threshold
 
 _WITH_EQUAL = (Operator.EQ, Operator.LE, Operator.GE)
+MOST_DISTRIBUTED = 3
+"""Literals of a disjunction that may stand for several, and tests for NULL of one: more would be too many clauses."""
 _ARITHMETIC = ("+", "-", "*", "/", "%", "div", "neg")
 
 
@@ -49,13 +64,13 @@ def canonical(predicates: PredSet) -> PredSet:
         >>> str(canonical(pred_set([or_pred([Literal(double, Operator.GT, Constant(10, INTEGER))])])))
         'a > 5'
     """
-    clauses = [{canonical_literal(x) for x in p.literals} for p in predicates]
+    clauses = [set(clause) for p in predicates for clause in _clauses(p, canonical_conjuncts)]
     needed = [clause - {NEVER} for clause in clauses if ALWAYS not in clause]
     if not all(needed):
         return FALSE
     # A true comparison has sides that are not NULL.
     compared = (x for clause in needed if len(clause) == 1 for x in clause if x.right is not None)
-    known = {side for x in compared for side in x.expressions}
+    known = {part for x in compared for side in x.expressions for part in (side, *_opaque(side))}
     return pred_set(
         or_pred(clause)
         for clause in needed
@@ -64,36 +79,62 @@ def canonical(predicates: PredSet) -> PredSet:
 
 
 def without_overflow(predicates: PredSet) -> PredSet:
-    """The same comparisons with INTEGER arithmetic that cannot overflow, and nothing rearranged.
+    """The same comparisons with INTEGER arithmetic that cannot overflow, rearranged only where nothing else holds it.
 
     It is what a query means, with or without canonical forms.
     """
-    return pred_set(or_pred(map(_widened_literal, p.literals)) for p in predicates)
+    return pred_set(or_pred(clause) for p in predicates for clause in _clauses(p, _widened))
+
+
+def _clauses(predicate: ORPred, conjuncts: Callable[[Literal], tuple[Literal, ...]]) -> Iterator[tuple[Literal, ...]]:
+    """The disjunctions that hold together where one of literals that stand for several each holds."""
+    parts = [conjuncts(x) for x in predicate.literals]
+    if len(parts) > MOST_DISTRIBUTED:
+        parts = [found if len(found) == 1 else (x,) for x, found in zip(predicate.literals, parts, strict=True)]
+    return product(*parts)
 
 
 @cached(100_000)
-def canonical_literal(literal: Literal) -> Literal:
-    """One literal in canonical form.
+def canonical_conjuncts(literal: Literal) -> tuple[Literal, ...]:
+    """A literal in canonical form: one, and tests for NULL of what cancels out of it.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
-        >>> str(canonical_literal(Literal(Column("e", DATE), Operator.GE, Column("d", DATE))))
-        '(d - e) <= 0'
+        >>> [str(x) for x in canonical_conjuncts(Literal(Column("e", DATE), Operator.GE, Column("d", DATE)))]
+        ['(d - e) <= 0']
+        >>> a, b = Column("a", INTEGER), Column("b", INTEGER)
+        >>> cancelled = Call("-", (b, b), INTEGER)
+        >>> [str(x) for x in canonical_conjuncts(Literal(a, Operator.GT, cancelled))]
+        ['a > 0', 'b is not null']
     """
-    if literal.right is None:
-        return _tested(replace(literal, left=canonical_expression(literal.left)))
-    wide = _widened_literal(literal)
-    assert wide.right is not None
+    return tuple(x for wide in _widened(literal) for x in _canonical_of_wide(wide))
+
+
+def _canonical_of_wide(wide: Literal) -> tuple[Literal, ...]:
+    """Of a literal that cannot overflow."""
+    if wide.right is None:
+        return (_tested(replace(wide, left=canonical_expression(wide.left))),)
     left, right = canonical_expression(wide.left), canonical_expression(wide.right)
     if any(isinstance(side, Constant) and side.value is None for side in (left, right)):
-        return NEVER
+        return (NEVER,)
     in_order = orient(Literal(left, wide.operator, right))
     if left == right and not isinstance(left, Constant):
-        return Literal(left, Operator.IS_NOT_NULL) if wide.operator in _WITH_EQUAL else NEVER
+        return (Literal(left, Operator.IS_NOT_NULL) if wide.operator in _WITH_EQUAL else NEVER,)
     if not (left.type.exact and right.type.exact):
-        return _folded(in_order)
-    solved = canonical_comparison(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator)
-    return in_order if solved is None else time_comparison(solved)
+        return (_folded(in_order),)
+    solved = _conjuncts(linear(left).plus(linear(right).times(Fraction(-1))), wide.operator)
+    return (in_order,) if solved is None else tuple(map(time_comparison, solved))
+
+
+def _conjuncts(form: LinearForm, operator: Operator) -> tuple[Literal, ...] | None:
+    """What holds where a combination compares with 0: the comparison without what cancels, which is not NULL."""
+    solved = canonical_comparison(replace(form, cancelled=()), operator)
+    read = {factor for e, _ in form.terms for factor in factors(e)}
+    unread = dict.fromkeys(factor for e in form.cancelled for factor in factors(e) if factor not in read)
+    if solved is None or len(unread) > MOST_DISTRIBUTED:
+        return None
+    known = tuple(Literal(factor, Operator.IS_NOT_NULL) for factor in unread)
+    return (NEVER,) if solved == NEVER else known if known and solved == ALWAYS else (solved, *known)
 
 
 def canonical_expression(expression: Expression) -> Expression:
@@ -122,14 +163,10 @@ def canonical_comparison(form: LinearForm, operator: Operator) -> Literal | None
         form: the left side minus the right side.
         operator: of a comparison.
     """
-    if not form.terms:
-        if not compares(operator, (form.constant > 0) - (form.constant < 0)):
-            return NEVER
-        if len(form.cancelled) > 1:
-            return None
-        return Literal(form.cancelled[0], Operator.IS_NOT_NULL) if form.cancelled else ALWAYS
     if form.cancelled:
         return None
+    if not form.terms:
+        return ALWAYS if compares(operator, (form.constant > 0) - (form.constant < 0)) else NEVER
     factor = _factor(form)
     form = form.times(factor)
     return _solved(form, operator if factor > 0 else FLIPPED[operator])
@@ -162,11 +199,21 @@ def _solved(form: LinearForm, operator: Operator) -> Literal | None:
         return orient(_compared(terms.terms[0][0], operator, terms.terms[1][0]))
     left = _canonical_sum(terms)
     if left is None:
-        return None
+        return _in_two_sums(terms.terms, bound, operator)
     right = date_constant(bound) if left.type == DATE else None
     if right is None:
         left, right = days(left), exact_constant_of(bound)
     return None if right is None else Literal(left, operator, right)
+
+
+def _in_two_sums(terms: Terms, bound: Fraction, operator: Operator) -> Literal | None:
+    """A comparison of two sums, where 38 digits are few for one: as many terms to the left as these are enough for."""
+    for taken in range(len(terms) - 1, 0, -1):
+        rest = linear_form(((e, -k) for e, k in terms[taken:]), bound)
+        left, right = _canonical_sum(linear_form(terms[:taken], Fraction(0))), _canonical_sum(rest)
+        if left is not None and right is not None:
+            return orient(_compared(left, operator, right))
+    return None
 
 
 def _step(form: LinearForm) -> Fraction:
@@ -197,12 +244,24 @@ def _canonical_sum(form: LinearForm) -> Expression | None:
     return expression and canonical_expression(expression)
 
 
-def _widened_literal(literal: Literal) -> Literal:
+def _widened(literal: Literal) -> tuple[Literal, ...]:
+    """A literal, and others that hold with it, whose INTEGER arithmetic does not overflow."""
     literal = in_micros(literal)
     if literal.right is None:
-        return literal
-    left, right = widened_sides(literal.left, literal.right)
-    return orient(Literal(left, literal.operator, right))
+        return (literal,)
+    literal = threshold(orient(literal))
+    assert literal.right is not None
+    left, right = literal.left, literal.right
+    if left.type.exact and right.type.exact:
+        quotient = canonical_comparison(linear(left).plus(linear(right).times(Fraction(-1))), literal.operator)
+        if quotient is not None and quotient != literal and threshold(quotient) != quotient:
+            return _widened(threshold(quotient))
+        if overflows(left) or overflows(right):
+            difference = polynomial(left).plus(polynomial(right).times(Fraction(-1)))
+            if (solved := _conjuncts(difference, literal.operator)) is not None:
+                return solved
+    left, right = widened_sides(left, right)
+    return (orient(Literal(left, literal.operator, right)),)
 
 
 def _compared(left: Expression, operator: Operator, right: Expression) -> Literal:
@@ -238,12 +297,13 @@ def why_not_canonical(literal: Literal) -> str | None:
     """
     if literal.right is None:
         return None
-    reasons = (_reason(part) for side in literal.expressions for term in _opaque(side) for part in walk(term))
+    opaque = (part for wide in _widened(literal) for side in wide.expressions for part in _opaque(side))
+    reasons = (_reason(part) for whole in opaque for part in walk(whole))
     return next((f"`{name}` {why}" for name, why in filter(None, reasons)), None)
 
 
 def _opaque(side: Expression) -> list[Expression]:
-    return [e for e, _ in linear(side).terms] if side.type.exact else [side]
+    return [factor for e, _ in linear(side).terms for factor in factors(e)] if side.type.exact else [side]
 
 
 def _reason(expression: Expression) -> tuple[str, str] | None:
@@ -251,14 +311,11 @@ def _reason(expression: Expression) -> tuple[str, str] | None:
         return None
     name = text(_shown(expression))
     name = name[1:-1] if name[0] == "(" else name
-    constants = any(isinstance(a, Constant) for a in expression.arguments)
     match expression.function:
         case _ if expression.type == DOUBLE:
             return name, "is DOUBLE and cannot be inverted exactly"
         case "div" | "%":
             return name, "drops a part of the quotient and cannot be inverted"
-        case "*" if not constants:
-            return name, "multiplies columns and cannot be solved for one of them"
         case "/":
             return name, "is a division that rounds and cannot be inverted exactly"
     return name, "may need more than 38 digits and is left as it is"

@@ -1,13 +1,14 @@
 """Linear combinations: exact expressions to combinations of terms, and back (T6.2.1).
 
-A comparison can be solved for its columns only where no step overflows or rounds (``exact_arithmetic``). A part that
-is no exact sum, product or quotient counts as one opaque term.
+A comparison can be solved for its columns only where no step overflows or rounds (``exact_arithmetic``). A product of
+sums is the sum of their products, so a term is a product of parts; a part that is no exact sum, product or quotient is
+opaque.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from workbench.sql.algebra.exact_arithmetic import (
@@ -25,6 +26,9 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, readin
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DATE, INTEGER, Kind
 
+MOST_TERMS = 16
+"""Of a product of sums; one that has more is opaque."""
+
 Terms = tuple[tuple[Expression, Fraction], ...]
 
 
@@ -32,8 +36,8 @@ Terms = tuple[tuple[Expression, Fraction], ...]
 class LinearForm:
     """A sum of terms times coefficients, and a constant. Make one with ``linear`` or ``linear_form``.
 
-    ``terms`` are in reading order and have no coefficient 0. ``cancelled`` are terms that have: they do not
-    change the value, but where one of them is NULL, so is the whole.
+    ``terms`` are in reading order and have no coefficient 0. ``cancelled`` are terms that have, and that read
+    something that no other term reads: they do not change the value, but where one of them is NULL, so is the whole.
     """
 
     terms: Terms
@@ -50,6 +54,22 @@ class LinearForm:
         absent = [(e, Fraction(0)) for e in self.cancelled]
         return linear_form([*((e, k * factor) for e, k in self.terms), *absent], self.constant * factor)
 
+    def product(self, other: LinearForm) -> LinearForm | None:
+        """The sum of the products of their terms; ``None`` where one needs more than 38 digits, or is of a date."""
+        if not self.terms or not other.terms:
+            number, form = (self, other) if not self.terms else (other, self)
+            return form.times(number.constant).plus(replace(number, constant=Fraction(0)))
+        if len(self.terms) * len(other.terms) > MOST_TERMS:
+            return None
+        products = [(_monomial(x, y), j * k) for x, j in self.terms for y, k in other.terms]
+        known = [(e, k) for e, k in products if e is not None]
+        if len(known) < len(products):
+            return None
+        known += [(e, k * other.constant) for e, k in self.terms if other.constant]
+        known += [(e, k * self.constant) for e, k in other.terms if self.constant]
+        absent = [(e, Fraction(0)) for e in (*self.cancelled, *other.cancelled)]
+        return linear_form([*known, *absent], self.constant * other.constant)
+
 
 def linear_form(terms: Iterable[tuple[Expression, Fraction]], constant: Fraction) -> LinearForm:
     """A combination, equal terms added up."""
@@ -58,7 +78,8 @@ def linear_form(terms: Iterable[tuple[Expression, Fraction]], constant: Fraction
         total[expression] = total.get(expression, Fraction(0)) + coefficient
     ordered = sorted(total, key=reading_order)
     terms_ = tuple((e, total[e]) for e in ordered if total[e])
-    return LinearForm(terms_, constant, tuple(e for e in ordered if not total[e]))
+    read = {factor for e, _ in terms_ for factor in factors(e)}
+    return LinearForm(terms_, constant, tuple(e for e in ordered if not total[e] and not read.issuperset(factors(e))))
 
 
 @cached(2**14)
@@ -91,6 +112,8 @@ def _linear(expression: Expression) -> LinearForm:
             return _linear(left).plus(_linear(right).times(Fraction(1 if sign == "+" else -1)))
         case Call("*", (factor, Constant() as other) | (Constant() as other, factor)) if is_exact_decimal(expression):
             return _linear(factor).times(_fraction(other))
+        case Call("*", (left, right)) if is_exact_decimal(expression):
+            return _linear(left).product(_linear(right)) or alone
         case Call("/", (divided, Constant() as divisor)) if is_exact_decimal(expression):
             return _linear(divided).times(1 / _fraction(divisor))
         case Call("neg", (inner,)) if expression.type.kind is Kind.DECIMAL:
@@ -98,6 +121,64 @@ def _linear(expression: Expression) -> LinearForm:
         case Call("cast", (inner,)) if is_lossless(inner.type, expression.type):
             return _linear(inner)
     return alone
+
+
+def polynomial(expression: Expression) -> LinearForm:
+    """As ``linear``, but INTEGER arithmetic that 38 digits are few for is looked through, as if it had them.
+
+    It is what such arithmetic means wherever it does not overflow.
+    """
+    match expression:
+        case Call("+" | "-" | "*" as operator, (left, right)) if overflows(expression):
+            one, other = polynomial(left), polynomial(right)
+            if operator == "*":
+                return one.product(other) or linear(expression)
+            return one.plus(other.times(Fraction(1 if operator == "+" else -1)))
+        case Call("neg", (inner,)) if overflows(expression):
+            return polynomial(inner).times(Fraction(-1))
+        case Call("cast", (inner,)) if overflows(expression):
+            return polynomial(inner)
+    return linear(expression)
+
+
+def overflows(expression: Expression) -> bool:
+    """Whether it is exact arithmetic with a part, of INTEGER, that overflows for some values and cannot be widened."""
+    match expression:
+        case Call("+" | "-" | "*" | "neg", arguments, type_) if type_.kind is Kind.INTEGER:
+            return widened_expression(expression).type.kind is Kind.INTEGER or any(map(overflows, arguments))
+        case Call("+" | "-" | "*", arguments) if is_exact_decimal(expression):
+            return any(map(overflows, arguments))
+        case Call("cast", (inner,)) if is_lossless(inner.type, expression.type):
+            return overflows(inner)
+    return False
+
+
+def _monomial(one: Expression, other: Expression) -> Expression | None:
+    """The product of two terms, in reading order of all factors; ``None`` without a type that holds every product."""
+    first, *others = sorted((*factors(one), *factors(other)), key=reading_order)
+    if DATE in (first.type, *(factor.type for factor in others)):
+        return None
+    product: Expression | None = first
+    for factor in others:
+        product = product and exact_call("*", product, factor)
+    return product
+
+
+def factors(term: Expression) -> tuple[Expression, ...]:
+    """What a term is a product of, conversions left away.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import Column, text
+        >>> square = exact_call("*", Column("a", INTEGER), Column("a", INTEGER))
+        >>> [text(factor) for factor in factors(square)]
+        ['a', 'a']
+    """
+    match term:
+        case Call("*", (left, right)) if is_exact_decimal(term):
+            return (*factors(left), *factors(right))
+        case Call("cast", (inner,)) if is_lossless(inner.type, term.type):
+            return factors(inner)
+    return (term,)
 
 
 def _fraction(constant: Constant) -> Fraction:

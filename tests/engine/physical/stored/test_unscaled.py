@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.filters.filter_plan import compile_filter
-from workbench.engine.physical.stored.unscaled import UNSCALED_LIMIT, unscaled
+from workbench.engine.physical.stored.unscaled import UNSCALED_LIMIT, Polynomial, unscaled
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, DataType, decimal
 from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
@@ -113,3 +113,8 @@ def test_columns_that_rows_have_are_not_sent_twice() -> None:
     assert compiled.tests == {}
     batch = pa.record_batch({"a": pa.array([D("1.00"), D("1.01"), None], pa.decimal128(15, 2))})
     assert compiled.filter.lineage(batch)[:, 0].tolist() == [0, 1, 0]
+
+
+def test_large_integers_are_added_to_constants_exactly() -> None:
+    rows = pa.RecordBatch.from_pydict({"w": pa.array([D(2**100 + 1), D(-(2**70)), None], pa.decimal128(38, 0))})
+    assert Polynomial((((), 7), (("w",), 3))).exact(rows) == [3 * (2**100 + 1) + 7, 7 - 3 * 2**70, None]

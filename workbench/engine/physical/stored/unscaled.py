@@ -75,7 +75,7 @@ class Polynomial:
         numbers = {name: large_integers(column) for name, column in columns.items()}
         total = np.zeros(rows.num_rows, dtype=object)
         for names, factor in self.terms:
-            total += factor * np.prod([numbers[name] for name in names], axis=0, initial=1)
+            total += prod((numbers[name] for name in names), start=factor)
         missing = np.zeros(rows.num_rows, dtype=bool)
         for column in columns.values():
             missing |= np.asarray(column.is_null())
