@@ -38,7 +38,7 @@ from workbench.sql.predicates.cnf import (
 from workbench.sql.predicates.linear import (
     LinearForm,
     Terms,
-    factors,
+    factors_of,
     linear,
     linear_expression,
     linear_form,
@@ -129,8 +129,8 @@ def _canonical_of_wide(wide: Literal) -> tuple[Literal, ...]:
 def _conjuncts(form: LinearForm, operator: Operator) -> tuple[Literal, ...] | None:
     """What holds where a combination compares with 0: the comparison without what cancels, which is not NULL."""
     solved = canonical_comparison(replace(form, cancelled=()), operator)
-    read = {factor for e, _ in form.terms for factor in factors(e)}
-    unread = dict.fromkeys(factor for e in form.cancelled for factor in factors(e) if factor not in read)
+    read = {factor for e, _ in form.terms for factor in factors_of(e)}
+    unread = dict.fromkeys(factor for e in form.cancelled for factor in factors_of(e) if factor not in read)
     if solved is None or len(unread) > MOST_DISTRIBUTED:
         return None
     known = tuple(Literal(factor, Operator.IS_NOT_NULL) for factor in unread)
@@ -303,7 +303,7 @@ def why_not_canonical(literal: Literal) -> str | None:
 
 
 def _opaque(side: Expression) -> list[Expression]:
-    return [factor for e, _ in linear(side).terms for factor in factors(e)] if side.type.exact else [side]
+    return [factor for e, _ in linear(side).terms for factor in factors_of(e)] if side.type.exact else [side]
 
 
 def _reason(expression: Expression) -> tuple[str, str] | None:

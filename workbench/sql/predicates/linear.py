@@ -78,8 +78,10 @@ def linear_form(terms: Iterable[tuple[Expression, Fraction]], constant: Fraction
         total[expression] = total.get(expression, Fraction(0)) + coefficient
     ordered = sorted(total, key=reading_order)
     terms_ = tuple((e, total[e]) for e in ordered if total[e])
-    read = {factor for e, _ in terms_ for factor in factors(e)}
-    return LinearForm(terms_, constant, tuple(e for e in ordered if not total[e] and not read.issuperset(factors(e))))
+    read = {factor for e, _ in terms_ for factor in factors_of(e)}
+    return LinearForm(
+        terms_, constant, tuple(e for e in ordered if not total[e] and not read.issuperset(factors_of(e)))
+    )
 
 
 @cached(2**14)
@@ -155,7 +157,7 @@ def overflows(expression: Expression) -> bool:
 
 def _monomial(one: Expression, other: Expression) -> Expression | None:
     """The product of two terms, in reading order of all factors; ``None`` without a type that holds every product."""
-    first, *others = sorted((*factors(one), *factors(other)), key=reading_order)
+    first, *others = sorted((*factors_of(one), *factors_of(other)), key=reading_order)
     if DATE in (first.type, *(factor.type for factor in others)):
         return None
     product: Expression | None = first
@@ -164,20 +166,20 @@ def _monomial(one: Expression, other: Expression) -> Expression | None:
     return product
 
 
-def factors(term: Expression) -> tuple[Expression, ...]:
+def factors_of(term: Expression) -> tuple[Expression, ...]:
     """What a term is a product of, conversions left away.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text
         >>> square = exact_call("*", Column("a", INTEGER), Column("a", INTEGER))
-        >>> [text(factor) for factor in factors(square)]
+        >>> [text(factor) for factor in factors_of(square)]
         ['a', 'a']
     """
     match term:
         case Call("*", (left, right)) if is_exact_decimal(term):
-            return (*factors(left), *factors(right))
+            return (*factors_of(left), *factors_of(right))
         case Call("cast", (inner,)) if is_lossless(inner.type, term.type):
-            return factors(inner)
+            return factors_of(inner)
     return (term,)
 
 
