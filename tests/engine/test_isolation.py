@@ -158,6 +158,15 @@ def test_a_join_of_too_many_pairs_in_a_batch_disables_its_queries(oracle: Oracle
     oracle.check_changes()
 
 
+def test_pairs_of_other_nodes_rows_do_not_count(oracle: Oracle) -> None:
+    """The one row that a join reads is of a tree with many rows: those of other queries."""
+    oracle.register({"grouped": Case("SELECT id, k, COUNT(*) AS n FROM t GROUP BY id, k")})
+    oracle.register({"missing": Case("SELECT id FROM t WHERE k NOT IN (SELECT k FROM t WHERE k > 2)")})
+    oracle.session.parts.jobs.limits = Limits(pairs_compared_per_batch=100)
+    oracle.run(2)
+    assert oracle.watched["missing"].query.status == "active"
+
+
 def test_what_a_join_of_totals_retracts_cancels(oracle: Oracle) -> None:
     """A join of *n* inputs that each replace a row would have 3^n changes: nine of them were a batch without end."""
     totals = [f"(SELECT COUNT(*) FROM t WHERE k > {i})" for i in range(9)]

@@ -77,14 +77,12 @@ def _tasks(runner: Runner, operator: OperatorInput, plan: JoinPlan, pairs: Index
     """
     in_batch, many = operator.relation is not None, operator.changed_rows > runner.limits.rows_per_task
     tasks = runner.tasks(operator.changed_rows, operator.hydrated_here)
-    if not pairs.compares_all:
-        unkeyed = any(not path.keys for path in pairs.paths)
-        if pairs.places is not None or (many and not in_batch) or (in_batch and not unkeyed):
-            return tasks
-        # A few rows may have pairs enough for all cores.
-        looked_at = _count(runner, plan, pairs, job_input, tasks) if many else pairs.count(job_input.read())
-    else:
-        looked_at = _pairs_compared(*operator.parents)
+    keyed = all(path.keys for path in pairs.paths)
+    if not pairs.compares_all and (pairs.places is not None or (many and not in_batch) or (in_batch and keyed)):
+        return tasks
+    # A few rows may have pairs enough for all cores.
+    here = operator.hydrated_here or not many
+    looked_at = pairs.count(job_input.read()) if here else _count(runner, plan, pairs, job_input, tasks)
     most = runner.limits.pairs_compared_per_batch
     if in_batch and looked_at > most:
         raise TooManyPairs(plan.join.id, looked_at, most)
@@ -129,12 +127,6 @@ def _job(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, 
 def _operand(name: str) -> str:
     """The column of a row that has a column of its pair, which Spark reads."""
     return f"_pair {name}"
-
-
-def _pairs_compared(left: ParentRows, right: ParentRows) -> int:
-    """How many pairs have a changed row, whatever node they belong to."""
-    after = right.relation.rows + right.stored_changes
-    return left.stored_changes * after + left.relation.rows * right.stored_changes
 
 
 def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJoin:

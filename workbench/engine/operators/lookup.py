@@ -101,9 +101,9 @@ class Lookup:
         return Key(self.path.key_columns(side), orders=tuple(end for end, _ in self.path.orders(side)))
 
     def count(self, others: Run) -> int:
-        """How many candidates there are, whatever node they belong to."""
+        """How many candidates there are: whatever node they belong to, or of the node where all its rows are."""
         if not self._by_index:
-            return len(self.at) * sum(segment.rows for segment in others)
+            return len(self.at) * sum(len(self._of_node(open_segment(segment.path))) for segment in others)
         return sum(count_candidates(segment.path, self.key, self.ranges, self.weights) for segment in others)
 
     def pairs(
@@ -120,13 +120,17 @@ class Lookup:
             early: tests many candidates before they are pairs.
         """
         waiting: list[tuple[Positions, pa.RecordBatch]] = []
+        number = 0
         for segment in others:
             rows = conform(open_segment(segment.path), self.other.paired)
             for at, partners in self._one_each(segment.path) if once else self._all(segment.path, early):
+                if not len(at):
+                    continue
                 waiting.append((at, rows.take(pa.array(partners))))
-                if sum(len(at) for at, _ in waiting) >= self.limits.pairs_handed_on:
+                number += len(at)
+                if number >= self.limits.pairs_handed_on:
                     yield self._sides(waiting)
-                    waiting = []
+                    waiting, number = [], 0
         if waiting:
             yield self._sides(waiting)
 
@@ -154,11 +158,15 @@ class Lookup:
             )
 
     def _every(self, segment: pa.RecordBatch, at_once: int) -> Iterator[tuple[Positions, Positions]]:
-        """All rows of a segment beside all that are looked up: pairs of one stored row are together."""
-        asked, size = np.arange(len(self.at)), max(1, at_once // len(self.at))
-        for first in range(0, segment.num_rows, size):
-            partners = np.arange(first, min(first + size, segment.num_rows))
+        """All rows of the node in a segment beside all that are looked up: pairs of one stored row are together."""
+        asked, size, own = np.arange(len(self.at)), max(1, at_once // len(self.at)), self._of_node(segment)
+        for first in range(0, len(own), size):
+            partners = own[first : first + size]
             yield np.repeat(asked, len(partners)), np.tile(partners, len(asked))
+
+    def _of_node(self, segment: pa.RecordBatch) -> Positions:
+        """The rows of the other side's node in a segment."""
+        return np.flatnonzero(self.other.belong(segment, np.arange(segment.num_rows)))
 
     def _one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """For each row that has a match in a segment one of them."""

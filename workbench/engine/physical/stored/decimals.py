@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.arrow.types import filled, to_arrow
 from workbench.engine.physical.stored.unscaled import (
@@ -21,6 +22,8 @@ from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
 
 _EXACT = Context(prec=2 * MAX_PRECISION)
+_WIDE = 76
+"""Digits of Arrow's largest decimals: enough for 38 on each side of the point."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,36 @@ def from_64_bits(numbers: pa.Int64Array, type_: DataType) -> pa.Array:
     words = np.stack([known, known >> 63], axis=1)
     valid = numbers.is_valid().buffers()[1] if numbers.null_count else None
     return pa.Array.from_buffers(to_arrow(type_), len(known), [valid, pa.py_buffer(words)])
+
+
+def rescaled(numbers: pa.Array, type_: DataType) -> pa.Array:
+    """Decimals or integers as decimals of a type: half away from zero, and NULL where it has no room.
+
+    Example:
+        >>> from workbench.sql.algebra.types import decimal
+        >>> rescaled(pa.array([Decimal("-1.25"), Decimal("99.96"), Decimal("7.00")]), decimal(3, 1)).to_pylist()
+        [Decimal('-1.3'), None, Decimal('7.0')]
+    """
+    numbers = numbers.cast(pa.decimal128(19, 0)) if pa.types.is_integer(numbers.type) else numbers
+    digits, whole = numbers.type.precision - numbers.type.scale, type_.precision - type_.scale
+    if numbers.type.scale <= type_.scale and digits <= whole:
+        return numbers.cast(to_arrow(type_))
+    wide = widest(numbers, max(numbers.type.scale, type_.scale))
+    return fitting(pc.round(wide, type_.scale, round_mode="half_towards_infinity"), type_)
+
+
+def widest(numbers: pa.Array, scale: int) -> pa.Array:
+    """Decimals or integers as decimals of 256 bits with no fewer digits behind the point."""
+    return numbers.cast(pa.decimal256(_WIDE, scale))
+
+
+def fitting(numbers: pa.Array, type_: DataType) -> pa.Array:
+    """Decimals of 256 bits that have no more digits behind the point than a type: NULL where it has no room."""
+    whole = type_.precision - type_.scale
+    if numbers.type.precision - numbers.type.scale > whole:
+        most = pa.scalar(Decimal(10**whole), pa.decimal256(whole + 1 + numbers.type.scale, numbers.type.scale))
+        numbers = pc.if_else(pc.less(pc.abs(numbers), most), numbers, None)
+    return numbers.cast(to_arrow(type_))
 
 
 def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:

@@ -7,15 +7,12 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.decimals import rescaled
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
 from workbench.engine.physical.stored.kernels.times import to_date, to_timestamp
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind
-
-_DIGITS = 19
-"""Of the largest INTEGER."""
 
 
 def _integer_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -30,13 +27,13 @@ def _truth_as_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return arguments[0].cast(pa.int64())
 
 
-def _as_wider(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return arguments[0].cast(to_arrow(call.type))
+def _as_decimal(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return rescaled(arguments[0], call.type)
 
 
 _CASTS = {
-    (Kind.DECIMAL, Kind.DECIMAL): _as_wider,
-    (Kind.INTEGER, Kind.DECIMAL): _as_wider,
+    (Kind.DECIMAL, Kind.DECIMAL): _as_decimal,
+    (Kind.INTEGER, Kind.DECIMAL): _as_decimal,
     (Kind.TIMESTAMP, Kind.DATE): to_date,
     (Kind.DATE, Kind.TIMESTAMP): to_timestamp,
     (Kind.INTEGER, Kind.STRING): _integer_as_text,
@@ -52,16 +49,9 @@ def _kinds(call: Call) -> tuple[Kind, Kind]:
     return call.arguments[0].type.kind, call.type.kind
 
 
-def _widens(call: Call) -> bool:
-    """Whether a decimal has room for all digits of a number."""
-    value, type_ = call.arguments[0].type, call.type
-    whole = value.precision - value.scale if value.kind is Kind.DECIMAL else _DIGITS
-    return type_.scale >= value.scale and type_.precision - type_.scale >= whole
-
-
 def _accepts(call: Call) -> bool:
     if call.type.kind is Kind.DECIMAL:
-        return _kinds(call) in _CASTS and _widens(call)
+        return _kinds(call) in _CASTS
     value = call.arguments[0].type
     plain = call.type in (INTEGER, DOUBLE, STRING) or (call.type.temporal and not call.type.zoned)
     whole = call.type != INTEGER or value.kind is not Kind.DECIMAL or not value.scale
@@ -69,4 +59,4 @@ def _accepts(call: Call) -> bool:
 
 
 CAST = Kernel(lambda call, arguments: _CASTS[_kinds(call)](call, arguments), _accepts)
-"""Casts that are exact, of kinds that have one form as a text, and of numbers to the nearest DOUBLE."""
+"""Casts that are exact, of kinds that have one form as a text, and of numbers to the nearest DECIMAL or DOUBLE."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.decimals import widest
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
 from workbench.engine.physical.stored.kernels.kernel import ComputeValues, Kernel, constant_text, of_kinds
 from workbench.sql.algebra.expressions import Call, Constant, Expression
@@ -44,17 +45,25 @@ def _of_one_scale(call: Call) -> tuple[Expression, Expression]:
     return left, right
 
 
+def _alike(left: DataType, right: DataType) -> bool:
+    return left.kind is right.kind and left.scale == right.scale
+
+
 def _comparison(operator: Operator) -> Kernel:
-    """Of two values of one kind and scale."""
+    """Of two values of one kind, or of exact numbers."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         sides = zip(_of_one_scale(call), call.arguments, arguments, strict=True)
         left, right = (values if side is given else _repeated(side, len(values)) for side, given, values in sides)
+        if not _alike(*(side.type for side in _of_one_scale(call))):
+            scale = max(side.type.scale for side in call.arguments)
+            left, right = widest(left, scale), widest(right, scale)
         return compare(operator, left, right)
 
     def accepts(call: Call) -> bool:
         left, right = (side.type for side in _of_one_scale(call))
-        return left.kind is right.kind and left.scale == right.scale and left.kind in COMPARABLE_KINDS
+        numbers = {left.kind, right.kind} <= {Kind.INTEGER, Kind.DECIMAL}
+        return numbers or (_alike(left, right) and left.kind in COMPARABLE_KINDS)
 
     return Kernel(compute, accepts)
 

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, filled
-from workbench.engine.physical.stored.decimals import from_integers
+from workbench.engine.physical.stored.decimals import rescaled
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, of_kinds
-from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import INTEGER, DataType, Kind
+from workbench.sql.algebra.types import INTEGER, Kind
 
 _MOST = 2**63 - 1
 _WHOLE = 2.0**52
@@ -148,7 +147,7 @@ def _round(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     if pa.types.is_integer(numbers.type):
         return numbers
     if pa.types.is_decimal(numbers.type):
-        return _rounded_decimals(numbers, digits, call.type)
+        return rescaled(numbers, call.type)
     return pa.array(_rounded(_values(numbers), digits), mask=np.asarray(numbers.is_null()))
 
 
@@ -167,27 +166,6 @@ def _rounded(numbers: _Doubles, digits: int) -> _Doubles:
         found[at] = float(Decimal(repr(float(numbers[at]))).quantize(unit, context=_HALF_UP))
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(np.abs(numbers) < _WHOLE, found, numbers)) + 0.0  # a zero has no sign
-
-
-def _rounded_decimals(numbers: pa.Array, digits: int, type_: DataType) -> pa.Array:
-    scale = numbers.type.scale
-    if digits >= scale:
-        return (
-            numbers
-            if numbers.type == pa.decimal128(type_.precision, type_.scale)
-            else numbers.cast(pa.decimal128(type_.precision, type_.scale))
-        )
-    unit, most = 10 ** (scale - digits), 10**type_.precision
-    if unit < _MOST // 2 and fits_64_bits(numbers):
-        whole = unscaled_integers(numbers.fill_null(0))
-        away = np.abs(whole) // unit + (np.abs(whole) % unit >= unit // 2)
-        found: list[int | None] = (np.sign(whole) * away).tolist()
-    else:
-        found = [(2 * abs(n) + unit) // (2 * unit) * (1 if n > 0 else -1) for n in large_integers(numbers).tolist()]
-    known = numbers.is_valid().to_pylist()
-    return from_integers(
-        (n if k and n is not None and abs(n) < most else None for n, k in zip(found, known, strict=True)), type_
-    )
 
 
 def _is_rounded(call: Call) -> bool:

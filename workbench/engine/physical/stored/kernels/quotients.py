@@ -6,23 +6,27 @@ the processor does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.arrow.types import filled
-from workbench.engine.physical.stored.decimals import from_64_bits, from_integers
+from workbench.engine.physical.stored.decimals import fitting, from_64_bits, from_integers
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import DOUBLE, Kind
+from workbench.sql.algebra.types import DOUBLE, DataType, Kind, as_decimal
 
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
 _BEYOND = 2**63
+_WIDE = 76
+"""Digits of Arrow's largest decimals, one of which a sum or product has more than its operands."""
 
 
 def _of_doubles(call: Call) -> bool:
@@ -38,6 +42,29 @@ def _arithmetic(function: Any) -> Kernel:
             return pa.array(function(left, right), mask=missing | unknown)
 
     return Kernel(compute, _of_doubles)
+
+
+def _exact(compute: Callable[[pa.Array, pa.Array], pa.Array], scale: Callable[[int, int], int]) -> Kernel:
+    """The sum, difference or product of decimals with all digits behind the point; NULL where it has no room."""
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        wide = [pa.decimal256(type_.precision, type_.scale) for type_ in _decimals(call)]
+        return fitting(compute(*(a.cast(type_) for a, type_ in zip(arguments, wide, strict=True))), call.type)
+
+    def accepts(call: Call) -> bool:
+        if call.type.kind is not Kind.DECIMAL or not {a.type.kind for a in call.arguments} <= {
+            Kind.INTEGER,
+            Kind.DECIMAL,
+        }:
+            return False
+        left, right = _decimals(call)
+        return left.precision + right.precision < _WIDE and call.type.scale == scale(left.scale, right.scale)
+
+    return Kernel(values, accepts)
+
+
+def _decimals(call: Call) -> list[DataType]:
+    return [as_decimal(argument.type) for argument in call.arguments]
 
 
 def _divided(number: pa.Array, divisor: pa.Array, ieee: bool = False) -> pa.Array:
@@ -126,3 +153,6 @@ QUOTIENT_KERNELS = {
     "average": Kernel(_average, _is_average),
 }
 """By the name of the function."""
+
+EXACT_KERNELS = {"+": _exact(pc.add, max), "-": _exact(pc.subtract, max), "*": _exact(pc.multiply, operator.add)}
+"""Arithmetic of decimals that is not evaluated as a whole, by the name of the function."""
