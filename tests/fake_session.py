@@ -24,6 +24,7 @@ from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
 from workbench.options import Options
 from workbench.session.adding_column import NewColumn
+from workbench.session.as_of import AsOf
 from workbench.session.held_answer import HeldAnswer
 from workbench.session.player import Player
 from workbench.session.provenance import Provenance
@@ -256,6 +257,9 @@ class FakeSession(SessionViews):
 
     def drop_stream(self, name: str) -> None:
         del self.streams[name]
+
+    def as_of(self, query: str) -> AsOf:
+        return AsOf(self.batch)
 
     @property
     def batch(self) -> int:

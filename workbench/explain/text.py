@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from html import escape
 
@@ -26,6 +27,11 @@ def counted(number: int, what: str, plural: str | None = None) -> str:
 def milliseconds(seconds: float) -> str:
     """A duration to read at a glance."""
     return f"{seconds * 1000:,.0f} ms"
+
+
+def clock_text(clock: dt.datetime | None) -> str:
+    """An event time to read at a glance; without the time of day at midnight."""
+    return "" if clock is None else clock.isoformat(" ", "minutes").removesuffix(" 00:00")
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

@@ -15,16 +15,15 @@ from IPython.display import display
 
 from workbench.arrow.frames import is_null_number
 from workbench.arrow.stored_values import json_text
-from workbench.explain.text import counted, monospace
+from workbench.explain.text import clock_text, counted, monospace
 from workbench.notebook.drift_lines import drift_lines
 from workbench.sql.algebra.column_names import display_name
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     from IPython.core.display_functions import DisplayHandle
 
     from workbench.explain.explanation import ExplanationView
+    from workbench.session.as_of import AsOf
     from workbench.session.live.sources import SourceStatus
     from workbench.session.query import Query
     from workbench.session.session import Session
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 
 WIDEST = 60
 """Characters of a value shown in a table."""
+_WELL = ("●", "var(--jp-success-color1, #388e3c)")
+_NOT_WELL = ("▲", "var(--jp-warn-color1, #b35900)")
 _PLACES = 4
 """Places of a source that are listed."""
 
@@ -220,6 +221,20 @@ def as_of(query: Query, batch: int) -> str:
     return f"after batch {batch}" + (f", without {lacking} that were left out: %argus catch-up" if lacking else "")
 
 
+def as_of_html(as_of: AsOf) -> str:
+    """The line on when an answer is of, green where all is well; elsewhere its sign is another one, too."""
+    sign, colour = _WELL if as_of.is_well else _NOT_WELL
+    mark = f'<span style="color:{colour}" aria-hidden="true">{sign}</span>'
+    return f'<div class="argus-as-of">{mark} {escape(str(as_of))}</div>'
+
+
+def with_as_of(shown: Shown, as_of: AsOf) -> Shown:
+    """An answer, chart or sink with the line on when it is of; as text only where not all is well."""
+    text = shown.text if as_of.is_well else f"{shown.text}\n{as_of}"
+    html = shown.html if shown.html is not None else monospace(shown.text)
+    return Shown(text, html + as_of_html(as_of), shown.svg)
+
+
 def state_of(query: Query) -> str:
     """``"active"``, since when it is suspended, or why it no longer runs."""
     return query.status if query.suspended is None else f"suspended after batch {query.suspended}"
@@ -229,11 +244,6 @@ def arrived_last(session: Session) -> dict[str, str]:
     """How many rows the last batch brought of each stream; nothing of tables, of which rows do not come."""
     arrived = session.reports[-1].arrived if session.reports else {}
     return {name: "" if stream.table else f"{arrived.get(name, 0):,}" for name, stream in session.streams.items()}
-
-
-def clock_text(clock: dt.datetime | None) -> str:
-    """An event time to read at a glance; without the time of day at midnight."""
-    return "" if clock is None else clock.isoformat(" ", "minutes").removesuffix(" 00:00")
 
 
 SOURCE_COLUMNS = ("live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem")

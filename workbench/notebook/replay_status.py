@@ -6,9 +6,8 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from workbench.explain.text import milliseconds
+from workbench.explain.text import clock_text, milliseconds
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.display import clock_text
 from workbench.session.player import PlayerState, Position
 
 if TYPE_CHECKING:

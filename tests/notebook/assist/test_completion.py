@@ -46,7 +46,7 @@ def complete(shell, run, session):
             [
                 *("--batch", "--time", "--type", "--sep", "--decimal", "--no-header", "--encoding", "--lateness"),
                 *("--key", "--changes", "--shed", "--weight", "--registry", "--since", "--transaction"),
-                *("--add", "--widen"),
+                *("--replace", "--add", "--widen"),
             ],
         ),
         ("%argus help ru", ["run"]),

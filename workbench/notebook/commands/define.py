@@ -14,7 +14,7 @@ from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together
+from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together, with_as_of
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import fill_placeholders
 from workbench.session.state import LAZY, RESULTS
@@ -153,7 +153,8 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     else:
         first = query.head(max(0, limit))
         rows = len(first) if len(first) < limit else query.count()
-    show(rows_table(first, rows, f"{query.name} {as_of(query, context.session.batch)}"))
+    shown = rows_table(first, rows, f"{query.name} {as_of(query, context.session.batch)}")
+    show(with_as_of(shown, context.session.as_of(query.name)))
 
 
 @command(

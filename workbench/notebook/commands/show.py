@@ -31,6 +31,7 @@ from workbench.notebook.display import (
     streams_table,
     table,
     together,
+    with_as_of,
 )
 from workbench.notebook.drawing import picture, render_svg
 
@@ -137,11 +138,13 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
         context.variables[arguments.output] = rows
     if drawn is not None:
-        show(answer_chart(shown, drawn, total, title))
+        made = answer_chart(shown, drawn, total, title)
     elif arguments.chart is not None:
-        show(changes_chart(rows, title.removeprefix("latest ")))
+        made = changes_chart(rows, title.removeprefix("latest "))
     else:
-        show(rows_table(shown, total, title))
+        made = rows_table(shown, total, title)
+    of_past = arguments.at is not None or arguments.batch is not None or arguments.diff
+    show(made if of_past or query.status != "active" else with_as_of(made, context.session.as_of(query.name)))
 
 
 def chart_parts(words: Sequence[str]) -> dict[str, str]:

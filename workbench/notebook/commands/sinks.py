@@ -11,7 +11,7 @@ from workbench.errors import nearest
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.show import QUERY
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import show, sinks_table
+from workbench.notebook.display import show, sinks_table, with_as_of
 
 if TYPE_CHECKING:
     from workbench.session.session import Session
@@ -57,7 +57,8 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show(f"{name} gets no more; what it has got stays")
     elif arguments.target is None:
         _check_there(session, name)
-        show(sinks_table({name: session.sinks[name]}))
+        status = session.sinks[name]
+        show(with_as_of(sinks_table({name: status}), session.as_of(status.query)))
     else:
         target = find_target(arguments.target, context.user_variables)
         if name in session.sinks:

@@ -15,7 +15,7 @@ from workbench.arrow.frames import frame_of
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.chart import ChartColumns, answer_chart
-from workbench.notebook.display import Shown, as_of
+from workbench.notebook.display import Shown, as_of, as_of_html
 from workbench.notebook.panel.answer_copies import COPIES
 from workbench.notebook.panel.answer_page import answer_table, page_of
 from workbench.notebook.panel.column_profile import profile
@@ -261,7 +261,9 @@ class ResultsView(View):
             self.choice.seen[asked.query.name] = asked.batch
 
     def _say(self, asked: ResultsRequest, what: str) -> None:
-        self._count.value = f'<span role="status">{escape(what)} {escape(asked.when)}</span>'
+        of_now = as_of_html(self.session.as_of(asked.query.name)) if asked.past is None else ""
+        # Marks are put before the end of the first span.
+        self._count.value = f'<span role="status">{escape(what)} {escape(asked.when)}</span>{of_now}'
 
     def _hold(self, asked: ResultsRequest) -> HeldAnswer | None:
         """The answer in memory, up to date; ``None`` where it is too large."""
@@ -297,7 +299,7 @@ class ResultsView(View):
             marks = f", {counted(new, 'row')} new since batch {asked.since}" if new else ""
         self.rows.page = page
         self._say(asked, counted(total, "row"))
-        self._count.value = self._count.value.replace("</span>", f"{escape(marks)}</span>")
+        self._count.value = self._count.value.replace("</span>", f"{escape(marks)}</span>", 1)
 
         return lambda: answer_table(rows.head(SAVED), total, asked.title)
 

@@ -7,12 +7,12 @@ from html import escape
 
 import ipywidgets
 
-from workbench.explain.text import counted
+from workbench.explain.text import clock_text, counted
 from workbench.notebook.display import (
     SOURCE_COLUMNS,
     Shown,
     arrived_last,
-    clock_text,
+    as_of_html,
     event_time,
     sinks_table,
     source_rows,
@@ -108,7 +108,9 @@ class StreamsView(View):
             for name, s in self.session.sinks.items()
         ]
         columns = ["sink", "query", "target", "batches behind", "problem"]
-        return "<h4>Sinks</h4>" + grid(columns, rows, numbers=(3,)) if rows else ""
+        queries = dict.fromkeys(status.query for status in self.session.sinks.values())
+        lines = (f"<b>{escape(query)}</b>{as_of_html(self.session.as_of(query))}" for query in queries)
+        return f"<h4>Sinks</h4>{grid(columns, rows, numbers=(3,))}{''.join(lines)}" if rows else ""
 
 
 def _folded(columns: Sequence[tuple[str, DataType]]) -> str:

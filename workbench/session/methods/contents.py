@@ -18,6 +18,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.kept_state import KeptState, kept_states
 from workbench.network.nodes import NodeId
 from workbench.optimizer.network_cost import batch_cost
+from workbench.session.as_of import AsOf, answer_as_of
 from workbench.session.changes import StateStore
 from workbench.session.learning.observing import predictions
 from workbench.session.live.sources import LiveSources, SourceStatus, ahead_of_now
@@ -106,6 +107,19 @@ class SessionContents:
             1.1
         """
         return predictions(self._store.state)
+
+    def as_of(self, query: str) -> AsOf:
+        """Of when a query's answer is: batch, event times, and what is behind, late, quarantined or left out.
+
+        Raises:
+            QueryError: there is no such query.
+
+        Example:
+            >>> print(session.as_of("big"))  # doctest: +SKIP
+            as of batch 5 · FedWireTrans 2002-11-20 · all is well
+        """
+        state = self._store.state
+        return answer_as_of(state, state.query(query), self.sources)
 
     @property
     def batch(self) -> int:

@@ -1,0 +1,74 @@
+"""Each answer says of when it is: batch, event times, and what waits, was late, quarantined or left out."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+
+from workbench.engine.spark.in_process import InProcess
+from workbench.session.as_of import AsOf, StreamAsOf
+from workbench.session.session import Session
+
+DAYS = pd.to_datetime(["2026-03-01", "2026-03-09", "2026-03-02", "2026-03-10"])
+
+
+@pytest.fixture
+def session(in_process: InProcess):
+    with Session(in_process) as made:
+        yield made
+
+
+def test_a_replay_is_well_as_far_as_it_has_come(session):
+    session.add_stream("T", pd.DataFrame({"id": range(4), "at": DAYS}), history=2, batch=1, time="at")
+    session.add_table("U", pd.DataFrame({"id": range(2)}))
+    session.register("SELECT T.id FROM T JOIN U ON T.id = U.id", "both")
+    session.register("SELECT COUNT(*) AS n FROM U", "table")
+    assert str(session.as_of("BOTH")) == "as of batch 0 · T 2026-03-09 · U · all is well"
+    session.run(2)
+    assert str(session.as_of("both")) == "as of batch 2 · T 2026-03-10 · U · all is well"
+    assert str(session.as_of("table")) == "as of batch 2 · U · all is well"
+
+
+def test_what_is_late_or_does_not_fit_is_in_no_answer(session, tmp_path):
+    (tmp_path / "t.csv").write_text("id,at\n1,2026-03-01\n2,2026-03-09\nx,2026-03-09\n3,2026-03-02\n")
+    columns = {"id": "integer", "at": "date"}
+    session.add_stream("T", tmp_path / "t.csv", history=2, batch=5, time="at", columns=columns, lateness="2 days")
+    session.register("SELECT COUNT(*) AS n FROM T", "n")
+    assert session.as_of("n").streams == (StreamAsOf("T", dt.datetime(2026, 3, 9), quarantined=1),)
+    session.run(1)
+    found = session.as_of("n")
+    assert str(found) == "as of batch 1 · T 2026-03-09: 1 late, 1 quarantined" and not found.is_well
+
+
+def test_a_suspended_query_is_behind(session):
+    session.add_stream("T", pd.DataFrame({"id": range(4)}), batch=1)
+    session.register("SELECT id FROM T", "ids")
+    session.register("SELECT COUNT(*) AS n FROM T", "n")
+    session.run(1)
+    session.suspend("n")
+    session.run(2)
+    assert str(session.as_of("n")) == "as of batch 1, 2 batches behind: suspended · T"
+    assert session.as_of("ids").is_well
+
+
+def test_a_live_source_says_what_waits_and_why_it_cannot_be_read(session):
+    def rows():
+        yield from ({"id": i} for i in range(3))
+        raise RuntimeError("the line is cut\nsee there")
+
+    session.add_stream("T", rows(), columns={"id": "integer"}, batch=2)
+    session.register("SELECT id FROM T", "ids")
+    assert session.as_of("ids").is_well
+    for _ in range(4):
+        session.run(1)
+    found = session.as_of("ids")
+    assert not found.is_well and "RuntimeError: the line is cut" in str(found) and "see there" not in str(found)
+
+
+def test_each_lack_is_named():
+    stream = StreamAsOf("T", None, 1200, 3.04, late=4, quarantined=2, left_out=100, problem="gone")
+    assert str(AsOf(5, streams=(stream,))) == (
+        "as of batch 5 · T: 1,200 waiting for 3.0 s, 4 late, 2 quarantined, 100 left out, gone"
+    )

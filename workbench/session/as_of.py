@@ -1,0 +1,109 @@
+"""Of when an answer is: the batch, how far the streams have come that it reads, and what it lacks of what was sent."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from workbench.explain.text import clock_text, counted
+from workbench.session.live.sources import SourceStatus
+from workbench.session.state import ACTIVE, QueryRecord, State
+from workbench.sql.logical import streams_of
+from workbench.streams.stream import Stream
+
+
+@dataclass(frozen=True)
+class StreamAsOf:
+    """How far a stream has come, and what of it is in no answer.
+
+    Attributes:
+        name: of the stream.
+        clock: the latest event time that it has brought; ``None`` where it has none.
+        waiting: rows of a live source that are there, and that no batch has taken.
+        lag: seconds for which the first of these has waited.
+        late, quarantined, left_out: rows that came too late, that do not fit, and that were shed.
+        problem: why its source cannot be read; "" where it can.
+    """
+
+    name: str
+    clock: dt.datetime | None = None
+    waiting: int = 0
+    lag: float = 0.0
+    late: int = 0
+    quarantined: int = 0
+    left_out: int = 0
+    problem: str = ""
+
+    def lacks(self) -> Iterator[str]:
+        """What is not well, in a few words each."""
+        if self.waiting:
+            yield f"{self.waiting:,} waiting for {self.lag:.1f} s"
+        for rows, what in ((self.late, "late"), (self.quarantined, "quarantined"), (self.left_out, "left out")):
+            if rows:
+                yield f"{rows:,} {what}"
+        if self.problem:
+            yield self.problem.splitlines()[0]
+
+    def __str__(self) -> str:
+        reached = f"{self.name} {clock_text(self.clock)}".rstrip()
+        return ": ".join(filter(None, [reached, ", ".join(self.lacks())]))
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """Of when an answer is.
+
+    Attributes:
+        batch: the batch that it is after.
+        behind: batches that were run since then, as of a query that is suspended.
+        why: why it does not go on; "" where it does.
+        streams: those that it reads.
+
+    Example:
+        >>> print(AsOf(5, streams=(StreamAsOf("Fed", dt.datetime(2002, 11, 20)),)))
+        as of batch 5 · Fed 2002-11-20 · all is well
+        >>> print(AsOf(5, 2, "suspended", (StreamAsOf("Trades", waiting=1200, lag=3.04, late=4),)))
+        as of batch 5, 2 batches behind: suspended · Trades: 1,200 waiting for 3.0 s, 4 late
+    """
+
+    batch: int
+    behind: int = 0
+    why: str = ""
+    streams: tuple[StreamAsOf, ...] = field(default=())
+
+    @property
+    def is_well(self) -> bool:
+        """Whether the answer goes on, nothing waits, and nothing that was sent is in no answer."""
+        return not self.behind and not self.why and not any(any(stream.lacks()) for stream in self.streams)
+
+    def __str__(self) -> str:
+        late = f", {counted(self.behind, 'batch', 'batches')} behind" if self.behind else ""
+        first = f"as of batch {self.batch}{late}" + (f": {self.why}" if self.why else "")
+        return " · ".join([first, *map(str, self.streams), *["all is well"] * self.is_well])
+
+
+def answer_as_of(state: State, query: QueryRecord, sources: Mapping[str, SourceStatus]) -> AsOf:
+    """Of when a query's answer is."""
+    batch, status = state.answered_at(query), state.status(query)
+    why = "" if status == ACTIVE else status
+    why = why if query.suspended is None else "suspended"
+    read = {name.lower() for name in streams_of(query.logical)}
+    streams = (stream for name, stream in state.streams.items() if name.lower() in read)
+    clock = state.engine.clock.latest_of
+    found = tuple(_stream_as_of(stream, clock(stream.name), sources.get(stream.name)) for stream in streams)
+    return AsOf(batch, state.batch - batch, why, found)
+
+
+def _stream_as_of(stream: Stream, clock: dt.datetime | None, source: SourceStatus | None) -> StreamAsOf:
+    waiting = (0, 0.0, "") if source is None else (source.waiting, source.lag, source.problem)
+    return StreamAsOf(
+        stream.name,
+        clock,
+        waiting[0],
+        waiting[1],
+        stream.late_rows,
+        stream.log.misfits,
+        stream.left_out,
+        waiting[2],
+    )
