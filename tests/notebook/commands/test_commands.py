@@ -15,6 +15,7 @@ from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
 from workbench.notebook.display import source_problem
 from workbench.notebook.replay_status import backlog
+from workbench.session.as_of import AsOf, StreamAsOf
 from workbench.session.live.sources import SourceStatus
 from workbench.session.sinks.sink import SinkStatus
 from workbench.streams.drift import Drift
@@ -477,3 +478,18 @@ def test_what_is_hardly_meant_is_said_beside_the_error_that_it_leads_to(run):
     refused = run('%%argus q1\nSELECT AVG("amount") FROM fed')
     shown = refused.stdout + refused.stderr
     assert "AVG needs numbers" in shown and 'warning: "amount" is a text here, and no column' in shown
+
+
+def test_answers_charts_and_sinks_say_of_when_they_are(run, session):
+    run("%%argus q1\nSELECT big")
+    session.sinks["q1"] = SinkStatus("q1", "out", 0, 0, "")
+    lines = ("%argus results q1", "%argus results q1 --chart", "%argus results q1 --changes", "%argus sink q1")
+    for line in lines:
+        cell = run(line)
+        assert "as of batch 0 · all is well" in cell.htmls[-1] and "success" in cell.htmls[-1]
+        assert "all is well" not in cell.text  # the title says it already
+    session.as_of = lambda query: AsOf(0, streams=(StreamAsOf("Fed", late=3),))
+    for line in lines:
+        cell = run(line)
+        assert "as of batch 0 · Fed: 3 late" in cell.text and "▲" in cell.htmls[-1]
+    assert "as of" not in run("%argus results q1 --batch 0").htmls[-1]

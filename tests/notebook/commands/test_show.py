@@ -14,7 +14,6 @@ from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError
 from workbench.explain.explanation import ExplanationView
 from workbench.notebook.command_line import MagicError
-from workbench.session.as_of import AsOf, StreamAsOf
 from workbench.session.verification.report import Outcome, Verification
 
 
@@ -230,18 +229,3 @@ def test_why_shows_the_rows_that_an_answer_is_computed_from(run, shell):
     assert "fed, what batch 3 brought of them: 1 row" in run("%argus why q1 --batch 3").text
     for line in ("q1 tranid < 2", "q1 WHERE tranid < 2", 'q1 "where tranid < 2"', "q1 --batch 3 where tranid < 2"):
         assert "1 row of q1 is computed from" in run(f"%argus why {line}").text
-
-
-def test_answers_charts_and_sinks_say_of_when_they_are(run, session):
-    run("%%argus q1\nSELECT big")
-    run("%argus sink q1 out")
-    lines = ("%argus results q1", "%argus results q1 --chart", "%argus results q1 --changes", "%argus sink q1")
-    for line in lines:
-        cell = run(line)
-        assert "as of batch 0 · all is well" in cell.htmls[-1] and "success" in cell.htmls[-1]
-        assert "all is well" not in cell.text  # the title says it already
-    session.as_of = lambda query: AsOf(0, streams=(StreamAsOf("Fed", late=3),))
-    for line in lines:
-        cell = run(line)
-        assert "as of batch 0 · Fed: 3 late" in cell.text and "▲" in cell.htmls[-1]
-    assert "as of" not in run("%argus results q1 --batch 0").htmls[-1]
