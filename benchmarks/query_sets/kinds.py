@@ -48,7 +48,7 @@ def kinds() -> tuple[KindOfQuery, ...]:
         >>> len({kind.name for kind in kinds()}) == len(kinds())
         True
     """
-    return (*_aggregates(), *_groupings(), *_analytic(), *_joins(), *_sets(), *_windows(), *_expressions())
+    return (*_aggregates(), *_groupings(), *_analytic(), *_joins(), *_sets(), *_windows(), *_expressions(), *_nested())
 
 
 _OF_ANY = {
@@ -234,3 +234,33 @@ def _expressions() -> Iterator[KindOfQuery]:
         "split": "SPLIT(s, '1')",
     }.items():
         yield KindOfQuery("projections", f"{name} shown", f"SELECT id, {value} FROM t WHERE i > 900", None)
+
+
+def _nested() -> Iterator[KindOfQuery]:
+    """Structs, arrays and maps, as JSON lines and events have them."""
+    for name, condition, again in (
+        ("field", "device.id = 's1'", "device.id = 's1'"),
+        ("field of field", "device.at.lat > 0.99", "device.at.lat > 0.99"),
+        ("element", "tags[0] = 's1'", "tags[1] = 's1'"),
+        ("element of map", "rates['s1'] > 0", "rates['s1'] > 0"),
+        ("contains", "ARRAY_CONTAINS(tags, 's1')", "LIST_CONTAINS(tags, 's1')"),
+        ("size", "SIZE(tags) > 1", "LEN(tags) > 1"),
+        ("FILTER", "SIZE(FILTER(tags, v -> v = 's1')) > 0", "LEN(LIST_FILTER(tags, lambda v: v = 's1')) > 0"),
+        ("EXISTS of lambda", "EXISTS(tags, v -> v LIKE 's1%')", "LEN(LIST_FILTER(tags, lambda v: v LIKE 's1%')) > 0"),
+    ):
+        yield KindOfQuery("nested", name, f"SELECT id FROM t WHERE {condition}", f"SELECT id FROM t WHERE {again}")
+    groups = "SELECT device.id, COUNT(*), AVG(device.at.lat) FROM t GROUP BY device.id"
+    yield KindOfQuery("nested", "GROUP BY field", groups, groups)
+    exploded = "SELECT tag, COUNT(*) FROM t LATERAL VIEW EXPLODE(tags) e AS tag GROUP BY tag"
+    unnested = "SELECT tag, COUNT(*) FROM (SELECT UNNEST(tags) AS tag FROM t) GROUP BY tag"
+    yield KindOfQuery("nested", "EXPLODE", exploded, unnested)
+    for name, value in {
+        "TRANSFORM": "TRANSFORM(tags, v -> UPPER(v))",
+        "STRUCT": "STRUCT(id, s)",
+        "ARRAY": "ARRAY(id, i)",
+        "struct whole": "device",
+        "MAP_KEYS": "MAP_KEYS(rates)",
+        "ARRAY_JOIN": "ARRAY_JOIN(tags, ',')",
+        "TO_JSON": "TO_JSON(device)",
+    }.items():
+        yield KindOfQuery("nested", f"{name} shown", f"SELECT id, {value} FROM t WHERE i > 900", None)

@@ -6,6 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,11 +23,12 @@ def rows(number: int, seed: int = 0) -> pa.Table:
 
     Example:
         >>> rows(3).column_names
-        ['id', 'g', 'h', 'i', 'x', 'm', 'w', 's', 'd', 'ts']
+        ['id', 'g', 'h', 'i', 'x', 'm', 'w', 's', 'd', 'ts', 'device', 'tags', 'rates']
     """
     drawn = np.random.default_rng(seed).random((number, 5))
     cents = pa.array((drawn[:, 3] * 100_000).astype(np.int64)).cast(pa.decimal128(19, 0))
     thousandths = (drawn[:, 1] * 1000).astype(np.int64)
+    texts = pc.binary_join_element_wise("s", pa.array(thousandths).cast(pa.string()), "")
     times = _FIRST + np.arange(number) * np.timedelta64(_SECONDS, "s")
     days = _FIRST.astype("datetime64[D]") + (drawn[:, 4] * 365).astype(np.int64)
     return pa.table(
@@ -38,11 +40,18 @@ def rows(number: int, seed: int = 0) -> pa.Table:
             "x": pa.array(drawn[:, 2]),
             "m": pc.multiply(cents, Decimal("0.01")).cast(pa.decimal128(15, 2)),
             "w": pc.multiply(cents, Decimal("0.001")).cast(pa.decimal128(38, 10)),
-            "s": pc.binary_join_element_wise("s", pa.array(thousandths).cast(pa.string()), ""),
+            "s": texts,
             "d": pa.array(days),
             "ts": pa.array(times),
+            "device": pa.StructArray.from_arrays([texts, _place(drawn)], ["id", "at"]),
+            "tags": pa.ListArray.from_arrays(pa.array(np.arange(number + 1, dtype=np.int32)), texts),
+            "rates": pa.MapArray.from_arrays(np.arange(number + 1, dtype=np.int32), texts, thousandths),
         }
     )
+
+
+def _place(drawn: npt.NDArray[np.float64]) -> pa.StructArray:
+    return pa.StructArray.from_arrays([pa.array(drawn[:, 0]), pa.array(drawn[:, 1])], ["lat", "lon"])
 
 
 def tables() -> dict[str, pa.Table]:

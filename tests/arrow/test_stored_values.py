@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from decimal import Decimal
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -23,6 +26,7 @@ from workbench.sql.algebra.types import (
     STRING,
     TIMESTAMP,
     DataType,
+    Kind,
     array_of,
     decimal,
     map_of,
@@ -62,6 +66,60 @@ VALUES = {
 def test_texts_are_the_lists_that_they_were_made_of(type_: DataType) -> None:
     lists = pa.array(VALUES[type_], to_shown(type_))
     assert to_values(to_texts(lists, type_), type_).equals(lists)
+
+
+def drawn_type(random: Random, depth: int) -> DataType:
+    """A type with parts inside parts."""
+    if depth and (kind := random.randrange(4)) < 3:
+        if kind == 0:
+            return array_of(drawn_type(random, depth - 1))
+        if kind == 1:
+            return struct_of([(name, drawn_type(random, depth - 1)) for name in ("a", "b c")])
+        return map_of(random.choice([INTEGER, STRING, DATE]), drawn_type(random, depth - 1))
+    return random.choice([INTEGER, STRING, DOUBLE, DATE, TIMESTAMP, BOOLEAN, BINARY, decimal(20, 7)])
+
+
+def drawn_value(random: Random, type_: DataType, key: bool = False) -> Any:
+    """A value of a type, as Python has it, NULL once in a while."""
+    if not key and random.random() < 0.2:
+        return None
+    match type_.kind:
+        case Kind.ARRAY:
+            return [drawn_value(random, type_.element) for _ in range(random.randrange(4))]  # type: ignore[arg-type]
+        case Kind.STRUCT:
+            return {name: drawn_value(random, field) for name, field in type_.fields}
+        case Kind.MAP:
+            own, value = type_.key_and_value
+            return [
+                *{
+                    drawn_value(random, own, True): drawn_value(random, value) for _ in range(random.randrange(3))
+                }.items()
+            ]
+    return random.choice(
+        {
+            Kind.INTEGER: [0, -1, 2**63 - 1],
+            Kind.STRING: ["", '"', "\\n\n\x01", "é\U0001f600"],
+            Kind.DOUBLE: [0.1, -1e300, 5e-324, math.inf, 0.0],
+            Kind.DATE: [dt.date(1, 1, 1), dt.date(2024, 2, 29)],
+            Kind.TIMESTAMP: [dt.datetime(1969, 12, 31, 23, 59, 59, 1)],
+            Kind.BOOLEAN: [True, False],
+            Kind.BINARY: [b"", b"\xff\x00"],
+            Kind.DECIMAL: [Decimal("1E-7"), Decimal("-12.5000000")],
+        }[type_.kind]
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_values_are_read_as_they_were_written(seed: int) -> None:
+    random = Random(seed)
+    type_ = array_of(drawn_type(random, 3))
+    values = pa.array([drawn_value(random, type_) for _ in range(30)], to_shown(type_))
+    texts = to_texts(values, type_)
+    assert to_values(texts, type_).equals(values)
+    assert to_texts(values.slice(7, 9), type_).equals(texts.slice(7, 9))
+    assert to_values(texts.slice(7, 9), type_).equals(values.slice(7, 9))
+    for text, value in zip(texts.to_pylist(), values, strict=True):
+        assert text is None if not value.is_valid else len(json.loads(text)) == len(value)
 
 
 def test_texts_are_those_of_spark() -> None:

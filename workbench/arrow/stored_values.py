@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,20 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
 from workbench.arrow.types import to_shown
 from workbench.sql.algebra.interval_values import interval_text
-from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.functions.stored_values import INFINITE, NAN
+from workbench.sql.algebra.types import DataType
 
 _FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
 _MICROS_OF_DAY = 86_400_000_000
-_IN_JSON = {Kind.DATE: pa.int32(), Kind.TIMESTAMP: pa.int64(), Kind.INTERVAL: pa.int64()}
-
-_ESCAPES = {
-    **{code: f"\\u{code:04X}" for code in range(32)},
-    **{ord(char): f"\\{short}" for char, short in zip('"\\\b\t\n\f\r', '"\\btnfr', strict=True)},
-}
-_READ = json.JSONDecoder(parse_float=Decimal).decode
 
 
 def to_values(texts: pa.Array, type_: DataType) -> pa.Array:
@@ -41,9 +33,9 @@ def to_values(texts: pa.Array, type_: DataType) -> pa.Array:
         >>> to_values(pa.array(["[0,null]", None]), array_of(DATE)).to_pylist()
         [[datetime.date(1970, 1, 1), None], None]
     """
-    read = bytes.fromhex if type_.kind is Kind.BINARY else lambda text: _value(_READ(text), type_)
-    values = [None if text is None else read(text) for text in texts.to_pylist()]
-    return _viewed(pa.array(values, _arrow_in_json(type_)).cast(to_shown(type_, of_entries=True)), to_shown(type_))
+    chunks = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
+    read = pa.chunked_array([read_stored(chunk, type_) for chunk in chunks], arrow_in_json(type_)).combine_chunks()
+    return _viewed(read.cast(to_shown(type_, of_entries=True)), to_shown(type_))
 
 
 def to_texts(values: pa.Array, type_: DataType) -> pa.Array:
@@ -58,78 +50,12 @@ def to_texts(values: pa.Array, type_: DataType) -> pa.Array:
         >>> to_texts(pa.array([[dt.date(1970, 1, 1), None], None]), array_of(DATE)).to_pylist()
         ['[0,null]', None]
     """
-    plain_values = _viewed(values, to_shown(type_, of_entries=True)).cast(_arrow_in_json(type_)).to_pylist()
-    write = _hexadecimal if type_.kind is Kind.BINARY else lambda value: _text(value, type_)
-    return pa.array([None if value is None else write(value) for value in plain_values], pa.string())
-
-
-def _text(value: Any, type_: DataType) -> str:
-    """JSON as Spark writes it, without blanks, with as few escapes as there must be; fields are called by places."""
-    if value is None:
-        return "null"
-    match type_.kind:
-        case Kind.ARRAY | Kind.MAP:
-            assert type_.element is not None
-            if type_.kind is Kind.MAP:
-                _check_keys([entry["key"] for entry in value])
-            return f"[{','.join([_text(each, type_.element) for each in value])}]"
-        case Kind.STRUCT:
-            parts = [f'"f{place}":{_text(value[name], field)}' for place, (name, field) in enumerate(type_.fields)]
-            return f"{{{','.join(parts)}}}"
-        case Kind.BOOLEAN:
-            return "true" if value else "false"
-        case Kind.STRING:
-            return f'"{value.translate(_ESCAPES)}"'
-        case Kind.BINARY:
-            return f'"{_hexadecimal(value)}"'
-        case Kind.DOUBLE:
-            return f"[{','.join(map(str, _parts_of_double(value)))}]"
-    return str(value)  # a whole number or a Decimal
-
-
-def _check_keys(keys: Sequence[object]) -> None:
-    if None in keys or len(set(keys)) < len(keys):
-        raise pa.ArrowInvalid("a key stands twice in a map, or is NULL")
+    return write_stored(_viewed(values, to_shown(type_, of_entries=True)).cast(arrow_in_json(type_)), type_)
 
 
 def _viewed(values: pa.Array, arrow: pa.DataType) -> pa.Array:
     """Maps as lists of structs, or back."""
     return values if values.type == arrow else values.view(arrow)
-
-
-def _value(read: Any, type_: DataType) -> Any:
-    """The inverse of ``_text``, of JSON that has been read."""
-    if read is None:
-        return None
-    match type_.kind:
-        case Kind.ARRAY | Kind.MAP:
-            assert type_.element is not None
-            return [_value(each, type_.element) for each in read]
-        case Kind.STRUCT:
-            return {name: _value(read[f"f{place}"], field) for place, (name, field) in enumerate(type_.fields)}
-        case Kind.BINARY:
-            return bytes.fromhex(read)
-        case Kind.DECIMAL:
-            return Decimal(read)
-        case Kind.DOUBLE:
-            return _double_of_parts(*read)
-    return read
-
-
-def _parts_of_double(value: float) -> tuple[int, int]:
-    """m and e of a DOUBLE, which is m * 2^e."""
-    if math.isnan(value):
-        return 0, int(NAN)
-    if math.isinf(value):
-        return (1 if value > 0 else -1), int(INFINITE)
-    lowest_bit = max(math.frexp(value)[1] - 53, -1074) if value else 0
-    return int(math.ldexp(value, -lowest_bit)), lowest_bit
-
-
-def _double_of_parts(m: int, e: int) -> float:
-    if e == int(INFINITE):
-        return math.copysign(math.inf, m)
-    return math.nan if (m, e) == (0, int(NAN)) else math.ldexp(m, e)
 
 
 def _hexadecimal(value: bytes) -> str:
@@ -234,11 +160,3 @@ def _as_python(value: pa.Scalar) -> Any:
         case pa.Date32Scalar() | pa.TimestampScalar() if value.is_valid and not has_in_python(pa.array([value])):
             return str(np.datetime64(value.value, "D" if pa.types.is_date(value.type) else "us"))
     return value.as_py()
-
-
-def _arrow_in_json(type_: DataType) -> pa.DataType:
-    if type_.element is not None:
-        return pa.list_(_arrow_in_json(type_.element))
-    if type_.fields:
-        return pa.struct([(name, _arrow_in_json(field)) for name, field in type_.fields])
-    return _IN_JSON.get(type_.kind, to_shown(type_))

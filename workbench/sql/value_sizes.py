@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
+from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, columns
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType, Kind
 
@@ -66,15 +66,20 @@ def largest_value(expression: Expression) -> float:
 
 @cached(20_000)
 def value_size(expression: Expression) -> float:
-    """Bytes of the value of an expression; 0 where nothing in it makes values grow.
+    """Bytes of the value of an expression; 0 where it is not larger than the columns that it is made of.
 
     Example:
         >>> from workbench.sql.algebra.types import STRING, INTEGER
         >>> made = Call("repeat", (Constant("x", STRING), Constant(5000, INTEGER)), STRING)
         >>> value_size(made), value_size(Call("length", (made,), INTEGER))
         (40000.0, 8.0)
+        >>> value_size(Call("replace", (Column("s", STRING), Constant("a", STRING), Constant("b", STRING)), STRING))
+        0.0
     """
-    return 0.0 if calls(expression).isdisjoint(_GROWING) else _Sizes().of(expression, {}).bytes
+    if calls(expression).isdisjoint(_GROWING):
+        return 0.0
+    size = _Sizes().of(expression, {}).bytes
+    return size if size > sum(_stored(column.type).bytes for column in columns(expression)) else 0.0
 
 
 class _Sizes:

@@ -6,7 +6,7 @@ import datetime as dt
 import itertools
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from random import Random
@@ -16,14 +16,32 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from workbench.arrow.stored_values import to_texts
+from workbench.arrow.types import to_shown
 from workbench.engine.physical.row_inputs import over_rows
+from workbench.engine.physical.stored.kernels.nested import LAMBDA_KERNELS
 from workbench.engine.physical.stored.kernels.table import KERNELS, kernel_of
 from workbench.engine.physical.stored.values import computed_value
 from workbench.engine.spark.local_session import engine_session
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    array_of,
+    decimal,
+    map_of,
+    struct_of,
+)
+from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call, cast
 
 MONEY, WIDE = decimal(15, 2), decimal(38, 4)
@@ -88,6 +106,24 @@ EDGES: dict[DataType, list[Any]] = {
     ],
     BOOLEAN: [True, False],
 }
+NUMBERS, TEXTS, MOMENTS, DAYS = array_of(INTEGER), array_of(STRING), array_of(TIMESTAMP), array_of(DATE)
+POINT = struct_of([("x", DOUBLE), ("day", DATE), ("tags", TEXTS), ("data", BINARY)])
+RATES = map_of(STRING, MONEY)
+PARTS: dict[DataType, list[Any]] = {
+    NUMBERS: [[], [1], [None], [3, -1, None, 3, 2**63 - 1], [0, 0]],
+    TEXTS: [[], [""], ["a", None, "b"], ["b", "a", "é", '"', "\n", "a"], [None, None]],
+    array_of(DOUBLE): [[], [math.nan, 1.5], [-0.0, 0.0, None], [math.inf, -math.inf, 5e-324]],
+    MOMENTS: [[dt.datetime(1969, 12, 31, 23, 59, 59), None], [dt.datetime(9999, 12, 31)]],
+    array_of(NUMBERS): [[[1, None], None, []], []],
+    POINT: [
+        {"x": 0.1, "day": dt.date(1, 1, 1), "tags": ["a", None], "data": b"\x00a"},
+        {"x": None, "day": None, "tags": None, "data": None},
+        {"x": math.nan, "day": dt.date(2024, 2, 29), "tags": [], "data": b""},
+    ],
+    array_of(struct_of([("k", STRING), ("n", INTEGER)])): [[{"k": "a", "n": 1}, None, {"k": None, "n": 2}], []],
+    RATES: [[("a", Decimal("1.50")), ("b", None)], [], [("", Decimal("-0.01")), ("a", None)]],
+}
+EDGES.update({type_: to_texts(pa.array(values, to_shown(type_)), type_).to_pylist() for type_, values in PARTS.items()})
 COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
@@ -131,6 +167,7 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
 }
 
 
+PLACES = [COLUMNS[INTEGER][0], *(Constant(n, INTEGER) for n in (-2, -1, 0, 1, 2, 9, 2**40))]
 COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
 TOTAL, SQUARES = COLUMNS[MONEY][0], COLUMNS[WIDE][0]
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
@@ -141,6 +178,24 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for start, length in ((1, 2), (1, 0), (2, 1), (3, 9))
     ],
     "in": [(COLUMNS[type_][0], COLUMNS[type_][1], Constant(1, INTEGER)) for type_ in (INTEGER, DOUBLE, MONEY)],
+    "field": [(COLUMNS[POINT][0], Constant(at, INTEGER)) for at in range(4)],
+    **{
+        name: [(COLUMNS[type_][0], place) for type_ in PARTS if type_.kind is Kind.ARRAY for place in PLACES]
+        for name in ("get", "element_at", "has_place")
+    },
+    **{
+        name: [(COLUMNS[type_][0], COLUMNS[type_.element][0]) for type_ in (NUMBERS, TEXTS, MOMENTS, array_of(DOUBLE))]
+        for name in ("array_contains", "array_position")
+    },
+    **{name: [(COLUMNS[RATES][0], COLUMNS[STRING][0])] for name in ("map_value", "map_contains_key")},
+    "array_join": [
+        (COLUMNS[TEXTS][0], COLUMNS[STRING][1]),
+        (COLUMNS[TEXTS][0], Constant(", ", STRING), COLUMNS[STRING][0]),
+    ],
+    "slice": [(COLUMNS[NUMBERS][0], place, count) for place in PLACES for count in PLACES],
+    "split": [(COLUMNS[STRING][0], Constant(pattern, STRING)) for pattern in ("a", "-", "\\.", " ", "bc")],
+    "array": [(COLUMNS[type_][0], COLUMNS[type_][1], COLUMNS[type_][0]) for type_ in EDGES],
+    "struct": [(COLUMNS[POINT][0], COLUMNS[DATE][0], COLUMNS[TEXTS][0])],
 }
 """Calls of arguments of several types."""
 
@@ -220,6 +275,44 @@ def test_every_kernel_is_asked() -> None:
 
 def test_values_are_those_of_spark(spark: SparkSession) -> None:
     wrong = compared(spark, rows(), ACCEPTED)
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+def over_elements(function: str, array: Expression, body: Callable[[Call], Expression], number: int = 1) -> Call:
+    """A function of an array and a lambda."""
+    assert array.type.element is not None
+    of = variable(number, array.type.element)
+    value = body(of)
+    found = call(function, array, Call("lambda", (of, value), value.type))
+    assert isinstance(found, Call)
+    return found
+
+
+def lambdas() -> Iterator[Call]:
+    """Lambdas over columns of arrays, with columns and other lambdas in them."""
+    n, text, zero = COLUMNS[INTEGER][0], COLUMNS[STRING][0], Constant(0, INTEGER)
+    numbers, texts, many = (COLUMNS[type_][0] for type_ in (NUMBERS, TEXTS, array_of(NUMBERS)))
+    points = next(COLUMNS[type_][0] for type_ in PARTS if type_.element is not None and type_.element.fields)
+    yield over_elements("transform", texts, lambda x: call("upper", x))
+    yield over_elements("transform", numbers, lambda x: call("coalesce", x, n))
+    yield over_elements("transform", COLUMNS[MOMENTS][0], lambda x: call("year", x))
+    yield over_elements("transform", points, lambda x: call("field", x, zero))
+    yield over_elements("transform", points, lambda x: x)
+    yield over_elements("transform", many, lambda x: call("array_size", x))
+    yield over_elements(
+        "transform", many, lambda x: over_elements("filter", x, lambda y: call(">", y, call("get", x, zero)), 2)
+    )
+    for function in ("filter", "exists", "forall"):
+        yield over_elements(function, numbers, lambda x: call(">", x, n))
+        yield over_elements(function, texts, lambda x: call("=", x, text))
+        yield over_elements(function, texts, lambda x: call("is_null", x))
+
+
+def test_lambdas_have_the_values_of_spark(spark: SparkSession) -> None:
+    asked = [*lambdas()]
+    assert {c.function for c in asked} == set(LAMBDA_KERNELS)
+    assert all(computed_value(c) is not None for c in asked)
+    wrong = compared(spark, rows(), asked)
     assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
 
 

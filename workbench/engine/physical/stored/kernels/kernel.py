@@ -25,10 +25,13 @@ class Kernel:
     Attributes:
         compute: its values.
         accepts: whether it takes a call, by its types and constants.
+        nested: whether it takes arrays, structs, maps and bytes as values, and gives them so; all others take their
+            stored texts.
     """
 
     compute: ComputeValues
     accepts: Callable[[Call], bool]
+    nested: bool = False
 
 
 def of_kinds(*kinds: Kind) -> Callable[[Call], bool]:

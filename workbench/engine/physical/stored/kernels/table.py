@@ -14,12 +14,20 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from workbench.arrow.nested import read_stored, write_stored
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
 from workbench.engine.physical.stored.kernels.casts import CAST
 from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
 from workbench.engine.physical.stored.kernels.kernel import Kernel
+from workbench.engine.physical.stored.kernels.nested import (
+    LAMBDA_KERNELS,
+    NESTED_KERNELS,
+    is_lambda_of_one,
+    rows_of_elements,
+    variable_name,
+)
 from workbench.engine.physical.stored.kernels.numbers import NUMBER_KERNELS
 from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QUOTIENT_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
@@ -30,7 +38,7 @@ from workbench.sql.algebra.types import Kind
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS,
-    CHOICE_KERNELS, {"cast": CAST},
+    CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST},
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""
@@ -69,11 +77,37 @@ def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
             return pa.repeat(pa.scalar("[]", to_arrow(type_)), rows.num_rows)
     if (exact := exact_decimals(expression)) is not None:
         return exact.values(rows)
+    arrow = to_arrow(expression.type)
+    if (found := _with_parts(expression, rows)) is not None:
+        return write_stored(found, expression.type) if expression.type.is_text_when_stored else found.cast(arrow)
     kernel = kernel_of(expression)
     assert kernel is not None
     found = kernel.compute(expression, [evaluate(argument, rows) for argument in expression.arguments])
-    arrow = to_arrow(expression.type)
     return found if found.type == arrow else found.cast(arrow)
+
+
+def _value(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
+    """The value of each row, an array, a struct, a map or bytes as that and not as a text."""
+    if isinstance(expression, Call) and (found := _with_parts(expression, rows)) is not None:
+        return found
+    stored = evaluate(expression, rows)
+    return read_stored(stored, expression.type) if expression.type.is_text_when_stored else stored
+
+
+def _with_parts(call: Call, rows: pa.RecordBatch) -> pa.Array | None:
+    """``_value`` of a call whose kernel takes and gives such values, or of a lambda's variable; ``None`` of others."""
+    if call.function == "variable":
+        return rows.column(variable_name(call))
+    if is_lambda_of_one(call):
+        array, of_elements = call.arguments
+        assert isinstance(of_elements, Call)
+        lists = _value(array, rows)
+        values = _value(of_elements.arguments[-1], rows_of_elements(lists, of_elements, rows))
+        return LAMBDA_KERNELS[call.function](call, [lists, values])
+    kernel = kernel_of(call)
+    if kernel is None or not kernel.nested:
+        return None
+    return kernel.compute(call, [_value(argument, rows) for argument in call.arguments])
 
 
 def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
@@ -84,14 +118,21 @@ def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
         levels: the most operators inside one another.
     """
     match expression:
-        case Column() | Call("array", ()):
+        case Column() | Call("array", ()) | Call("variable"):
             return True
         case Constant(type=type_):
             return type_.kind in _CONSTANTS
     if exact_decimals(expression) is not None:
         return True
-    of_parts = levels > 0 and kernel_of(expression) is not None
-    return of_parts and all(has_kernels(argument, levels - 1) for argument in expression.arguments)
+    if is_lambda_of_one(expression):
+        array, of_elements = expression.arguments
+        assert isinstance(of_elements, Call)
+        parts: Sequence[Expression] = (array, of_elements.arguments[-1])
+    elif kernel_of(expression) is not None:
+        parts = expression.arguments
+    else:
+        return False
+    return levels > 0 and all(has_kernels(part, levels - 1) for part in parts)
 
 
 @lru_cache(maxsize=65_536)
