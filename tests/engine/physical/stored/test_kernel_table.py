@@ -195,15 +195,25 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "slice": [(COLUMNS[NUMBERS][0], place, count) for place in PLACES for count in PLACES],
     "split": [(COLUMNS[STRING][0], Constant(pattern, STRING)) for pattern in ("a", "-", "\\.", " ", "bc")],
     "array": [(COLUMNS[type_][0], COLUMNS[type_][1], COLUMNS[type_][0]) for type_ in EDGES],
+    "map_of": [
+        (call("array", *(call("struct", Constant(key, STRING), COLUMNS[MONEY][at]) for at, key in enumerate("ab"))),)
+    ],
     "struct": [(COLUMNS[POINT][0], COLUMNS[DATE][0], COLUMNS[TEXTS][0])],
 }
 """Calls of arguments of several types."""
 
 
+OF_CHOSEN = {"map_of"}
+"""Functions of values that are checked before: each key once."""
+
+
 def calls() -> Iterator[Call]:
     """Calls of every function of the table over columns of every type, and over its constants."""
     for name in sorted(KERNELS):
-        for a, b in COLUMNS.values():
+        for given in OTHERS.get(name, []):
+            if isinstance(found := call(name, *given), Call):
+                yield found
+        for a, b in COLUMNS.values() if name not in OF_CHOSEN else ():
             arguments: list[tuple[Expression, ...]] = [(a,), (a, b), (a, b, a)]
             for value, kind in CONSTANTS.get(name, []):
                 by = Constant("<>", STRING) if name == "replace" else None
@@ -212,9 +222,6 @@ def calls() -> Iterator[Call]:
                 with suppress(TypeClash, AssertionError, IndexError):
                     if isinstance(found := call(name, *given), Call) and found.function == name:
                         yield found
-            for given in OTHERS.get(name, []) if a is COLUMNS[STRING][0] else ():
-                if isinstance(found := call(name, *given), Call):
-                    yield found
             for other in EDGES if name == "cast" else ():
                 with suppress(TypeClash):
                     if isinstance(found := cast(a, other), Call):

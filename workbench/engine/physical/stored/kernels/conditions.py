@@ -50,7 +50,7 @@ def _alike(left: DataType, right: DataType) -> bool:
 
 
 def _comparison(operator: Operator) -> Kernel:
-    """Of two values of one kind, or of exact numbers."""
+    """Of two values of one kind, or of exact numbers. What is stored as a text is equal where the texts are."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         sides = zip(_of_one_scale(call), call.arguments, arguments, strict=True)
@@ -62,6 +62,8 @@ def _comparison(operator: Operator) -> Kernel:
 
     def accepts(call: Call) -> bool:
         left, right = (side.type for side in _of_one_scale(call))
+        if left == right and left.is_text_when_stored:  # hexadecimal digits sort as the bytes do
+            return left.kind is Kind.BINARY or operator in (Operator.EQ, Operator.NE)
         numbers = {left.kind, right.kind} <= {Kind.INTEGER, Kind.DECIMAL}
         return numbers or (_alike(left, right) and left.kind in COMPARABLE_KINDS)
 
@@ -128,6 +130,6 @@ CONDITION_KERNELS = {
     "not": Kernel(lambda call, arguments: pc.invert(arguments[0]), _of_truth),
     "is_null": Kernel(lambda call, arguments: arguments[0].is_null(), lambda call: True),
     "like": Kernel(_like, _is_pattern),
-    "case": Kernel(_case, lambda call: call.type.kind in COMPARABLE_KINDS),
+    "case": Kernel(_case, lambda call: call.type.kind in COMPARABLE_KINDS or call.type.is_text_when_stored),
 }
 """By the name of the function."""

@@ -226,6 +226,15 @@ def _struct(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pa.StructArray.from_arrays(parts, fields=[*arrow])
 
 
+def _map_of(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The map of entries that have each key once."""
+    (entries,) = arguments
+    assert call.type.element is not None
+    arrow = arrow_in_json(call.type.element)
+    sides = [pc.struct_field(pc.list_flatten(entries), [at]).cast(arrow[at].type) for at in (0, 1)]
+    return with_elements(entries, pa.StructArray.from_arrays(sides, fields=[*arrow]))
+
+
 def rows_of_elements(lists: pa.ListArray, of_elements: Call, rows: pa.RecordBatch) -> pa.RecordBatch:
     """The rows over which the body of a lambda is evaluated: one for each element, with the columns that it reads.
 
@@ -313,6 +322,7 @@ NESTED_KERNELS = {
     "map_contains_key": _of_parts(_contains_key, _is_compared),
     "map_keys": _of_parts(_side(0)),
     "map_values": _of_parts(_side(1)),
+    "map_of": _of_parts(_map_of),
     "map_entries": _of_parts(lambda call, arguments: arguments[0]),
 }
 """By the name of the function."""

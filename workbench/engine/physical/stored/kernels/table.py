@@ -120,8 +120,8 @@ def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
     match expression:
         case Column() | Call("array", ()) | Call("variable"):
             return True
-        case Constant(type=type_):
-            return type_.kind in _CONSTANTS
+        case Constant(value, type_):
+            return type_.kind in _CONSTANTS or value is None
     if exact_decimals(expression) is not None:
         return True
     if is_lambda_of_one(expression):
