@@ -17,6 +17,7 @@ from workbench.arrow.nested import arrow_in_json, offsets, with_elements
 from workbench.arrow.types import filled
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
 from workbench.engine.physical.stored.kernels.kernel import ComputeValues, Kernel, constant_integer, constant_text
+from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Operator
@@ -25,8 +26,6 @@ _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$
 """Patterns that match nothing but one text."""
 
 _INT = 2**31
-
-Places = npt.NDArray[np.int64]
 
 
 def _of_parts(compute: ComputeValues, accepts: Callable[[Call], bool] = lambda call: True) -> Kernel:
@@ -41,24 +40,24 @@ def _is_compared(call: Call) -> bool:
     return compared is not None and compared.kind in COMPARABLE_KINDS and not compared.zoned
 
 
-def _owners(lists: pa.ListArray) -> Places:
+def _owners(lists: pa.ListArray) -> Positions:
     """The list that each element is of."""
     return np.repeat(np.arange(len(lists)), np.diff(offsets(lists)))
 
 
-def _at(lists: pa.ListArray, elements: pa.Array, places: Places) -> pa.Array:
+def _at(lists: pa.ListArray, elements: pa.Array, places: Positions) -> pa.Array:
     """The element at a place of each list, from 0 on; NULL where it has none."""
     begins = offsets(lists).astype(np.int64)
     has = (places >= 0) & (places < np.diff(begins))
     return elements.take(pa.array(np.where(has, begins[:-1] + places, 0), mask=~has))
 
 
-def _numbers(values: pa.Array, nothing: int) -> Places:
+def _numbers(values: pa.Array, nothing: int) -> Positions:
     """Whole numbers, ``nothing`` of NULL."""
     return filled(values, nothing).to_numpy(zero_copy_only=False)
 
 
-def _part(lists: pa.ListArray, chosen: Places, lengths: Places, missing: pa.Array | None = None) -> pa.ListArray:
+def _part(lists: pa.ListArray, chosen: Positions, lengths: Positions, missing: pa.Array | None = None) -> pa.ListArray:
     """Lists of chosen elements of other lists.
 
     Args:
@@ -101,7 +100,7 @@ def _has_place(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.less_equal(arguments[1], _size(call, arguments))
 
 
-def _first_equal(lists: pa.ListArray, elements: pa.Array, values: pa.Array) -> Places:
+def _first_equal(lists: pa.ListArray, elements: pa.Array, values: pa.Array) -> Positions:
     """The place of the first element that is equal to the value of its list, from 0 on; -1 where none is."""
     owners = _owners(lists)
     equal = filled(compare(Operator.EQ, elements, values.cast(elements.type).take(pa.array(owners))), False)
@@ -181,7 +180,7 @@ def _slice(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     lists, starts, counts = arguments
     begins = offsets(lists).astype(np.int64)
     lengths, start, count = np.diff(begins), _numbers(starts, 0), _numbers(counts, -1)
-    # Places are numbers of 32 bits in Spark.
+    # Positions are numbers of 32 bits in Spark.
     known = np.asarray(lists.is_valid()) & (start != 0) & (start >= -_INT) & (start < _INT)
     known &= (count >= 0) & (count < _INT)
     first = np.where(start > 0, start - 1, lengths + start)
