@@ -19,6 +19,7 @@ from workbench.engine.schedule import Progress
 from workbench.errors import EngineError, QueryError, SqlError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
+from workbench.explain.relaxation import Condition
 from workbench.network.network import Network
 from workbench.network.nodes import Node
 from workbench.notebook.session import SessionViews
@@ -26,6 +27,7 @@ from workbench.options import Options
 from workbench.session.adding_column import NewColumn
 from workbench.session.as_of import AsOf
 from workbench.session.held_answer import HeldAnswer
+from workbench.session.missing_rows import Cause, MissingRows
 from workbench.session.player import Player
 from workbench.session.provenance import Provenance
 from workbench.session.sinks.sink import SinkStatus
@@ -145,6 +147,11 @@ class FakeQuery:
     def why(self, where: str | None = None, limit: int = 100) -> Provenance:
         rows = pa.table({"batch": [0, 3], "tranid": [1, 2]})
         return Provenance(self.name, self.head(1), 1, {"fed": rows})
+
+    def why_not(self, expected: str) -> MissingRows:
+        rows = pa.table({"batch": [0], "tranid": [7]})
+        cause = Cause((Condition("WHERE", "amount > 5", ("where",)),), ("S1",), 1, self.head(1), {"fed": rows})
+        return MissingRows(self.name, expected, 0, (cause,))
 
     def batch_before(self, since: str) -> int | None:
         return int(since) if since.isdecimal() else None

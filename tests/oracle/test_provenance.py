@@ -12,6 +12,8 @@ from oracle.test_corrections import feeds as corrected_feeds
 from oracle.test_query_classes import feeds
 from pyspark.sql import SparkSession
 
+from workbench.sql.logical import Input, LogicalQuery, SetQuery, parts_of
+
 EVERY = 1 if LONG else 40
 """Of the queries of all classes a run has every n-th."""
 
@@ -56,11 +58,13 @@ def test_rows_that_others_decide_under_corrections(spark: SparkSession) -> None:
 def check_explained(oracle: Oracle, limit: int) -> None:
     """Check rows of each query after two batches."""
     failed = []
+    watched, oracle.watched = oracle.watched, {}  # DuckDB overflows in some answers, for which nothing asks here
     oracle.run(2, check=False)
+    oracle.watched = watched
     oracle.duck.execute("CREATE SCHEMA IF NOT EXISTS explained")
-    for name, watched in oracle.watched.items():
-        found = watched.query.why(limit=limit)
-        assert len(found.rows) == min(limit, watched.query.count())
+    for name, asked in watched.items():
+        found = asked.query.why(limit=limit)
+        assert len(found.rows) == min(limit, asked.query.count())
         for stream in oracle.feeds:
             oracle.duck.execute(f"CREATE OR REPLACE TABLE explained.{stream} AS FROM main.{stream} LIMIT 0")
             if (rows := found.tables.get(stream)) is not None:
@@ -70,12 +74,25 @@ def check_explained(oracle: Oracle, limit: int) -> None:
             assert oracle.answer(beyond) == [(0,)], f"{name}: rows of {stream} that are not there"
         oracle.duck.execute("USE explained")
         try:
-            again = oracle.answer(watched.case.asked)
+            again = oracle.answer(asked.case.asked)
         except duckdb.OutOfRangeException:  # DuckDB computes of fewer rows what it did not of all
             continue
         finally:
             oracle.duck.execute("USE main")
-        _, lost = difference(frame_rows(found.rows), again, watched.case.zero or 1e-9)
-        if lost:
-            failed.append(f"{name}: {watched.case.sql}: {lost[:3]} not in {again[:3]}")
+        _, lost = difference(frame_rows(found.rows), again, asked.case.zero or 1e-9)
+        if lost and not negates_twice(asked.query.logical):
+            failed.append(f"{name}: {asked.case.sql}: {lost[:3]} not in {again[:3]}")
     assert not failed, "\n".join(failed)
+
+
+def negates_twice(query: LogicalQuery) -> bool:
+    """Whether rows are there since others are not that NOT IN, EXCEPT or a join without a partner took away.
+
+    What is not there has no rows to show, so such rows may be others where all else is left out.
+    """
+
+    def takes(part: Input) -> bool:
+        return isinstance(part, SetQuery) and part.operator in ("except", "antijoin")
+
+    taking = [part for part in parts_of(query) if isinstance(part, SetQuery) and takes(part)]
+    return any(takes(inner) for part in taking for other in part.branches[1:] for inner in parts_of(other))

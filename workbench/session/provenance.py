@@ -94,8 +94,23 @@ def provenance(
             total = fetch_count(answers, refinement) if rows.num_rows == limit else rows.num_rows
             shown = frame_of(to_shown_table(rows, answers.plan, timezone))
         columns = [column.combine_chunks() for column in rows.columns]
-        tables = _Search(reader, state).stream_rows(query.logical, columns, timezone)
+        tables = rows_behind(reader, state, query.logical, columns, timezone)
     return Provenance(query.name, shown, total, tables)
+
+
+def rows_behind(
+    reader: AnswerReader, state: State, query: LogicalQuery, columns: list[pa.Array], timezone: str
+) -> dict[str, pa.Table]:
+    """For each stream its rows that rows of a query come from, with the batch of each, as they are shown.
+
+    Args:
+        reader: of the session's answers, which is reading (``AnswerReader.reading``).
+        state: the state that is read.
+        query: what the rows are of.
+        columns: the rows, as they are stored.
+        timezone: in which instants are shown.
+    """
+    return _Search(reader, state).stream_rows(query, columns, timezone)
 
 
 class _Search:
@@ -106,7 +121,7 @@ class _Search:
         self._waiting: dict[tuple[object, ...], _Known] = {}
 
     def stream_rows(self, part: LogicalQuery, columns: list[pa.Array], timezone: str) -> dict[str, pa.Table]:
-        """For each stream its rows that some rows of a query come from, with the batch of each, as they are shown."""
+        """What ``rows_behind`` gives."""
         self._add(_Known(part, Stage.ROWS, len(columns[0]) if columns else 0, columns))
         while due := self._due():
             with self._asked(due) as asked:

@@ -25,21 +25,20 @@ from workbench.engine.fetching import (
     to_shown_table,
 )
 from workbench.engine.spark.failures import translate_errors
-from workbench.errors import QueryError, SessionError, nearest
+from workbench.errors import QueryError, SessionError
 from workbench.errors.public_api import public_api
 from workbench.explain.explanation import ExplanationView
 from workbench.network.network import QueryPlan
 from workbench.session.adding_column import unseen
 from workbench.session.answer_reader import AnswerReader
+from workbench.session.answer_refinement import bound_condition, refinement_of
 from workbench.session.changes import StateStore
+from workbench.session.missing_rows import MissingRows, missing_rows
 from workbench.session.provenance import EXPLAINED, Provenance, provenance
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
-from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.types import DataType
-from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns, streams_of
-from workbench.sql.render.spark_sql import predicates_to_spark
 from workbench.streams.since import Since, batch_before
 
 if TYPE_CHECKING:
@@ -226,14 +225,14 @@ class Query:
         """
         return self._reader.estimate(self._record)
 
-    def why(self, where: str | None = None, limit: int = EXPLAINED) -> Provenance:
+    def why(self, where: str | Mapping[str, object] | None = None, limit: int = EXPLAINED) -> Provenance:
         """The rows of the streams that rows of the answer are computed from, each with the batch that brought it.
 
-        Nothing is kept for it: the network is asked backwards, with the values of the rows. Of MIN and MAX alone these
-        are the rows that have the value, of other aggregates the whole group, of functions with OVER the partition.
+        Nothing is kept for it. Of MIN and MAX alone these are the rows that have the value, of other aggregates the
+        whole group, of functions with OVER the partition.
 
         Args:
-            where: of which rows, as in ``head``; ``None``: of all.
+            where: of which rows, as in ``head``, or their values by column; ``None``: of all.
             limit: of how many of them at most.
 
         Raises:
@@ -242,7 +241,7 @@ class Query:
         Example:
             >>> print(session.query("fees_by_state").why("state = 'TX'"))  # doctest: +SKIP
         """
-        return provenance(self._reader, self._record, self.refinement(where), self.timezone, limit)
+        return provenance(self._reader, self._record, refinement_of(self._record, where), self.timezone, limit)
 
     def windows(self) -> pd.DataFrame:
         """The instants of a windowed query so far, and where its windows were: ``instant, stream, begin, end``.
@@ -334,9 +333,8 @@ class Query:
     def count(self, *, at: object | None = None, batch: int | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them; the arguments are those of ``head``."""
         refinement = self.refinement(where)
-        return self._read(
-            f"count the rows of {self.name}", lambda answers: fetch_count(answers, refinement), at, batch=batch
-        )
+        doing = f"count the rows of {self.name}"
+        return self._read(doing, lambda answers: fetch_count(answers, refinement), at, batch=batch)
 
     def batch_before(self, since: Since) -> int | None:
         """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
@@ -401,11 +399,7 @@ class Query:
         return ExplanationView.of(explanation)
 
     def check_active(self) -> None:
-        """Check that the query runs.
-
-        Raises:
-            QueryError: it was dropped, replaced or disabled, or the session is closed; the message says why.
-        """
+        """Raise a ``QueryError`` that says why, if it was dropped, replaced or disabled, or the session is closed."""
         check_active(self._registered, self.status)
 
     def answers(
@@ -414,20 +408,25 @@ class Query:
         """The answers within a context, for a reader that uses Spark; see ``AnswerReader.answers``."""
         return self._reader.answers(self._registered, at, after, batch)
 
+    def why_not(self, expected: str | Mapping[str, object]) -> MissingRows:
+        """Why the answer has no rows as expected: without which conditions it would, and the stored rows behind these.
+
+        Where no condition alone is enough, it is a set of which none can be kept.
+
+        Args:
+            expected: a condition over its columns, as in ``head``, or values by column; ``None`` is NULL.
+
+        Raises:
+            QueryError, SqlError, EngineError: as ``head``.
+
+        Example:
+            >>> print(session.query("fees_by_state").why_not("state = 'TX'"))  # doctest: +SKIP
+        """
+        return missing_rows(self._reader, self._record, bound_condition(self._record, expected), self.timezone)
+
     def refinement(self, where: str | None, sort: str | None = None, descending: bool = False) -> Refinement:
-        """What is asked for, by the positions of the answer's columns; arguments and errors as in ``head``."""
-        names = unique_names([name for name, _ in self.columns])
-        places = {name.lower(): place for place, name in enumerate(names)}
-        if sort is not None and sort.lower() not in places:
-            hint = nearest(sort, names) or f"its columns are {', '.join(names)}"
-            raise QueryError(f"the answer has no column {sort}", hint=hint)
-        condition = ""
-        if where is not None and where.strip():
-            types = [type_ for _, type_ in self.columns]
-            predicates = bind_condition(where, self.dialect, tuple(zip(places, types, strict=True)), self.timezone)
-            stored = {stored_name(name): place for name, place in places.items()}
-            condition = predicates_to_spark(predicates, lambda column: f"_{stored[column.name]}")
-        return Refinement(condition, None if sort is None else places[sort.lower()], descending)
+        """What is asked for, by positions of columns; arguments and errors as in ``head``."""
+        return refinement_of(self._record, where, sort, descending)
 
     def _check_open(self) -> None:
         if self._store.directory.closed:

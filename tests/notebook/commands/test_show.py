@@ -221,6 +221,14 @@ def test_a_network_is_written_to_a_file(run, session, tmp_path, end, begins):
     assert "could not write" in run(f"%argus plan --save {tmp_path / 'missing' / 'network.svg'}").stdout
 
 
+def test_why_not_names_the_condition(run, shell):
+    run("%%argus q1\nSELECT big")
+    shown = run("%argus why-not q1 WHERE tranid = 7 -o missing").text
+    assert "no row of q1 has tranid = 7" in shown
+    assert "without WHERE amount > 5 (node S1): 1 row" in shown and "fed: 1 row" in shown
+    assert shell.user_ns["missing"].causes[0].conditions[0].clause == "WHERE"
+
+
 def test_why_shows_the_rows_that_an_answer_is_computed_from(run, shell):
     run("%%argus q1\nSELECT big")
     shown = run("%argus why q1 'tranid < 2' -o because").text

@@ -24,7 +24,8 @@ from workbench.notebook.panel.network_view import PlanView
 from workbench.notebook.panel.panel import Panel
 from workbench.notebook.panel.queries_view import QueriesView
 from workbench.notebook.panel.replay_view import ReplayView
-from workbench.notebook.panel.results_view import CHANGES, CHART, COLUMNS, GROUPS, ResultsView
+from workbench.notebook.panel.results_request import CHANGES, CHART, COLUMNS, GROUPS
+from workbench.notebook.panel.results_view import ResultsView
 from workbench.notebook.panel.sharing_view import SharingView
 from workbench.notebook.panel.streams_view import StreamsView
 from workbench.notebook.panel.timings_view import TimingsView
@@ -235,6 +236,13 @@ def test_results_are_scrolled_drawn_grouped_and_copied(session, tmp_path):
     button(view, "Why is it here?").click()
     waited(view)
     assert "1 row of q1 is computed from 2 rows of fed" in text_of(view)
+    view.where_field.value = "tranid == 77"
+    waited(view)
+    button(view, "Why is no row here?").click()
+    waited(view)
+    assert "without WHERE amount &gt; 5 (node S1): 1 row" in text_of(view)
+    view.where_field.value = ""
+    waited(view)
     assert view.static_view().text.startswith("q1, whole answer after batch 2: 5 of 25 rows")
     view.what_field.value = CHANGES
     waited(view)

@@ -106,6 +106,9 @@ def _together(left: pa.Array, right: pa.Array) -> pa.Array:
         valued = right if left.null_count == len(left) else left
         left, right = (c if c is valued else pa.nulls(len(c), valued.type) for c in (left, right))
         return pa.concat_arrays([left, right])
+    for wider, narrower in ((left, right), (right, left)):
+        if pa.types.is_floating(wider.type) and not pa.types.is_floating(narrower.type):  # as SQL casts integers
+            return pa.concat_arrays([column.cast(wider.type, safe=False) for column in (left, right)])
     try:
         return pa.concat_arrays([left.cast(right.type), right])
     except pa.ArrowInvalid:

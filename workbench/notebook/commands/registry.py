@@ -81,7 +81,8 @@ COMMANDS: dict[str, Command] = {
     for each in (
         *(add.add_stream, add.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
-        *(show.results, show.why, show.windows, show.verify, show.queries, show.streams, show.plan, show.explain),
+        *(show.results, show.why, show.why_not, show.windows, show.verify, show.queries, show.streams, show.plan),
+        show.explain,
         *(
             timings.timings,
             costs.costs,

@@ -249,6 +249,31 @@ def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show(together(*parts))
 
 
+@command(
+    "why-not",
+    QUERY,
+    argument("where", nargs="+", metavar="CONDITION", help="of which rows you expected: WHERE state = 'TX'"),
+    argument("--limit", type=int, default=20, metavar="N", help="rows of each stream to show (default: 20)"),
+    OUTPUT,
+    examples=("%argus why-not fees_by_state WHERE state = 'TX'",),
+)
+def why_not(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show which conditions keep rows out of an answer, and the stored rows that would be in it without them.
+
+    Each condition of the query is left out by itself: of WHERE, HAVING and QUALIFY, a window, a partner in a join,
+    EXCEPT and NOT IN, LIMIT. Where no single one is enough, it is a set of which none can be kept.
+    """
+    found = context.session.query(arguments.query).why_not(condition(arguments.where))
+    if arguments.output is not None:
+        context.variables[arguments.output] = found
+    parts = [Shown(found.title)]
+    for cause in found.causes:
+        parts.append(rows_table(cause.rows, cause.total, cause.title))
+        for stream, rows in cause.streams.items():
+            parts.append(rows_table(rows.head(max(0, arguments.limit)), len(rows), stream))
+    show(together(*parts))
+
+
 @command("windows", QUERY, LIMIT, examples=("%argus windows last_week",))
 def windows(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """List the instants of a windowed query, and where its windows were."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -15,74 +14,27 @@ from workbench.arrow.frames import frame_of
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.chart import ChartColumns, answer_chart
-from workbench.notebook.display import Shown, as_of, as_of_html
+from workbench.notebook.display import Shown, as_of_html
 from workbench.notebook.panel.answer_copies import COPIES
 from workbench.notebook.panel.answer_page import answer_table, page_of
 from workbench.notebook.panel.column_profile import profile
-from workbench.notebook.panel.grouped_answer import GROUP_FUNCTIONS, AnswerGroups, grouped, sql_column
+from workbench.notebook.panel.grouped_answer import GROUP_FUNCTIONS, AnswerGroups, grouped
 from workbench.notebook.panel.live_chart import LiveChart
 from workbench.notebook.panel.markup import sparkline
+from workbench.notebook.panel.results_request import ANSWER, CHANGES, CHART, COLUMNS, GROUPS, ResultsRequest
+from workbench.notebook.panel.row_origin import RowOrigin
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import AnswerWidget, QueryChooser, SliderWidget, button, html_box
-from workbench.session.held_answer import AnswerOrder, HeldAnswer, follow_answer, hold_answer, rows_as_shown
+from workbench.session.answer_refinement import equals
+from workbench.session.held_answer import HeldAnswer, follow_answer, hold_answer, rows_as_shown
 from workbench.session.query import Query
 
 SAVED = 10
 """Rows of the static view."""
 HELD = 5_000_000
 """Rows of an answer that are held in memory; of a larger one each page is read, and it has no groups."""
-_BECAUSE = 20
-"""Rows of a stream that are shown of what a row comes from."""
 _BATCHES = 60
 """Batches whose changed rows are drawn."""
-ANSWER, CHART, GROUPS, COLUMNS, CHANGES = "whole answer", "chart", "groups", "columns", "new in the last batch"
-
-
-@dataclass(frozen=True)
-class ResultsRequest:
-    """What the analyst asks to see.
-
-    Attributes:
-        query: of which query; another one of its name is not equal.
-        what: one of ``ANSWER``, ``CHART``, ``GROUPS``, ``COLUMNS`` and ``CHANGES``.
-        start, rows: how many rows come before those that are wanted, and how many these are.
-        batch: the last one that was run.
-        sort, descending: the column to sort by; empty: the query's own order.
-        where: a condition on the rows; empty: all.
-        since: the batch up to which the query was looked at before; rows that came later are marked.
-        past: the batch after which the answer is to be seen; ``None``: the last one.
-        drawn: what a chart draws, as ``ChartColumns.of`` takes it.
-        groups: how the answer is grouped.
-    """
-
-    query: Query
-    what: str
-    start: int
-    rows: int
-    batch: int
-    sort: str
-    descending: bool
-    where: str
-    since: int
-    past: int | None
-    drawn: tuple[tuple[str, str], ...]
-    groups: AnswerGroups | None
-
-    @property
-    def when(self) -> str:
-        """After which batch the answer is."""
-        return as_of(self.query, self.batch) if self.past is None else f"as it was after batch {self.past}"
-
-    @property
-    def title(self) -> str:
-        """What is shown."""
-        return f"{self.query.name}, {self.what} {self.when}" + (f", where {self.where}" if self.where else "")
-
-    @property
-    def order(self) -> AnswerOrder | None:
-        """The order that is asked for; ``None`` where the answer has no such column."""
-        names = [name for name, _ in self.query.columns]
-        return (names.index(self.sort), self.descending) if self.sort in names else None
 
 
 class ResultsView(View):
@@ -124,8 +76,7 @@ class ResultsView(View):
             field.layout.width, field.style.description_width = "220px", "60px"
             field.observe(lambda change: self._fetch(), "value")
         self.groups = ipywidgets.HBox(list(self.group_fields.values()), layout={"flex_flow": "row wrap"})
-        self.why = button("Why is it here?", "search", self._explain, "Show the rows of the streams that it comes from")
-        self._because = html_box()
+        self.origin = RowOrigin(self.fetching)
         self._count, self._table, self._batches, self.cell, self._message = (html_box() for _ in range(5))
         self.copy_kind = ipywidgets.Dropdown(options=list(COPIES), description="Copy all as", layout={"width": "280px"})
         self.copy_target = ipywidgets.Text(placeholder="name of a variable", layout={"width": "220px"})
@@ -156,8 +107,7 @@ class ResultsView(View):
             self.rows,
             self._batches,
             self.cell,
-            self.why,
-            self._because,
+            self.origin.widget,
             copies,
         ]
         return ipywidgets.VBox(parts)
@@ -199,7 +149,7 @@ class ResultsView(View):
         visible = {
             self.chart.widget: what == CHART, self.groups: what == GROUPS, self._table: what in (GROUPS, COLUMNS),
             self.rows: what in (ANSWER, CHANGES), self._batches: what == CHART, self.cell: what in (ANSWER, GROUPS),
-            self.looked: what == ANSWER, self.why: what == ANSWER and bool(self.rows.selected),
+            self.looked: what == ANSWER, self.origin.widget: what == ANSWER,
         }  # fmt: skip
         for part, is_visible in visible.items():
             part.layout.display = "" if is_visible else "none"
@@ -233,6 +183,7 @@ class ResultsView(View):
             return
         self._asked = asked
         self._requests += 1
+        self.origin.of(query, where)
         self.fetching.submit(self._show, self._requests, asked)
 
     def _offer(self, query: Query) -> None:
@@ -355,47 +306,20 @@ class ResultsView(View):
         return held
 
     def _choose(self) -> None:
-        """Offer a query for the rows that have the value of the cell that was chosen."""
-        self._because.value = ""
-        self._show_parts()
+        """Offer a query for the rows that have the value of the cell that was chosen, and its row's origin."""
         query, page, chosen = self.chooser.query, self.rows.page, self.rows.selected
         place = chosen.get("at", -1) - page.get("start", 0)
-        held = self._held
-        if (
-            query is None
-            or not 0 <= place < len(page.get("rows", ()))
-            or held is None
-            or self.what_field.value != ANSWER
-        ):
+        is_there = 0 <= place < len(page.get("rows", ())) and self.what_field.value == ANSWER
+        if query is None or self._held is None or not is_there:
             self.cell.value = ""
-            return
-        order = self._asked.order if self._asked is not None else None
-        row = rows_as_shown(query, held[1].page(chosen["at"], chosen["at"] + 1, order))
-        self.cell.value = _cell(rows_like(row.column(chosen["column"])[0].as_py(), chosen["column"], query), query)
-
-    def _explain(self) -> None:
-        """Show what the chosen row is computed from."""
-        asked, held, chosen = self._asked, self._held, self.rows.selected
-        if asked is None or held is None or "at" not in chosen:
-            return
-        row = rows_as_shown(asked.query, held[1].page(chosen["at"], chosen["at"] + 1, asked.order)).to_pylist()[0]
-        where = " AND ".join(
-            _condition(value, place, asked.query).sql(dialect=asked.query.dialect)
-            for place, value in enumerate(row.values())
-            if not isinstance(value, float | list | dict | bytes)
-        )
-        self._because.value = "…"
-        self.fetching.submit(self._show_why, asked.query, where)
-
-    def _show_why(self, query: Query, where: str) -> None:
-        try:
-            found = query.why(where or None)
-        except Exception as error:  # an error in a thread is not shown
-            self._because.value = monospace(str(error))
-            return
-        tables = (answer_table(rows.head(_BECAUSE), len(rows), name) for name, rows in found.streams.items())
-        parts = [f"<h4>{escape(name)}</h4>{table.html}" for name, table in zip(found.streams, tables, strict=True)]
-        self._because.value = f"<p>{escape(found.title)}</p>{''.join(parts)}"
+            self.origin.choose(None)
+        else:
+            order = self._asked.order if self._asked is not None else None
+            row = rows_as_shown(query, self._held[1].page(chosen["at"], chosen["at"] + 1, order))
+            value = row.column(chosen["column"])[0].as_py()
+            self.cell.value = _cell(rows_like(value, chosen["column"], query), query)
+            self.origin.choose(row.to_pylist()[0])
+        self._show_parts()
 
     def _copy(self) -> None:
         query = self.chooser.query
@@ -424,13 +348,8 @@ _KINDS: dict[str, Callable[[ResultsView, ResultsRequest], Callable[[], Shown]]] 
 
 def rows_like(value: object, place: int, query: Query) -> str:
     """The query for the rows of another that have a value in a column."""
-    rows = exp.select("*").from_(exp.to_identifier(query.name)).where(_condition(value, place, query))
+    rows = exp.select("*").from_(exp.to_identifier(query.name)).where(equals(query.columns[place][0], value))
     return rows.sql(dialect=query.dialect)
-
-
-def _condition(value: object, place: int, query: Query) -> exp.Expression:
-    column = sql_column(query.columns[place][0])
-    return column.is_(exp.null()) if value is None else column.eq(exp.convert(value))
 
 
 def _cell(sql: str, query: Query) -> str:

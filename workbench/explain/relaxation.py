@@ -1,0 +1,283 @@
+"""What may keep a row out of an answer, condition by condition, and the query without some of them.
+
+A row that is expected and not there would be there if the query asked for less (why-not provenance: Chapman and
+Jagadish 2009). What may be left out is what drops rows: comparisons of WHERE, HAVING and QUALIFY, a window, a partner
+in a join, a set operator that takes rows away, LIMIT.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from workbench.network.network import Network, ancestors
+from workbench.network.nodes import Analytic, NodeId, SetOperation
+from workbench.network.nodes.set_operation import SetOperator
+from workbench.network.sql_text import bare, expression_sql, function_sql, or_pred_sql
+from workbench.network.wording import Wording
+from workbench.sql.algebra.column_names import display_name, quoted, stored_name
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Origin, column_name
+from workbench.sql.algebra.types import INTEGER
+from workbench.sql.logical import (
+    Block,
+    Grouping,
+    Input,
+    LogicalQuery,
+    Ordered,
+    Output,
+    SetQuery,
+    StreamInput,
+    as_query,
+    output_columns,
+    streams_of,
+    unordered,
+)
+from workbench.sql.predicates.canonical import canonical
+from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, pred_set, predicate_sources
+from workbench.sql.predicates.implication import normalized
+
+CLAUSES = {
+    "where": "WHERE",
+    "window": "the window",
+    "having": "HAVING",
+    "having_window": "HAVING",
+    "qualify": "QUALIFY",
+}
+"""The parts of a block that have conditions, and what an analyst calls them."""
+_TAKING = frozenset({"except", "antijoin"})
+_KEEPING = frozenset({"intersect", "semijoin"})
+
+_OF_ROWS = ("where", "window")
+_MERGING = frozenset({SetOperator.UNION, SetOperator.UNION_ALL})
+_QUALIFIER = re.compile(r"\b[A-Za-z_]\w*\.")
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something of a query that drops rows.
+
+    Attributes:
+        clause: which clause it is of, as an analyst calls it.
+        text: the condition in SQL; the streams of the other side, where there is no condition.
+        key: tells it apart within its query.
+        tests: what nodes of the network test for it, in SQL.
+    """
+
+    clause: str
+    text: str
+    key: Key
+    tests: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.clause} {self.text}".strip()
+
+
+def conditions_of(query: LogicalQuery) -> tuple[Condition, ...]:
+    """All that may drop rows of a query, what is applied last first.
+
+    Example:
+        >>> from workbench.sql.binder.pipeline import bind
+        >>> from workbench.sql.schema import Schema
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> schema = Schema({"t": (("k", INTEGER), ("n", INTEGER))})
+        >>> text = "SELECT k, COUNT(*) FROM t WHERE n > 3 GROUP BY k HAVING COUNT(*) > 1 ORDER BY k LIMIT 2"
+        >>> [str(condition) for condition in conditions_of(bind(text, "spark", schema).query)]
+        ['LIMIT 2', 'HAVING COUNT(*) > 1', 'WHERE n > 3']
+    """
+    found: dict[Key, Condition] = {}
+    seen: set[int] = set()
+    waiting: list[Input] = [query]
+    while waiting:
+        part = waiting.pop(0)
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        for condition in _own(part):
+            found.setdefault(condition.key, condition)
+        # What the other side of EXCEPT and NOT IN leaves out takes nothing away.
+        is_taking = isinstance(part, SetQuery) and part.operator in _TAKING
+        waiting += part.children()[:1] if is_taking else part.children()
+    return tuple(found.values())
+
+
+def without(query: LogicalQuery, conditions: Collection[Condition]) -> LogicalQuery:
+    """A query that asks for less: some of its conditions are left out."""
+    left_out = frozenset(condition.key for condition in conditions)
+    done: dict[int, Input] = {}
+
+    def changed(part: Input) -> Input:
+        if id(part) not in done:
+            done[id(part)] = _relaxed(part, part.map(changed), left_out)
+        return done[id(part)]
+
+    return as_query(changed(query))
+
+
+def node_of(condition: Condition, network: Network, query: str) -> NodeId:
+    """The node that tests a condition for a query; empty where none does alone, or the query has no nodes."""
+    plan = network.queries.get(query)
+    words, tests = Wording(network.nodes), frozenset(map(_unqualified, condition.tests))
+    for id_ in reversed(ancestors(network.nodes, () if plan is None else plan.nodes)):
+        node = network.nodes[id_]
+        is_it = (
+            (condition.key[0] == "set" and isinstance(node, SetOperation) and node.operator not in _MERGING)
+            or (condition.key[0] == "limit" and isinstance(node, Analytic))
+            or not tests.isdisjoint(map(_unqualified, node.label(words)))
+        )
+        if is_it:
+            return id_
+    return ""
+
+
+def _unqualified(text: str) -> str:
+    return " = ".join(sorted(_QUALIFIER.sub("", text).lower().split(" = ")))
+
+
+def rows_that_satisfy(query: LogicalQuery, predicates: PredSet) -> Block:
+    """The rows of a query that satisfy predicates over its columns, by their stored names."""
+    columns = output_columns(query)
+    outputs = tuple(Output(name, Column(stored_name(name), type_)) for name, type_ in columns)
+    return Block((unordered(query),), predicates, outputs)
+
+
+def _own(part: Input) -> Iterator[Condition]:
+    match part:
+        case Ordered() if not part.keeps_all:
+            limit = "" if part.limit is None else f"{part.limit}"
+            offset = f" OFFSET {part.offset}" if part.offset else ""
+            yield Condition("LIMIT" if limit else "OFFSET", f"{limit}{offset}".strip(), ("limit", id(part)))
+        case SetQuery() if part.operator in _TAKING | _KEEPING:
+            streams = sorted(frozenset().union(*map(streams_of, part.branches[1:])))
+            word = "EXCEPT or NOT IN" if part.operator in _TAKING else "INTERSECT or IN"
+            yield Condition(f"{word}, rows of", ", ".join(streams), ("set", id(part)))
+        case Block():
+            yield from _of_block(part)
+
+
+def _of_block(block: Block) -> Iterator[Condition]:
+    names = _Names(block)
+    for clause in reversed(CLAUSES):
+        for predicate in getattr(block, clause):
+            read = predicate_sources(predicate) if clause in _OF_ROWS else frozenset({0})
+            if len(read) < 2 or len(_connected(block, block.where, 0, predicate)) == len(block.inputs):
+                named = names if clause in _OF_ROWS else names.of_groups
+                tests = tuple(or_pred_sql(p, named) for p in normalized(canonical(pred_set([predicate]))))
+                yield Condition(CLAUSES[clause], or_pred_sql(predicate, named), _key(block, clause, predicate), tests)
+    if len(block.inputs) > 1:
+        for source, item in enumerate(block.inputs):
+            if _has_one_row(item):
+                continue
+            tested = [or_pred_sql(p, names) for p in block.where if {source} < predicate_sources(p)]
+            text = f"{' and '.join(sorted(streams_of(item)))}{' ON ' if tested else ''}{' AND '.join(tested)}"
+            yield Condition("a row of", text, ("input", id(block), source), tuple(tested))
+
+
+def _key(block: Block, clause: str, predicate: ORPred) -> Key:
+    """A condition of an analyst's text may stand in several blocks over the same inputs: it is one."""
+    if clause not in _OF_ROWS:
+        return (clause, id(block), predicate.identity)
+    read = sorted(predicate_sources(predicate))
+    return (clause, predicate.identity, *(id(block.inputs[source]) for source in read))
+
+
+def _connected(block: Block, where: PredSet, first: int, left_out: ORPred | None, gone: int = -1) -> frozenset[int]:
+    """The inputs that an input is joined with, also through others; one of one row is joined with all."""
+    joined = [predicate_sources(p) for p in where if p is not left_out]
+    found = {first}
+    while True:
+        more = {s for read in joined if len(read) > 1 and gone not in read and read & found for s in read}
+        more |= {s for s, item in enumerate(block.inputs) if s != gone and _has_one_row(item)}
+        if more <= found:
+            return frozenset(found)
+        found |= more
+
+
+def _has_one_row(item: Input) -> bool:
+    return isinstance(item, Block) and item.grouping is not None and not item.grouping.groups
+
+
+def _relaxed(part: Input, changed: Input, left_out: frozenset[Key]) -> Input:
+    """A part whose children are changed by then, without some of its own conditions."""
+    match changed:
+        case Ordered() if ("limit", id(part)) in left_out:
+            return replace(changed, limit=None, offset=0, with_ties=False, on=())
+        case SetQuery() if ("set", id(part)) in left_out:
+            first = changed.branches[0]
+            if output_columns(first) == output_columns(changed):
+                return first
+            return SetQuery("union", True, (first,), changed.names, changed.types)
+        case Block():
+            assert isinstance(part, Block)
+            relaxed = replace(changed, inputs=tuple(map(_as_input, changed.inputs)))
+            for clause in CLAUSES:
+                kept = pred_set(p for p in getattr(part, clause) if _key(part, clause, p) not in left_out)
+                relaxed = replace(relaxed, **{clause: kept})  # type: ignore[arg-type]  # all of these are PredSets
+            for source in range(len(part.inputs)):
+                if ("input", id(part), source) in left_out:
+                    relaxed = _without_input(relaxed, source)
+            return relaxed
+    return changed
+
+
+def _as_input(item: Input) -> Input:
+    return unordered(item) if isinstance(item, Ordered) else item
+
+
+def _without_input(block: Block, source: int) -> Block:
+    """A block whose rows need no partner of an input, nor of what it is joined through: these columns are NULL."""
+    first = 1 if source == 0 else 0
+    gone = set(range(len(block.inputs))) - _connected(block, block.where, first, None, gone=source)
+    inputs = tuple(_null_row(item) if place in gone else item for place, item in enumerate(block.inputs))
+    where, window = (pred_set(p for p in of if not predicate_sources(p) & gone) for of in (block.where, block.window))
+    return replace(block, inputs=inputs, where=where, window=window)
+
+
+def _null_row(item: Input) -> Block:
+    """One row of NULL with the columns of an input."""
+    columns = item.columns if isinstance(item, StreamInput) else output_columns(item)
+    nulls = tuple(Output(display_name(stored_name(name)), Constant(None, type_)) for name, type_ in columns)
+    return Block((item,), FALSE, nulls, Grouping((), (AggregateCall("count", (), INTEGER),)))
+
+
+class _Names:
+    """The names of a block's columns in the words of the query, followed to the streams where they are no values."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def __call__(self, column: Column) -> str:
+        """A column of an input."""
+        if not 0 <= column.source < len(self._block.inputs):
+            return bare(column)
+        item = self._block.inputs[column.source]
+        name = _name_within(item, column.name)
+        return f"{item.stream}.{name}" if isinstance(item, StreamInput) and len(self._block.inputs) > 1 else name
+
+    def of_groups(self, column: Column) -> str:
+        """A column of the groups, of functions with OVER, or of an input where the block does not group."""
+        for analyzed in self._block.analytics:
+            if column.source == Origin.ANALYTIC and analyzed.name == column.name:
+                return function_sql(analyzed.call, self.of_groups)
+        if self._block.grouping is None:
+            return self(column)
+        for part in (*self._block.grouping.groups, *self._block.grouping.statistics):
+            if column.source == 0 and column_name(part) == column.name:
+                return expression_sql(part, self)
+        return bare(column)
+
+
+def _name_within(item: Input, name: str) -> str:
+    """The name that a column of an input had where it comes from."""
+    match item:
+        case Ordered():
+            return _name_within(item.query, name)
+        case SetQuery():
+            place = [stored_name(own) for own in item.names].index(name)
+            return _name_within(item.branches[0], stored_name(output_columns(item.branches[0])[place][0]))
+        case Block():
+            value = next(o.expression for o in item.outputs if stored_name(o.name) == name)
+            return _Names(item).of_groups(value) if isinstance(value, Column) else quoted(display_name(name))
+    return quoted(display_name(name))

@@ -1,0 +1,168 @@
+"""Why a row is not in an answer: the conditions without which it would be, and the stored rows that come nearest.
+
+Each condition of the query is left out by itself, all of these questions in one network; where no single one is enough,
+what is needed is found by leaving out all and taking back one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+
+from workbench.arrow.frames import frame_of
+from workbench.engine.fetching import fetch_count, fetch_first, to_shown_table
+from workbench.engine.spark.failures import translate_errors
+from workbench.explain.relaxation import Condition, conditions_of, node_of, rows_that_satisfy, without
+from workbench.explain.text import counted
+from workbench.network.sql_text import or_pred_sql
+from workbench.session.answer_reader import AnswerReader
+from workbench.session.provenance import SHOWN, rows_behind
+from workbench.session.state import QueryRecord, State
+from workbench.sql.logical import Block
+from workbench.sql.predicates.cnf import PredSet, pred_set
+
+NEAREST = 5
+"""Rows that are shown of what would be there without a condition."""
+EXPECTED = "expected"
+"""The clause of conditions that are not the query's but the analyst's."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Conditions that keep rows out of an answer: without all of them rows would be there.
+
+    Attributes:
+        conditions: which; each of them is needed.
+        nodes: for each the node of the network that tests it; empty where none does alone.
+        total: how many rows would be there.
+        rows: the first of these.
+        tables: for each stream its rows that these are computed from, with the ``batch`` that brought them, as Arrow.
+    """
+
+    conditions: tuple[Condition, ...]
+    nodes: tuple[str, ...]
+    total: int
+    rows: pd.DataFrame
+    tables: Mapping[str, pa.Table]
+
+    @property
+    def streams(self) -> dict[str, pd.DataFrame]:
+        """For each stream its rows, with the ``batch`` that brought them."""
+        return {name: frame_of(rows) for name, rows in self.tables.items()}
+
+    @property
+    def title(self) -> str:
+        """What would be there without which conditions."""
+        named = [f"{c} (node {node})" if node else str(c) for c, node in zip(self.conditions, self.nodes, strict=True)]
+        return f"without {' and '.join(named)}: {counted(self.total, 'row')}"
+
+
+@dataclass(frozen=True)
+class MissingRows:
+    """Why an answer has no rows that satisfy a condition.
+
+    Attributes:
+        query: the answer's query.
+        expected: the condition, as SQL.
+        there: how many rows satisfy it, so that nothing is missing where it is not 0.
+        causes: each by itself is enough; what is nearest to the answer first. Empty where no stored row comes near.
+    """
+
+    query: str
+    expected: str
+    there: int
+    causes: tuple[Cause, ...]
+
+    @property
+    def title(self) -> str:
+        """What was asked, and how many causes were found."""
+        if self.there:
+            return f"{counted(self.there, 'row')} of {self.query} {'is' if self.there == 1 else 'are'} as expected"
+        if not self.causes:
+            return f"no row of {self.query} has {self.expected}, and no stored row comes near"
+        return f"no row of {self.query} has {self.expected}"
+
+    def __str__(self) -> str:
+        parts = [self.title]
+        for cause in self.causes:
+            parts += [cause.title, cause.rows.to_string(index=False)]
+            for stream, rows in cause.streams.items():
+                parts.append(f"{counted(len(rows), 'row')} of {stream}\n{rows.head(SHOWN).to_string(index=False)}")
+        return "\n\n".join(parts)
+
+
+def missing_rows(
+    reader: AnswerReader, query: QueryRecord, expected: PredSet, timezone: str, limit: int = NEAREST
+) -> MissingRows:
+    """Find out why an answer has no rows that satisfy predicates over its columns, by their stored names.
+
+    Args:
+        reader: of the session's answers.
+        query: whose answer.
+        expected: what its rows are to satisfy.
+        timezone: in which instants are shown.
+        limit: of how many rows that would be there the stored rows are found.
+
+    Raises:
+        QueryError: the query does not run.
+        EngineError: Spark could not read or compute the rows.
+    """
+    text = " and ".join(map(or_pred_sql, expected)) or "no condition"
+    with reader.reading([query]) as state, translate_errors(f"explain rows that {query.name} lacks"):
+        search = _Search(reader, state, query, expected, timezone, limit)
+        there = search.counts([()])[0]
+        causes = () if there else tuple(map(search.cause, search.smallest()))
+    return MissingRows(query.name, text, there, causes)
+
+
+class _Search:
+    """Looks for the conditions without which expected rows would be there, in one state."""
+
+    def __init__(
+        self, reader: AnswerReader, state: State, query: QueryRecord, expected: PredSet, timezone: str, limit: int
+    ) -> None:
+        self._reader, self._state, self._query = reader, state, query
+        self._timezone, self._limit = timezone, limit
+        self._own = conditions_of(query.logical)
+        self._expected = {Condition(EXPECTED, or_pred_sql(p), (EXPECTED, p.identity)): p for p in expected}
+
+    def counts(self, left_out: Sequence[Collection[Condition]]) -> list[int]:
+        """How many expected rows there would be without each of some sets of conditions."""
+        with self._reader.computed([self._without(conditions) for conditions in left_out], self._state) as answers:
+            return [fetch_count(answer) for answer in answers]
+
+    def smallest(self) -> list[tuple[Condition, ...]]:
+        """Sets of conditions of which none can be kept: of one condition of the query all, else one of several."""
+        single: list[tuple[Condition, ...]] = [(condition,) for condition in self._own]
+        enough = [one for one, found in zip(single, self.counts(single), strict=True) if found]
+        if enough:
+            return enough
+        needed = [*self._own, *self._expected]
+        if self.counts([self._own])[0]:
+            needed = [*self._own]
+        elif not self.counts([needed])[0]:
+            return []
+        # What the analyst expects is kept if it can be, then what is applied first.
+        for condition in reversed(needed[:]):
+            rest = tuple(other for other in needed if other is not condition)
+            if self.counts([rest])[0]:
+                needed = [*rest]
+        return [tuple(needed)]
+
+    def cause(self, conditions: tuple[Condition, ...]) -> Cause:
+        """What would be there without some conditions, and the stored rows behind it."""
+        asked = self._without(conditions)
+        with self._reader.computed([asked], self._state) as (answers,):
+            total, rows = fetch_count(answers), fetch_first(answers, 0, self._limit)
+            shown = frame_of(to_shown_table(rows, answers.plan, self._timezone))
+        columns = [column.combine_chunks() for column in rows.columns]
+        tables = rows_behind(self._reader, self._state, asked, columns, self._timezone)
+        nodes = tuple(node_of(condition, self._state.network, self._query.name) for condition in conditions)
+        return Cause(conditions, nodes, total, shown, tables)
+
+    def _without(self, conditions: Collection[Condition]) -> Block:
+        kept = pred_set(p for condition, p in self._expected.items() if condition not in conditions)
+        return rows_that_satisfy(without(self._query.logical, conditions), kept)
