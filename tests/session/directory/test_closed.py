@@ -89,7 +89,7 @@ OF_A_QUERY: dict[str, Callable[[Query], object]] = {
     "result": lambda q: q.result(),
     "arrow_result": lambda q: q.arrow_result(),
     "why": lambda q: q.why(),
-    "why_not": lambda q: q.why_not("n > 1"),
+    "why_not": lambda q: q.why_not({}),
     "result at": lambda q: q.result(at="2020-01-01"),
     "windows": lambda q: q.windows(),
     "head": lambda q: q.head(),
