@@ -116,7 +116,7 @@ def without(query: LogicalQuery, conditions: Collection[Condition]) -> LogicalQu
     return as_query(changed(query))
 
 
-def node_of(condition: Condition, network: Network, query: str) -> NodeId:
+def node_testing(condition: Condition, network: Network, query: str) -> NodeId:
     """The node that tests a condition for a query; empty where none does alone, or the query has no nodes."""
     plan = network.queries.get(query)
     words, tests = Wording(network.nodes), frozenset(map(_unqualified, condition.tests))

@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench.arrow.frames import frame_of
 from workbench.engine.fetching import fetch_count, fetch_first, to_shown_table
 from workbench.engine.spark.failures import translate_errors
-from workbench.explain.relaxation import Condition, conditions_of, node_of, rows_that_satisfy, without
+from workbench.explain.relaxation import Condition, conditions_of, node_testing, rows_that_satisfy, without
 from workbench.explain.text import counted
 from workbench.network.sql_text import or_pred_sql
 from workbench.session.answer_reader import AnswerReader
@@ -24,9 +24,9 @@ from workbench.session.state import QueryRecord, State
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import PredSet, pred_set
 
-NEAREST = 5
+_NEAREST = 5
 """Rows that are shown of what would be there without a condition."""
-EXPECTED = "expected"
+_EXPECTED = "expected"
 """The clause of conditions that are not the query's but the analyst's."""
 
 
@@ -95,7 +95,7 @@ class MissingRows:
 
 
 def missing_rows(
-    reader: AnswerReader, query: QueryRecord, expected: PredSet, timezone: str, limit: int = NEAREST
+    reader: AnswerReader, query: QueryRecord, expected: PredSet, timezone: str, limit: int = _NEAREST
 ) -> MissingRows:
     """Find out why an answer has no rows that satisfy predicates over its columns, by their stored names.
 
@@ -127,7 +127,7 @@ class _Search:
         self._reader, self._state, self._query = reader, state, query
         self._timezone, self._limit = timezone, limit
         self._own = conditions_of(query.logical)
-        self._expected = {Condition(EXPECTED, or_pred_sql(p), (EXPECTED, p.identity)): p for p in expected}
+        self._expected = {Condition(_EXPECTED, or_pred_sql(p), (_EXPECTED, p.identity)): p for p in expected}
 
     def counts(self, left_out: Sequence[Collection[Condition]]) -> list[int]:
         """How many expected rows there would be without each of some sets of conditions."""
@@ -160,7 +160,7 @@ class _Search:
             shown = frame_of(to_shown_table(rows, answers.plan, self._timezone))
         columns = [column.combine_chunks() for column in rows.columns]
         tables = rows_behind(self._reader, self._state, asked, columns, self._timezone)
-        nodes = tuple(node_of(condition, self._state.network, self._query.name) for condition in conditions)
+        nodes = tuple(node_testing(condition, self._state.network, self._query.name) for condition in conditions)
         return Cause(conditions, nodes, total, shown, tables)
 
     def _without(self, conditions: Collection[Condition]) -> Block:
