@@ -37,7 +37,7 @@ from workbench.sql.predicates.canonical import canonical
 from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, pred_set, predicate_sources
 from workbench.sql.predicates.implication import normalized
 
-CLAUSES = {
+_CLAUSES = {
     "where": "WHERE",
     "window": "the window",
     "having": "HAVING",
@@ -52,7 +52,7 @@ _OF_ROWS = ("where", "window")
 _MERGING = frozenset({SetOperator.UNION, SetOperator.UNION_ALL})
 _QUALIFIER = re.compile(r"\b[A-Za-z_]\w*\.")
 
-Key = tuple[object, ...]
+_Key = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Condition:
 
     clause: str
     text: str
-    key: Key
+    key: _Key
     tests: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ def conditions_of(query: LogicalQuery) -> tuple[Condition, ...]:
         >>> [str(condition) for condition in conditions_of(bind(text, "spark", schema).query)]
         ['LIMIT 2', 'HAVING COUNT(*) > 1', 'WHERE n > 3']
     """
-    found: dict[Key, Condition] = {}
+    found: dict[_Key, Condition] = {}
     seen: set[int] = set()
     waiting: list[Input] = [query]
     while waiting:
@@ -103,7 +103,7 @@ def conditions_of(query: LogicalQuery) -> tuple[Condition, ...]:
     return tuple(found.values())
 
 
-def without(query: LogicalQuery, conditions: Collection[Condition]) -> LogicalQuery:
+def relaxed_query(query: LogicalQuery, conditions: Collection[Condition]) -> LogicalQuery:
     """A query that asks for less: some of its conditions are left out."""
     left_out = frozenset(condition.key for condition in conditions)
     done: dict[int, Input] = {}
@@ -159,13 +159,13 @@ def _own(part: Input) -> Iterator[Condition]:
 
 def _of_block(block: Block) -> Iterator[Condition]:
     names = _Names(block)
-    for clause in reversed(CLAUSES):
+    for clause in reversed(_CLAUSES):
         for predicate in getattr(block, clause):
             read = predicate_sources(predicate) if clause in _OF_ROWS else frozenset({0})
             if len(read) < 2 or len(_connected(block, block.where, 0, predicate)) == len(block.inputs):
                 named = names if clause in _OF_ROWS else names.of_groups
                 tests = tuple(or_pred_sql(p, named) for p in normalized(canonical(pred_set([predicate]))))
-                yield Condition(CLAUSES[clause], or_pred_sql(predicate, named), _key(block, clause, predicate), tests)
+                yield Condition(_CLAUSES[clause], or_pred_sql(predicate, named), _key(block, clause, predicate), tests)
     if len(block.inputs) > 1:
         for source, item in enumerate(block.inputs):
             if _has_one_row(item):
@@ -175,7 +175,7 @@ def _of_block(block: Block) -> Iterator[Condition]:
             yield Condition("a row of", text, ("input", id(block), source), tuple(tested))
 
 
-def _key(block: Block, clause: str, predicate: ORPred) -> Key:
+def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
     """A condition of an analyst's text may stand in several blocks over the same inputs: it is one."""
     if clause not in _OF_ROWS:
         return (clause, id(block), predicate.identity)
@@ -199,7 +199,7 @@ def _has_one_row(item: Input) -> bool:
     return isinstance(item, Block) and item.grouping is not None and not item.grouping.groups
 
 
-def _relaxed(part: Input, changed: Input, left_out: frozenset[Key]) -> Input:
+def _relaxed(part: Input, changed: Input, left_out: frozenset[_Key]) -> Input:
     """A part whose children are changed by then, without some of its own conditions."""
     match changed:
         case Ordered() if ("limit", id(part)) in left_out:
@@ -212,7 +212,7 @@ def _relaxed(part: Input, changed: Input, left_out: frozenset[Key]) -> Input:
         case Block():
             assert isinstance(part, Block)
             relaxed = replace(changed, inputs=tuple(map(_as_input, changed.inputs)))
-            for clause in CLAUSES:
+            for clause in _CLAUSES:
                 kept = pred_set(p for p in getattr(part, clause) if _key(part, clause, p) not in left_out)
                 relaxed = replace(relaxed, **{clause: kept})  # type: ignore[arg-type]  # all of these are PredSets
             for source in range(len(part.inputs)):

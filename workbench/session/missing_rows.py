@@ -15,7 +15,7 @@ import pyarrow as pa
 from workbench.arrow.frames import frame_of
 from workbench.engine.fetching import fetch_count, fetch_first, to_shown_table
 from workbench.engine.spark.failures import translate_errors
-from workbench.explain.relaxation import Condition, conditions_of, node_testing, rows_that_satisfy, without
+from workbench.explain.relaxation import Condition, conditions_of, node_testing, relaxed_query, rows_that_satisfy
 from workbench.explain.text import counted
 from workbench.network.sql_text import or_pred_sql
 from workbench.session.answer_reader import AnswerReader
@@ -165,4 +165,4 @@ class _Search:
 
     def _without(self, conditions: Collection[Condition]) -> Block:
         kept = pred_set(p for condition, p in self._expected.items() if condition not in conditions)
-        return rows_that_satisfy(without(self._query.logical, conditions), kept)
+        return rows_that_satisfy(relaxed_query(self._query.logical, conditions), kept)
