@@ -35,7 +35,7 @@ from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnamed_files
-from workbench.engine.storage.relation import Delta, Relation
+from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
@@ -284,15 +284,15 @@ class Engine:
 
     @contextmanager
     def aside(
-        self, network: Network, arrived: Mapping[str, Relation], clock: EventTimeClock, batch: int
+        self, network: Network, known: EngineState, batch: int, suspended: Collection[str] = ()
     ) -> Iterator[EngineState]:
-        """The state of another network over some streams; it is there while the context is open.
+        """The state of another network; it is there while the context is open.
 
         Args:
             network: what to compute.
-            arrived: the rows of the streams.
-            clock: the event times it sees.
+            known: the rows of the streams, the event times it sees, and trees that need not be computed.
             batch: the last batch that was run.
+            suspended: queries whose operators may stay suspended.
 
         Raises:
             EngineError: Spark could not evaluate a node.
@@ -300,10 +300,10 @@ class Engine:
         with self._folder_aside() as folder:
             functions = self.runner.functions
             other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions)
-            other.state = EngineState({}, arrived, clock)
+            other.state = known
             try:
                 with other.interrupts.stoppable():
-                    other.adopt(network, batch)
+                    other.adopt(network, batch, suspended)
                 yield other.state
             finally:
                 other.close()

@@ -42,6 +42,16 @@ def fill_placeholders(sql: str, variables: Mapping[str, Any], dialect: str) -> s
     return _replace(BOUND, inserted, variables, lambda value: sql_literal(value, dialect))
 
 
+def placeholders(sql: str) -> set[str]:
+    """The names that the SQL of a cell has placeholders for.
+
+    Example:
+        >>> sorted(placeholders("SELECT {{what}} FROM f WHERE fee > :least -- :none"))
+        ['least', 'what']
+    """
+    return {m["name"] for pattern in (INSERTED, BOUND) for m in pattern.finditer(sql) if m["name"] is not None}
+
+
 def sql_literal(value: Any, dialect: str) -> str:
     """A Python value as a SQL literal of the same type.
 

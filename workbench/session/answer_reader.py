@@ -24,7 +24,7 @@ from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import EngineState
 from workbench.errors import QueryError
-from workbench.network.network import Network, QueryPlan, check_number
+from workbench.network.network import Network, QueryPlan, check_number, checked_query
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.query_windows import query_at_batch, query_at_instant
@@ -232,7 +232,8 @@ class AnswerReader:
             network = planner.register(network, str(place), logical).network
         planner.catalog.close()
         clock = state.engine.clock
-        with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
+        known = EngineState({}, state.engine.arrived, clock)
+        with self._runtime.engine.aside(network, known, state.batch) as rows:
             yield [self._answers(network.queries[str(place)], rows, 0, clock) for place in range(len(asked))]
 
     def _answers(self, plan: QueryPlan, rows: EngineState, registered: int, clock: EventTimeClock) -> Answers:
@@ -246,14 +247,38 @@ class AnswerReader:
         network = planner.register(Network(), query.name, query.logical).network
         network = add_checks(planner, network, query.name, query.logical)
         planner.catalog.close()
-        plan = network.queries[query.name]
-        with self._runtime.engine.aside(network, state.engine.arrived, clock, state.batch) as rows:
-            for name, check in network.queries.items():
-                of_check = self._answers(check, rows, registered, clock)
-                if name != query.name and fetch_count(of_check):
-                    failed = checks_of(query.logical)[check_number(name) - 1]
-                    raise QueryError(f"query {query.name} has no answer: {failed.reason}", hint=failed.hint)
-            yield self._answers(plan, rows, registered, clock)
+        known = EngineState({}, state.engine.arrived, clock)
+        with self._runtime.engine.aside(network, known, state.batch) as rows:
+            yield self._checked(query.name, query.logical, network, rows, registered)
+
+    @contextmanager
+    def asked(self, name: str, logical: LogicalQuery, state: State) -> Iterator[Answers]:
+        """The answers of a query that is not registered, computed from what the network keeps (``reading``).
+
+        Nothing else may change the session meanwhile.
+
+        Args:
+            name: of no query.
+            logical: what is asked.
+            state: the session's, which is being read.
+        """
+        planner = self._runtime.planner
+        with planner.catalog.rehearsal():
+            network = planner.register(state.network, name, logical).network
+            network = add_checks(planner, network, name, logical)
+        with self._runtime.engine.aside(network, state.engine, state.batch, state.suspended) as rows:
+            yield self._checked(name, logical, network, rows, state.batch)
+
+    def _checked(
+        self, name: str, logical: LogicalQuery, network: Network, rows: EngineState, registered: int
+    ) -> Answers:
+        """The answers of a query in a network aside, where its checks find no row."""
+        for checked, check in network.queries.items():
+            is_own = checked != name and checked_query(checked) == name
+            if is_own and fetch_count(self._answers(check, rows, registered, rows.clock)):
+                failed = checks_of(logical)[check_number(checked) - 1]
+                raise QueryError(f"query {name} has no answer: {failed.reason}", hint=failed.hint)
+        return self._answers(network.queries[name], rows, registered, rows.clock)
 
 
 def _keeps(state: State, plan: QueryPlan, moment: EventTimeVector) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
 
 from workbench.errors import SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
@@ -16,7 +18,7 @@ from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together, with_as_of
 from workbench.notebook.drawing import picture
-from workbench.notebook.parameters import fill_placeholders
+from workbench.notebook.parameters import fill_placeholders, placeholders
 from workbench.session.state import LAZY, RESULTS
 from workbench.sql.syntax.dialects import EXAMINED
 
@@ -46,17 +48,27 @@ OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all 
         help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
     ),
     argument("--dry-run", action="store_true", help="show what would be shared and what it would cost, change nothing"),
+    argument(
+        "--slider",
+        action="append",
+        metavar="NAME=FIRST:LAST[:STEP]",
+        help="show a slider for :NAME, whose values the answer follows; its Keep registers the query",
+    ),
     argument("--force", action="store_true", help="compute it also when it joins too many rows, which takes very long"),
     LIMIT,
     OUTPUT,
     examples=(
         "%%argus big_transfers --dialect oracle -o big\n  SELECT tranid FROM FedWireTrans WHERE amount > 1000000",
+        "%%argus by_size --slider least=0:1000000:50000\n  SELECT tranid FROM FedWireTrans WHERE amount > :least",
     ),
 )
 def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Register the SQL of the cell as a continuous query; the same name again replaces it. {{name}} inserts text from
     the notebook, :name the value of a variable.
     """
+    if arguments.slider:
+        show_sliders(context, arguments)
+        return
     sql = fill_placeholders(arguments.cell, context.variables, arguments.dialect)
     if not sql.strip():
         raise MagicError("the cell has no SQL", hint=in_words(context, arguments.name))
@@ -72,6 +84,33 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
     )
     show(change)
     show_result(context, query, arguments.limit, arguments.output)
+
+
+def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show sliders for parameters of the cell's SQL, and what it answers at their values."""
+    from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderRange
+
+    if arguments.dry_run or arguments.output:
+        raise MagicError("a cell with sliders registers nothing", hint="leave out --dry-run and -o; Keep registers it")
+    ranges, used = [SliderRange.parsed(text) for text in arguments.slider], placeholders(arguments.cell)
+    if unused := [each.name for each in ranges if each.name not in used]:
+        raise MagicError(
+            f"the cell has no parameter {unused[0]}", hint=nearest(unused[0], used) or f"write :{unused[0]} in the SQL"
+        )
+    session, dialect = context.session, arguments.dialect
+
+    def text_at(values: Mapping[str, Any]) -> str:
+        return fill_placeholders(arguments.cell, {**context.variables, **values}, dialect)
+
+    def keep(sql: str) -> str:
+        return register_and_describe(session, sql, arguments.name, dialect, arguments.results, arguments.force)[1]
+
+    sliders = ParameterSliders(session, ranges, text_at, dialect, keep, context.variables, arguments.limit)
+    session.preview(text_at(sliders.values), arguments.name, dialect)  # a mistake is the cell's, with its place
+    follows = f"its answer follows {counted(len(ranges), 'slider')}, and Keep registers it"
+    show(f"{arguments.name} is not registered: {follows}")
+    display(sliders.widget)
+    sliders.refresh()
 
 
 def in_words(context: NotebookContext, name: str) -> str:

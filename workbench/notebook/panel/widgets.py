@@ -100,6 +100,8 @@ class SliderWidget(anywidget.AnyWidget):
     Attributes:
         label: what the number is; also the slider's name.
         min, max: the least and the greatest; ``value``, the chosen one, is between them.
+        texts: what the numbers from ``min`` on stand for, shown and read aloud in their place; may be empty.
+        live: whether the kernel hears of positions while the slider moves, too, once it has rested for a moment.
     """
 
     _esm = STATIC / "slider.js"
@@ -108,6 +110,8 @@ class SliderWidget(anywidget.AnyWidget):
     min = traitlets.Int().tag(sync=True)
     max = traitlets.Int().tag(sync=True)
     value = traitlets.Int().tag(sync=True)
+    texts: Any = traitlets.List().tag(sync=True)
+    live = traitlets.Bool().tag(sync=True)
 
 
 class StaticViewHider(anywidget.AnyWidget):

@@ -10,6 +10,9 @@ from typing import overload
 
 import pandas as pd
 
+from workbench.arrow.frames import frame_of
+from workbench.engine.fetching import fetch_results, to_shown_table
+from workbench.engine.spark.failures import translate_errors
 from workbench.errors.public_api import check_argument
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -30,6 +33,9 @@ from workbench.session.verification.report import Verification, Verifying
 from workbench.session.verification.verifier import Verifier
 from workbench.sql.algebra.zones import known_zone
 from workbench.sql.binder.pipeline import Bound, bind
+
+ASKED = "what is asked"
+"""The name of a query that is not registered."""
 
 
 class SessionQueries:
@@ -202,6 +208,26 @@ class SessionQueries:
     def verifying(self) -> Verifying | None:
         """How far the verification is that goes on; ``None`` when there is none."""
         return self._verifier.progress
+
+    def ask(self, sql: str, dialect: str | None = None) -> pd.DataFrame:
+        """The answer to a text over all data so far, computed once; no query is registered.
+
+        What other queries keep is read as if it were registered, so next to a query of more rows it costs these rows,
+        not those of the streams.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted.
+            EngineError: Spark could not evaluate it.
+
+        Example:
+            >>> session.ask("SELECT COUNT(*) AS n FROM trades WHERE amount > 1000000")  # doctest: +SKIP
+        """
+        name = ASKED
+        with self._bound(sql, dialect or self.dialect) as (_, bound), self._answers.reading([]) as state:
+            logical = bound.named(name)[name]
+            with translate_errors("answer"), self._answers.asked(name, logical, state) as answers:
+                rows = to_shown_table(fetch_results([answers])[0], answers.plan, bound.timezone)
+        return frame_of(rows)
 
     def preview(self, sql: str, name: str, dialect: str | None = None) -> tuple[NetworkView, ExplanationView]:
         """The network as it would be with the query registered, and what would be shared; nothing changes.
