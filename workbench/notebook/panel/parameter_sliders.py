@@ -27,7 +27,7 @@ POSITIONS, USUAL_POSITIONS = 10_000, 100
 """Values of a slider at most, and about those of one whose step is not said."""
 _HINT = "a name with its first and last value, and the step if need be: --slider amount=0:1000000:50000"
 
-Value = int | Decimal | dt.date
+SliderValue = int | Decimal | dt.date
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SliderRange:
     """
 
     name: str
-    values: tuple[Value, ...]
+    values: tuple[SliderValue, ...]
 
     @staticmethod
     def parsed(text: str) -> SliderRange:
@@ -130,7 +130,7 @@ class ParameterSliders:
             slider.observe(lambda change: self.refresh(), "value")
 
     @property
-    def values(self) -> dict[str, Value]:
+    def values(self) -> dict[str, SliderValue]:
         """Those that the sliders stand at."""
         return {each.name: each.values[slider.value] for each, slider in zip(self._ranges, self.sliders, strict=True)}
 
@@ -149,16 +149,16 @@ class ParameterSliders:
         """Wait until everything that was asked for is shown."""
         self._working.submit(int).result()
 
-    def _answer(self, move: int, values: Mapping[str, Value]) -> None:
+    def _answer(self, move: int, values: Mapping[str, SliderValue]) -> None:
         if move == self._moves:
             self._show(lambda: self._rows(values))
 
-    def _rows(self, values: Mapping[str, Value]) -> Shown:
+    def _rows(self, values: Mapping[str, SliderValue]) -> Shown:
         rows = self._session.ask(self._text_at(values), self._dialect)
         at = ", ".join(f"{name} = {value}" for name, value in values.items())
         return rows_table(rows.head(self._limit), len(rows), f"{at}, after batch {self._session.batch}")
 
-    def _register(self, values: Mapping[str, Value]) -> None:
+    def _register(self, values: Mapping[str, SliderValue]) -> None:
         self._show(lambda: plain(self._keep(self._text_at(values))))
 
     def _show(self, shown: Callable[[], Shown]) -> None:
