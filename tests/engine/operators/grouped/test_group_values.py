@@ -117,6 +117,28 @@ def test_what_is_looked_up_is_what_stands_there_in_order(
                 assert value == pytest.approx(expected_value, nan_ok=True)
 
 
+def mode_of(counter: Counter[Any]) -> Any:
+    return min(counter, key=lambda value: (-counter[value], value)) if counter else None
+
+
+@pytest.mark.parametrize(("type_", "pick"), PICKS)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_most_frequent_value_follows_the_one_before(type_: DataType, pick: Any, seed: int, tmp_path: Path) -> None:
+    stored, chosen = Stored(plan_of(type_), tmp_path), random.Random(seed)
+    statistic = ValueStatistic("mode", stored.of, type_)
+    for size in (3, 60, 5, 1, 40, 2, 150, 1):
+        before = pa.array(
+            [mode_of(counter) for counter in stored.left], stored.layout.arrow.field(stored.of.column).type
+        )
+        change = stored.change(pick, chosen, size)
+        values = stored.values(change)
+        found = values.statistic(statistic, before if stored.segments else None)
+        assert found.to_pylist() == [mode_of(counter) for counter in stored.left]
+        # A value before that is not known is looked for.
+        assert values.statistic(statistic, pa.nulls(len(before), before.type)).equals(found)
+        stored.keep(change)
+
+
 def test_what_64_bits_cannot_order_is_not_looked_up_by_rank() -> None:
     assert not is_ranked(STRING) and not is_ranked(decimal(38, 2))
     assert is_ranked(INTEGER) and is_ranked(DOUBLE) and is_ranked(DATE)

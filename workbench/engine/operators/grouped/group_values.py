@@ -1,7 +1,8 @@
 """The values of dirty groups after a batch: those that are stored, and the change.
 
 The values of a small group are read, sorted and counted through, for all small groups together. A value at a place in
-the order of a large group is found by ranks, which takes the logarithm of its size.
+the order of a large group is found by ranks, which takes the logarithm of its size. The most frequent value is one of
+those that change, or the one before, unless that became rarer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import filled
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.value_counts import (
     ChangedValues,
@@ -25,7 +27,7 @@ from workbench.engine.operators.grouped.value_counts import (
 )
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, ValueStatistic
-from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
 from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
 from workbench.engine.storage.scan import Scan
@@ -59,8 +61,15 @@ class GroupValues:
     stored: Run
     limits: Limits = LIMITS
 
-    def statistic(self, statistic: ValueStatistic) -> pa.Array:
-        """A statistic of each dirty group."""
+    def statistic(self, statistic: ValueStatistic, before: pa.Array | None = None) -> pa.Array:
+        """A statistic of each dirty group.
+
+        Args:
+            statistic: which one.
+            before: what it was before the batch; ``None`` where that is not known.
+        """
+        if statistic.function == "mode" and not statistic.distinct and before is not None and self.stored:
+            return self._most_frequent(statistic, before)
         if statistic.function not in (*_PLACES, *_PERCENTILES) or not self.ranked:
             return self._sorted.statistic(statistic)
         at = np.array(sorted(self.ranked), dtype=np.int64)
@@ -87,6 +96,35 @@ class GroupValues:
         places = [place_of(statistic, total) for total in totals.tolist()]
         values = [group.value_at(at).as_py() if group.total else None for group, at in zip(groups, places, strict=True)]
         return pa.array(values, self.dirty.schema.field(self.of.column).type)
+
+    def _most_frequent(self, statistic: ValueStatistic, before: pa.Array) -> pa.Array:
+        """MODE of each dirty group: of other values none is more frequent now than the mode before the batch was."""
+        rows, group, groups = self.changed.rows, self.changed.group, self.dirty.num_rows
+        before, had = before.cast(rows.schema.field(self.of.column).type), np.flatnonzero(before.is_valid())
+        at = self._asked.schema.get_field_index(self.of.column)
+        asked = self._asked.set_column(at, self._asked.schema.field(at), before).take(pa.array(had))
+        assert self.state is not None
+        keys = list(self.state.key_columns)
+        together = pa.concat_batches([rows.select(keys), asked.select(keys)])
+        stored = np.zeros(together.num_rows, dtype=np.int64)
+        lookup = KeyedLookup(self.state.key_columns, self.state, limits=self.limits)
+        for entry, found, places in lookup.pairs(together, self.stored):
+            np.add.at(stored, entry, filled(found.column(LIVE), 0).to_numpy()[places])
+        counts, highest = stored[: len(group)] + self.changed.counts, np.zeros(groups, dtype=np.int64)
+        np.maximum.at(highest, group, counts)
+        was = np.zeros(groups, dtype=np.int64)
+        was[had] = stored[len(group) :]
+        again = not_distinct(rows.column(self.of.column), before.take(pa.array(group)))
+        now = was.copy()
+        now[group[again]] = counts[again]
+        calm = np.setdiff1d(had, group[again])
+        pieces = [(rows.column(self.of.column), group, counts), (before.take(pa.array(calm)), calm, was[calm])]
+        result = SortedValues.of(pieces, groups).statistic(statistic)
+        unsure = (now < was) & (highest <= was)
+        unsure[(was == 0) & (self._sizes > 0)] = True
+        if not unsure.any():
+            return result
+        return pc.if_else(pa.array(unsure), self._read(np.flatnonzero(unsure)).statistic(statistic), result)
 
     @cached_property
     def _sorted(self) -> SortedValues:
@@ -126,16 +164,18 @@ class GroupValues:
         return key_hashes([self._asked.column(name) for name in self._key.columns], nulls=True)[0]
 
     @cached_property
+    def _sizes(self) -> Positions:
+        """How many changes of values are stored for each dirty group, about."""
+        key, ranges = Key(self._key.columns, nulls=True), KeyRanges(self._hashes)
+        none = np.zeros(self.dirty.num_rows, dtype=np.int64)
+        return sum((candidates_of_each(segment.path, key, ranges) for segment in self.stored), start=none)
+
+    @cached_property
     def ranked(self) -> Mapping[int, RankedGroup]:
         """The large groups, by position: those in which values are found by rank."""
         if self.state is None or not is_ranked(self.of.type):
             return {}
-        key, ranges = Key(self._key.columns, nulls=True), KeyRanges(self._hashes)
-        sizes = sum(
-            (candidates_of_each(segment.path, key, ranges) for segment in self.stored),
-            start=np.zeros(self.dirty.num_rows, dtype=np.int64),
-        )
-        large = np.flatnonzero(sizes > self.limits.values_of_large_group)
+        large = np.flatnonzero(self._sizes > self.limits.values_of_large_group)
         if not len(large):
             return {}
         stored = [SortedRun.of_segment(segment.path, self._key) for segment in self.stored]

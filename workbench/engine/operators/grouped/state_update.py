@@ -156,9 +156,13 @@ class StateUpdate:
         return pa.RecordBatch.from_pydict(columns)
 
     def _after(
-        self, groups: pa.RecordBatch, changed: ChangedValues | None, types: Sequence[pa.DataType]
+        self,
+        groups: pa.RecordBatch,
+        changed: ChangedValues | None,
+        types: Sequence[pa.DataType],
+        before: pa.RecordBatch | None,
     ) -> pa.RecordBatch:
-        """The statistics of groups whose parts are merged."""
+        """The statistics of groups whose parts are merged; ``before``: those before the batch."""
         values: dict[str, GroupValues] = {}
         if changed is not None:
             stored = () if self._state is None else self._looked_up(0)
@@ -170,7 +174,8 @@ class StateUpdate:
         for name, type_ in zip(self._values, types, strict=True):
             if name in self.plan.from_values:
                 statistic = self.plan.from_values[name]
-                columns.append(values[statistic.of.column].statistic(statistic).cast(type_))
+                old = None if before is None else before.column(name)
+                columns.append(values[statistic.of.column].statistic(statistic, old).cast(type_))
             else:
                 columns.append(statistic_value(self.plan.finals[name], groups).cast(type_))
         return pa.RecordBatch.from_arrays(columns, names=self._values)
@@ -178,11 +183,12 @@ class StateUpdate:
     def _change(self, groups: pa.RecordBatch, changed: ChangedValues | None) -> pa.RecordBatch:
         """The change of the rows of groups whose parts are merged."""
         schema = pa.schema([Layout(self.produced).arrow.field(name) for name in (*self.produced, WEIGHT)])
-        after = self._after(groups, changed, [schema.field(name).type for name in self._values])
-        there, present = copies(self.plan, groups), np.zeros(groups.num_rows, dtype=np.int64)
+        before, present = None, np.zeros(groups.num_rows, dtype=np.int64)
         if self.stored is not None:
             before, present = self._before(groups, self.stored.rows, self._looked_up(1))
-        if not present.any():
+        after = self._after(groups, changed, [schema.field(name).type for name in self._values], before)
+        there = copies(self.plan, groups)
+        if before is None or not present.any():
             return self._rows(groups, after, np.flatnonzero(there), there, schema)
         equal = np.ones(groups.num_rows, dtype=bool)
         for name in self._values:
