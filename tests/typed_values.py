@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pyarrow as pa
+
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -16,7 +18,9 @@ from workbench.sql.algebra.types import (
     INSTANT,
     INTEGER,
     INTERVAL,
+    MONTHS,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
     array_of,
@@ -55,6 +59,8 @@ PLAIN: list[tuple[DataType, Values]] = [
     (TIMESTAMP, MOMENTS),
     (INSTANT, [moment.replace(tzinfo=ZoneInfo("UTC")) for moment in MOMENTS]),
     (INTERVAL, [dt.timedelta(days=1, microseconds=1), dt.timedelta(0), -dt.timedelta(microseconds=1)]),
+    (MONTHS, [pa.MonthDayNano([months, 0, 0]) for months in (14, 0, -1)]),
+    (TIME, [dt.time(0), dt.time(23, 59, 59, 999999), dt.time(1, 2)]),
     (BINARY, [b"", b"\xff\x00", bytes(range(256))]),
 ]
 NESTED: list[tuple[DataType, Values]] = [
@@ -86,8 +92,11 @@ def in_json(value: Any) -> Any:
             return format(value, "f")
         case bytes():
             return value.hex().upper()
-        case dt.date():
+        case dt.date() | dt.time():
             return value.isoformat()
+        case pa.MonthDayNano():
+            years, months = divmod(abs(value.months), 12)
+            return f"INTERVAL '{'-' if value.months < 0 else ''}{years}-{months}' YEAR TO MONTH"
         case dt.timedelta():
             sign, length = ("-", -value) if value < dt.timedelta(0) else ("", value)
             seconds, micros = length.seconds, length.microseconds

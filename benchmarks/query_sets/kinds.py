@@ -230,6 +230,9 @@ def _expressions() -> Iterator[KindOfQuery]:
         "texts": "UPPER(s)",
         "concatenation": "s || '!'",
         "dates": "d + INTERVAL 1 DAY",
+        "intervals of months": "INTERVAL 1 MONTH * g",
+        "dates moved by months": "d + INTERVAL 1 MONTH * g",
+        "times of day": "CAST(ts AS TIME) - TIME '12:00'",
         "CASE": "CASE WHEN i > 500 THEN 1 ELSE 0 END",
         "split": "SPLIT(s, '1')",
     }.items():

@@ -211,7 +211,11 @@ def test_texts_of_json_are_read_as_arrays_where_that_is_said(tmp_path: Path) -> 
             {"x": "map<string,int>"},
             "column x of type struct<a: int64> cannot be read as map<string,integer>",
         ),
-        (pd.DataFrame({"x": [1]}), {"x": "array<interval>"}, "column x: no stream has a column of intervals"),
+        (
+            pd.DataFrame({"x": [1]}),
+            {"x": "array<interval year to month>"},
+            "column x: no stream has a column of years and months",
+        ),
         (pd.DataFrame({"x": ["0aff"]}), {"x": "binary"}, "column x of type string cannot be read as binary"),
         (
             pa.table({"x": pa.array([{"a": 1, "A": 2}])}),

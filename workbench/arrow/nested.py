@@ -17,7 +17,7 @@ from workbench.arrow.types import filled, to_shown
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.stored_values import INFINITE, NAN
 
-_AS_NUMBERS = {Kind.DATE: pa.int32(), Kind.TIMESTAMP: pa.int64(), Kind.INTERVAL: pa.int64()}
+_AS_NUMBERS = {Kind.DATE: pa.int32(), **dict.fromkeys((Kind.TIMESTAMP, Kind.INTERVAL, Kind.TIME), pa.int64())}
 _ESCAPED = r'[\x00-\x1f"\\]'
 _ESCAPES = {
     **{code: f"\\u{code:04X}" for code in range(32)},
@@ -104,6 +104,34 @@ def offsets(lists: pa.ListArray) -> npt.NDArray[np.int32]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
 
 
+_PARTS = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+"""Of an interval in Arrow."""
+
+
+def intervals_of(months: pa.Array) -> pa.Array:
+    """Numbers of months as intervals, which Arrow does not cast.
+
+    Example:
+        >>> intervals_of(pa.array([14, None])).to_pylist()
+        [MonthDayNano(months=14, days=0, nanoseconds=0), None]
+    """
+    parts = np.zeros(len(months), _PARTS)
+    parts["months"] = filled(months, 0).to_numpy(zero_copy_only=False)
+    values = pa.Array.from_buffers(pa.month_day_nano_interval(), len(months), [None, pa.py_buffer(parts)])
+    return values if not months.null_count else pc.if_else(months.is_valid(), values, pa.scalar(None, values.type))
+
+
+def months_of(intervals: pa.Array) -> pa.Array:
+    """The numbers of months of intervals.
+
+    Example:
+        >>> months_of(pa.array([pa.MonthDayNano([14, 0, 0]), None])).to_pylist()
+        [14, None]
+    """
+    parts = np.frombuffer(intervals.buffers()[1], _PARTS, len(intervals), intervals.offset * _PARTS.itemsize)
+    return pa.array(parts["months"].astype(np.int64), mask=np.asarray(intervals.is_null()))
+
+
 def _written(type_: DataType) -> pa.DataType:
     """The Arrow type of what stands in JSON."""
     if type_.element is not None:
@@ -112,6 +140,8 @@ def _written(type_: DataType) -> pa.DataType:
         return pa.struct([(f"f{place}", _written(field)) for place, (_, field) in enumerate(type_.fields)])
     if type_.kind is Kind.DOUBLE:
         return pa.list_(pa.int64())
+    if type_.kind is Kind.MONTHS:
+        return pa.int64()
     return pa.string() if type_.kind is Kind.BINARY else arrow_in_json(type_)
 
 
@@ -126,6 +156,8 @@ def _converted(read: pa.Array, type_: DataType) -> pa.Array:
         return pa.StructArray.from_arrays(fields, fields=[*arrow], mask=_missing(read))
     if type_.kind is Kind.DOUBLE:
         return _doubles_of_parts(read)
+    if type_.kind is Kind.MONTHS:
+        return intervals_of(read)
     return pa.array([None if text is None else bytes.fromhex(text) for text in read.to_pylist()], arrow)
 
 
@@ -150,6 +182,8 @@ def _json(values: pa.Array, type_: DataType) -> pa.StringArray:
         case Kind.DOUBLE:
             m, e = _parts_of_doubles(values)
             return _around("[", pc.binary_join_element_wise(m.cast(pa.string()), e.cast(pa.string()), ","), "]", values)
+        case Kind.MONTHS:
+            return months_of(values).cast(pa.string())
         case Kind.DECIMAL:
             return pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
     return values.cast(pa.string())

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
+from workbench.arrow.nested import arrow_in_json, intervals_of, read_stored, write_stored
 from workbench.arrow.types import to_shown
-from workbench.sql.algebra.interval_values import interval_text
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.counted import interval_text
+from workbench.sql.algebra.types import DataType, Kind
 
 _FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
 _MICROS_OF_DAY = 86_400_000_000
@@ -66,7 +66,49 @@ def as_shown(column: pa.Array | pa.ChunkedArray, type_: DataType) -> pa.Array | 
     """A column as answers show it; see ``to_shown``."""
     if type_.is_text_when_stored:
         return to_values(column, type_)
+    if type_.kind is Kind.MONTHS:
+        chunks = [intervals_of(chunk) for chunk in getattr(column, "chunks", [column])]
+        return pa.chunked_array(chunks, to_shown(type_)) if isinstance(column, pa.ChunkedArray) else chunks[0]
     return column.cast(to_shown(type_))
+
+
+def with_plain_months(table: pa.Table) -> pa.Table:
+    """A table for files, which have no intervals of years and months: these are the number of their months.
+
+    Example:
+        >>> with_plain_months(pa.table({"m": [pa.MonthDayNano([14, 0, 0]), None]})).to_pydict()
+        {'m': [14, None]}
+    """
+    for place, field in enumerate(table.schema):
+        plain = _plain_type(field.type)
+        if plain != field.type:
+            values = [_plain_value(value, field.type) for value in table.column(place).to_pylist()]
+            table = table.set_column(place, field.name, pa.array(values, plain))
+    return table
+
+
+def _plain_type(type_: pa.DataType) -> pa.DataType:
+    if type_ == pa.month_day_nano_interval():
+        return pa.int64()
+    if pa.types.is_map(type_):
+        return pa.map_(_plain_type(type_.key_type), _plain_type(type_.item_type))
+    if pa.types.is_list(type_):
+        return pa.list_(_plain_type(type_.value_type))
+    if pa.types.is_struct(type_):
+        return pa.struct([(field.name, _plain_type(field.type)) for field in type_])
+    return type_
+
+
+def _plain_value(value: Any, type_: pa.DataType) -> Any:
+    if value is None or _plain_type(type_) == type_:
+        return value
+    if type_ == pa.month_day_nano_interval():
+        return value.months
+    if pa.types.is_map(type_):
+        return [(key, _plain_value(each, type_.item_type)) for key, each in value]
+    if pa.types.is_list(type_):
+        return [_plain_value(each, type_.value_type) for each in value]
+    return {field.name: _plain_value(value[field.name], field.type) for field in type_}
 
 
 def json_text(value: object) -> str:
@@ -97,9 +139,9 @@ def json_value(value: object) -> object:
             return _hexadecimal(value)
         case Decimal():
             return format(value, "f")  # without an exponent
-        case dt.datetime() | dt.date():
+        case dt.datetime() | dt.date() | dt.time():
             return value.isoformat()
-        case dt.timedelta():
+        case dt.timedelta() | pa.MonthDayNano():
             return interval_text(value)
         case float() if not math.isfinite(value):
             return str(value)

@@ -12,13 +12,16 @@ from workbench.errors import SqlError, StreamError
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
+    COUNTED,
     DATE,
     DOUBLE,
     INSTANT,
     INTEGER,
     INTERVAL,
     MAX_PRECISION,
+    MONTHS,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
     Kind,
@@ -42,8 +45,13 @@ _FIXED: dict[Kind, Any] = {
     Kind.STRING: pa.string(),
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
-    Kind.INTERVAL: pa.int64(),
+    **dict.fromkeys(COUNTED, pa.int64()),
     **dict.fromkeys((Kind.BINARY, Kind.ARRAY, Kind.STRUCT, Kind.MAP), pa.string()),
+}
+_SHOWN: dict[Kind, Any] = {
+    Kind.INTERVAL: pa.duration("us"),
+    Kind.MONTHS: pa.month_day_nano_interval(),
+    Kind.TIME: pa.time64("us"),
 }
 
 
@@ -96,6 +104,8 @@ def to_data_type(arrow: pa.DataType) -> DataType:
         (is_.is_date, DATE),
         (lambda arrow: is_.is_timestamp(arrow) and arrow.tz is not None, INSTANT),
         (is_.is_timestamp, TIMESTAMP),
+        (is_.is_time, TIME),
+        (is_.is_duration, INTERVAL),
     ):
         if test(arrow):
             return type_
@@ -113,20 +123,22 @@ def to_column_type(text: str) -> DataType:
         'array<string>'
     """
     type_ = parse_expression_type(text)
-    if INTERVAL in _innermost(type_):
-        raise SqlError("no stream has a column of intervals", hint="a query makes them: INTERVAL n MINUTE")
+    if has_months(type_):
+        raise SqlError(
+            "no stream has a column of years and months", hint="have the number of months, m * INTERVAL '1' MONTH"
+        )
     return type_
 
 
-def _innermost(type_: DataType) -> list[DataType]:
-    """The types inside a type, without arrays and structs."""
+def has_months(type_: DataType) -> bool:
+    """Whether values of a type are intervals of years and months, or have such in them."""
     inner = [type_.element] if type_.element is not None else [field for _, field in type_.fields]
-    return [one for part in inner for one in _innermost(part)] or [type_]
+    return type_ == MONTHS or any(map(has_months, inner))
 
 
 def to_field(name: str, type_: DataType) -> pa.Field:
     """A stored column; the field of values that are stored as those of another type says of which type they are."""
-    says = type_.is_text_when_stored or type_ == INSTANT
+    says = type_.is_text_when_stored or type_ == INSTANT or type_.counted
     return pa.field(name, to_arrow(type_), metadata={_TYPE: str(type_)} if says else None)
 
 
@@ -155,8 +167,8 @@ def to_arrow(type_: DataType) -> pa.DataType:
 
 def to_shown(type_: DataType, of_entries: bool = False) -> pa.DataType:
     """The Arrow type in which answers give values: of an INTERVAL, which is stored as its microseconds, a duration, of
-    an instant, which is stored as the time of UTC, one with a zone, of an ARRAY, STRUCT, MAP or BINARY, which are
-    stored as texts, a list, a struct, a map or bytes.
+    one of months, an interval, of a TIME, a time of the day, of an instant, which is stored as the time of UTC, one
+    with a zone, of an ARRAY, STRUCT, MAP or BINARY, which are stored as texts, a list, a struct, a map or bytes.
 
     With ``of_entries`` maps are lists of structs, which Arrow casts and of which a map is a view.
 
@@ -174,7 +186,7 @@ def to_shown(type_: DataType, of_entries: bool = False) -> pa.DataType:
         return pa.binary()
     if type_ == INSTANT:
         return pa.timestamp("us", UTC)
-    return pa.duration("us") if type_ == INTERVAL else to_arrow(type_)
+    return _SHOWN.get(type_.kind) or to_arrow(type_)
 
 
 def times_of(column: pa.Array) -> tuple[Times, Mask]:

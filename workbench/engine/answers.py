@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from workbench.arrow.stored_values import as_python, as_shown, json_text
-from workbench.arrow.types import to_arrow, to_shown
+from workbench.arrow.types import has_months, to_arrow, to_shown
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.window import extent
 from workbench.engine.read_window import changes_within, window_rows
@@ -33,7 +33,6 @@ from workbench.engine.tree import Tree
 from workbench.files.mapped import temporary_folder
 from workbench.limits import Limits
 from workbench.network.network import QueryPlan
-from workbench.sql.algebra.interval_values import interval_text
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.stored_values import from_stored, has_maps, with_names
@@ -245,8 +244,8 @@ def _as_shown(column: str, type_: DataType) -> str:
         case Kind.TIMESTAMP if type_.zoned:
             parts = (f"{part}({column})" for part in ("year", "month", "day", "hour", "minute"))
             return f"make_timestamp({', '.join(parts)}, extract(second from {column}), 'UTC')"
-        case Kind.INTERVAL:
-            return _AS_INTERVAL.format(column)
+        case Kind.INTERVAL | Kind.MONTHS | Kind.TIME:
+            return _COUNTED[type_.kind].format(column)
         case _ if type_.is_text_when_stored:
             value = from_stored(column, type_)
             return f"cast({with_names(value, type_) if has_maps(type_) else value} as {type_.shown})"
@@ -254,10 +253,18 @@ def _as_shown(column: str, type_: DataType) -> str:
             return column
 
 
-_AS_INTERVAL = (
-    "make_dt_interval(cast({0} div 86400000000 as int), 0, 0, cast({0} % 86400000000 / 1000000 as decimal(18,6)))"
-)
-"""SQL: microseconds as an interval."""
+_COUNTED = {
+    Kind.INTERVAL: (
+        "make_dt_interval(cast({0} div 86400000000 as int), 0, 0, cast({0} % 86400000000 / 1000000 as decimal(18,6)))"
+    ),
+    Kind.MONTHS: "make_ym_interval(0, cast({0} as int))",
+    Kind.TIME: (
+        "if({0} is null, null, format_string('%02d:%02d:%02d.%06d',"
+        " {0} div 3600000000, {0} div 60000000 % 60, {0} div 1000000 % 60, {0} % 1000000))"
+    ),
+}
+"""SQL: microseconds as an interval, months as one, and a time of the day as a text, since Spark has no such type
+unless it is told to."""
 
 Writer = Callable[[str, pa.Schema], parquet.ParquetWriter | csv.CSVWriter]
 
@@ -306,9 +313,10 @@ def save_rows(rows: DataFrame, columns: Sequence[tuple[str, DataType]], writer: 
 
 
 def _in_file(type_: DataType, as_text: bool) -> pa.DataType:
-    """The type of a column in a file; ``as_text``: the file has plain values only, so values with parts are texts."""
-    has_parts = type_.kind is Kind.INTERVAL or type_.is_text_when_stored
-    return pa.string() if as_text and has_parts else to_shown(type_)
+    """The type of a column in a file; ``as_text``: the file has plain values only, so values with parts are texts.
+    Parquet has no intervals of months."""
+    has_parts = type_.counted or type_.is_text_when_stored
+    return pa.string() if (as_text and has_parts) or has_months(type_) else to_shown(type_)
 
 
 def _as_in_file(column: pa.Array, type_: DataType, in_file: pa.DataType) -> pa.Array:
@@ -316,5 +324,4 @@ def _as_in_file(column: pa.Array, type_: DataType, in_file: pa.DataType) -> pa.A
     shown = as_shown(column, type_)
     if shown.type == in_file:
         return shown
-    written = interval_text if type_.kind is Kind.INTERVAL else json_text
-    return pa.array([None if value is None else written(value) for value in as_python(shown)], in_file)
+    return pa.array([None if value is None else json_text(value) for value in as_python(shown)], in_file)

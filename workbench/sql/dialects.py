@@ -178,6 +178,10 @@ class Dialect:
         bucket_of_date_is_time: whether a DATE in DATE_BIN is a TIMESTAMP.
         difference_of_dates_is_interval: whether EXTRACT(DAY FROM d - e) is read.
         rounds_intervals: whether intervals are multiplied and divided as in spark.
+        half_days_in_times: whether the text of a TIME may end with AM or PM, and its digits are cut off, as in spark.
+        times_begin_again: whether a TIME that is moved beyond the day is one of the next day, and a DATE plus a TIME is
+            a TIMESTAMP; else it is NULL.
+        subtracts_times: whether the difference of two TIMEs is an interval.
         intervals: functions that make intervals, each with the units of its arguments.
     """
 
@@ -285,6 +289,9 @@ class Dialect:
     bucket_of_date_is_time: bool = False
     difference_of_dates_is_interval: bool = False
     rounds_intervals: bool = False
+    half_days_in_times: bool = False
+    times_begin_again: bool = False
+    subtracts_times: bool = False
     intervals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -294,13 +301,13 @@ def _dialect(name: str, flags: str, **fields: Any) -> Dialect:
     return Dialect(name=name, **given)
 
 
-_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _SPARK = _dialect(
     "spark",
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero "
     "timestamp_is_instant names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark "
     "literals_have_signs has_binary explodes pivots lists_any_values difference_of_dates_is_interval "
-    "rounds_intervals doubles_quotes",
+    "rounds_intervals half_days_in_times subtracts_times doubles_quotes",
     alias_in_order=Preferred.ALIAS,
     sign="double",
     second="fraction",
@@ -323,7 +330,7 @@ DUCKDB = _dialect(
     "array_of_subquery extremes_skip_nulls count_if_is_sum median_cuts_decimals "
     "date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator fields_have_names "
     "places_from_one joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on "
-    "json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state",
+    "json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state times_begin_again",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     decimal_quotient=Quotient.DOUBLE,
@@ -348,7 +355,7 @@ _POSTGRES = _dialect(
     "concat_skips_nulls compares_rows "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
     "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions "
-    "generates_series at_time_zone iso_weeks bucket_of_date_is_time",
+    "generates_series at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",

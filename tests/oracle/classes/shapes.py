@@ -97,6 +97,38 @@ SHAPES = {
         " (SELECT a.id * 1000 + b.id AS id, a.k, EPOCH_US(b.ts) - EPOCH_US(a.ts) AS x FROM t a LEFT JOIN u b"
         f" ON a.k = b.k AND {_KNOWN.format('b.ts')} WHERE {_KNOWN.format('a.ts')}) GROUP BY k)",
     ),
+    "interval_months": Case(
+        "SELECT EXTRACT(YEAR FROM m) AS y, EXTRACT(MONTH FROM m) AS n, COUNT(*) AS c,"
+        " EXTRACT(MONTH FROM MAX(o)) AS most,"
+        " EXTRACT(YEAR FROM SUM(o)) AS s, EXTRACT(MONTH FROM AVG(o)) AS a, MIN(d + m) AS moved,"
+        " MAX(ts - o) AS earlier FROM"
+        " (SELECT d, ts, INTERVAL '1' MONTH * k AS m, INTERVAL '1-1' YEAR TO MONTH * id AS o"
+        f" FROM t WHERE k BETWEEN -99 AND 99 AND id < 9000 AND {_KNOWN.format('d')} AND {_KNOWN.format('ts')})"
+        " GROUP BY m HAVING MIN(m) NOT IN (INTERVAL '1' YEAR, INTERVAL '-3' MONTH) AND m > INTERVAL '-4' YEAR",
+        "SELECT TRUNC(k / 12)::BIGINT, k % 12, COUNT(*), MAX(13 * id) % 12, SUM(13 * id) // 12,"
+        " (2 * SUM(13 * id) + COUNT(id)) // (2 * COUNT(id)) % 12, MIN((d + to_months(k::INT))::DATE),"
+        " MAX(ts - to_months(13 * id::INT)) FROM t WHERE k BETWEEN -99 AND 99 AND id < 9000"
+        f" AND {_KNOWN.format('d')} AND {_KNOWN.format('ts')} GROUP BY k HAVING k NOT IN (12, -3) AND k > -48",
+    ),
+    "times_of_day": Case(
+        "SELECT a.id, CAST(a.ts AS TIME) AS x, CAST(CAST(a.ts AS TIME) AS STRING) AS s, HOUR(CAST(a.ts AS TIME)) AS h,"
+        " TIME_TRUNC('MINUTE', CAST(a.ts AS TIME)) AS m, TIME_DIFF('SECOND', CAST(a.ts AS TIME), TIME '12:00') AS n,"
+        " COALESCE(CAST(a.ts AS TIME), TIME '09:30:00.5') AS known, CAST(a.ts AS TIME) - CAST(b.ts AS TIME) AS later"
+        " FROM t a LEFT JOIN t b ON a.k = b.k AND CAST(b.ts AS TIME) < CAST(a.ts AS TIME)"
+        " WHERE a.k BETWEEN -20 AND 20",
+        "SELECT a.id, a.ts::TIME, a.ts::TIME::VARCHAR, HOUR(a.ts), DATE_TRUNC('minute', a.ts)::TIME,"
+        " DATE_SUB('second', a.ts::TIME, TIME '12:00'), COALESCE(a.ts::TIME, TIME '09:30:00.5'),"
+        " to_microseconds(EPOCH_US(a.ts) % 86400000000 - EPOCH_US(b.ts) % 86400000000)"
+        " FROM (SELECT * FROM t WHERE ts IS NULL OR ts > '1970-01-01') a"
+        " LEFT JOIN (SELECT * FROM t WHERE ts > '1970-01-01') b"
+        " ON a.k = b.k AND b.ts::TIME < a.ts::TIME WHERE a.k BETWEEN -20 AND 20",
+    ),
+    "times_of_day_grouped": Case(
+        "SELECT x, COUNT(*) AS n, MIN(y) AS least, MAX(y) AS most, COUNT(DISTINCT y) AS d FROM"
+        " (SELECT id, k % 10 AS x, CAST(ts AS TIME) AS y FROM t) GROUP BY x HAVING MAX(y) > TIME '00:30:00'",
+        "SELECT k % 10, COUNT(*), MIN(ts::TIME), MAX(ts::TIME), COUNT(DISTINCT ts::TIME) FROM t"
+        " GROUP BY 1 HAVING MAX(ts::TIME) > TIME '00:30:00'",
+    ),
     "interval_windows": Case(
         "SELECT id, ts - LAG(ts) OVER (ORDER BY id) AS gap, SUM(ts - d) OVER (PARTITION BY k) AS s,"
         " LAG(ts - d) OVER (ORDER BY id) AS l, RANK() OVER (ORDER BY ts - d) AS r FROM t"

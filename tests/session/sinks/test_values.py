@@ -28,7 +28,7 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, array_of
 
 
 def in_delta(value: Any) -> Any:
-    """Delta has no intervals: microseconds."""
+    """Delta has no intervals and no times of the day: microseconds, and months."""
     match value:
         case dict():
             return {name: in_delta(each) for name, each in value.items()}
@@ -36,6 +36,20 @@ def in_delta(value: Any) -> Any:
             return [in_delta(each) for each in value]
         case dt.timedelta():
             return value // dt.timedelta(microseconds=1)
+        case dt.time():
+            return (dt.datetime.combine(dt.date.min, value) - dt.datetime.min) // dt.timedelta(microseconds=1)
+    return in_parquet(value)
+
+
+def in_parquet(value: Any) -> Any:
+    """Parquet has no intervals of months: their number."""
+    match value:
+        case dict():
+            return {name: in_parquet(each) for name, each in value.items()}
+        case list():
+            return [in_parquet(each) for each in value]
+        case pa.MonthDayNano():
+            return value.months
     return value
 
 
@@ -46,6 +60,9 @@ def in_postgres(value: Any) -> Any:
             return in_jsonb(value)
         case list():
             return [in_postgres(each) for each in value]
+        case pa.MonthDayNano():  # psycopg has 30 days for a month
+            years, months = divmod(abs(value.months), 12)
+            return dt.timedelta(days=(365 * years + 30 * months) * (-1 if value.months < 0 else 1))
     return value
 
 
@@ -56,6 +73,8 @@ def of_pandas(value: Any) -> Any:
             return value.to_pydatetime()
         case pd.Timedelta():
             return value.to_pytimedelta()
+        case pd.DateOffset():
+            return pa.MonthDayNano([value.kwds["months"], 0, 0])
     return None if value is pd.NaT else value
 
 
@@ -116,7 +135,7 @@ def test_every_value_of_every_type_at_every_target(
     files, delta = tmp_path / "files", tmp_path / "delta"
     arrow: Callable[[Any], Any] = lambda table: table.to_pylist(maps_as_pydicts="strict")  # noqa: E731
     targets: dict[str, tuple[object, Callable[[], Sequence[dict[str, Any]]], Callable[[Any], Any]]] = {
-        "folder": (str(files), lambda: arrow(pq.read_table(files)), lambda value: value),
+        "folder": (str(files), lambda: arrow(pq.read_table(files)), in_parquet),
         "delta": (f"delta:{delta}", lambda: arrow(DeltaTable(delta).to_pyarrow_table()), in_delta),
         "hook": (hook.url("every"), lambda: hook.taken("every")[7], in_json),
         "topic": (broker.url("every"), lambda: [json.loads(m.value()) for m in broker.read("every")], in_json),

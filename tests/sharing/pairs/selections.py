@@ -27,6 +27,8 @@ _AFTER = "(CAST(day AS TIMESTAMP) - TIMESTAMP '2002-01-01 00:00:00')"
 _DAY, _MONTH = "CAST(day AS TIMESTAMP)", "DATE_TRUNC('MONTH', day)"
 _HOUR, _90_MINUTES, _2_DAYS = "INTERVAL '1' HOUR", "INTERVAL '90' MINUTE", "INTERVAL '2' DAY"
 
+_MONTHS, _TIME = "INTERVAL '1' MONTH * code", f"CAST({_DAY} AS TIME)"
+
 SELECTIONS = [
     conditions("swapped conjuncts", "code = 1 AND amount > 5", "amount > 5 AND code = 1"),
     conditions("flipped comparison", "amount > 5", "5 < amount"),
@@ -53,6 +55,14 @@ SELECTIONS = [
                f"{_DAY} - {_HOUR} < {_MONTH} + INTERVAL '47' HOUR"),
     conditions("a moved time beside a constant", f"{_DAY} > TIMESTAMP '2002-01-02 00:00:00'",
                f"{_DAY} + {_HOUR} > TIMESTAMP '2002-01-02 01:00:00'"),
+    conditions("an interval of months in other units", f"{_MONTHS} > INTERVAL '1' YEAR",
+               f"{_MONTHS} > INTERVAL '12' MONTH"),
+    conditions("months with a year and without", f"{_MONTHS} >= INTERVAL '1-2' YEAR TO MONTH",
+               f"NOT {_MONTHS} < INTERVAL '14' MONTH"),
+    conditions("a time of day by its hour alone", f"{_TIME} >= TIME '10:00'", f"{_TIME} >= TIME '10:00:00.000'"),
+    conditions("a time of day as a text", f"{_TIME} < TIME '10:30:00'", f"{_TIME} < '10:30'"),
+    conditions("times of day and the interval between them", f"{_TIME} - TIME '10:00' > INTERVAL '1' HOUR",
+               f"{_TIME} - TIME '10:00' > INTERVAL '60' MINUTE"),
     conditions("LIKE ANY is OR", "src LIKE ANY ('a%', '%b')", "src LIKE '%b' OR src LIKE 'a%'"),
     conditions("NOT LIKE ALL is AND", "src NOT LIKE ALL ('a%', '%b')", "src NOT LIKE '%b' AND src NOT LIKE 'a%'"),
     conditions("a format in elements of Oracle", "TO_CHAR(day, 'YYYY/MM') = 'x'", "DATE_FORMAT(day, 'yyyy/MM') = 'x'"),
@@ -61,6 +71,15 @@ SELECTIONS = [
     conditions("a day as a text in a constant", "DATE_FORMAT(day, 'yyyy') = DATE_FORMAT(DATE '2002-03-04', 'yyyy')",
                "DATE_FORMAT(day, 'yyyy') = '2002'"),
     within("one of the patterns", "src LIKE ANY ('a%', '%b')", "src LIKE '%b'"),
+    apart("a month is not 30 days", "day + INTERVAL '1' MONTH > DATE '2002-03-01'",
+          "day + INTERVAL '30' DAY > DATE '2002-03-01'"),
+    apart("months and days of one number", f"{_MONTHS} > INTERVAL '5' MONTH",
+          "INTERVAL '1' DAY * code > INTERVAL '5' DAY"),
+    apart("a time of day and the time", f"{_TIME} > TIME '10:00'", f"{_DAY} > TIMESTAMP '1970-01-01 10:00:00'"),
+    apart("times of day of two units", f"TIME_TRUNC('HOUR', {_TIME}) = TIME '10:00'",
+          f"TIME_TRUNC('MINUTE', {_TIME}) = TIME '10:00'"),
+    apart("months moved there and back again", "day - INTERVAL '1' MONTH + INTERVAL '1' MONTH > DATE '2002-03-01'",
+          "day > DATE '2002-03-01'"),
     apart("months and minutes", "DATE_FORMAT(day, 'MM') = '01'", "DATE_FORMAT(day, 'mm') = '01'"),
     apart("a day with and without a fraction of a second", "DATE_FORMAT(day, 'ss') = '00'",
           "DATE_FORMAT(day, 'ss.S') = '00'"),
@@ -121,6 +140,8 @@ SELECTIONS = [
     within("a moved time beside a constant that is later", f"{_DAY} > TIMESTAMP '2002-01-02 00:00:00'",
            f"{_DAY} + {_HOUR} > TIMESTAMP '2002-01-03 05:00:00'"),
     within("a moved time is not NULL", f"{_DAY} IS NOT NULL", f"{_DAY} < {_MONTH} + {_HOUR}"),
+    within("more months", f"{_MONTHS} > INTERVAL '1' YEAR", f"{_MONTHS} > INTERVAL '14' MONTH"),
+    within("a shorter stretch of the day", f"{_TIME} > TIME '10:00'", f"{_TIME} BETWEEN TIME '11:00' AND TIME '12:00'"),
     within("dates", "day >= DATE '2002-01-02'", "day - 1 > DATE '2002-01-02'"),
     Pair("weaker after tighter", "SELECT id FROM F WHERE amount > 9", "SELECT id FROM F WHERE amount > 5", ABOVE, 1,
          Rule.NEW, "rerouted: "),

@@ -77,7 +77,7 @@ DIFFERENT = [
     ("postgres", "right(s, -1)"),
     ("trino", "ts + interval '1 day 2 hours'"),
     ("spark", "ts + interval '01:30:00'"),
-    ("postgres", "ts + interval '1 mon'"),
+    ("postgres", "ts + interval '1 moon'"),
     ("postgres", "ts + interval '3 days ago'"),
     ("duckdb", "ts + interval '1 day 3'"),
     ("spark", "ts + interval '1 day 01:30'"),

@@ -14,6 +14,8 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 from workbench.sql.render.spark_sql import to_spark
 
+_MICROS = "unix_micros(timestamp '1970-01-01 00:00:00Z' + {})"
+"""The microseconds of an interval."""
 SAME = [
     "cbrt(x)", "sin(x)", "cos(x)", "tan(x)", "asin(x)", "acos(x)", "atan(x)", "sinh(x)", "cosh(x)", "tanh(x)",
     "asinh(x)",
@@ -36,6 +38,23 @@ SAME = [
     "make_valid_utf8(s)", "try_validate_utf8(s)", "mask(s)", "mask(s, 'Q', null, 'd', '*')", "mask(s, null)",
     "s like '%' || s", "s like any ('a%', '%b', null)", "s not like any ('a%', null)", "s ilike all ('A%', '%B')",
     "s not ilike all ('Q%', null)", "date_format(ts, 'QQQ D F EEE a hh')", "date_format(d, '[yyyy G] kk KK XXX z O')",
+    "unix_date(d + interval '1-2' year to month)", "ts - interval '1 02:03:04.567' day to second",
+    "ts + interval '3' month * a",
+    "ts + make_dt_interval(a, 1, 2, 3.25)", "unix_date(d - interval '2' year)",
+    "ts + interval 1 month - interval '2:03' minute to second",
+    "extract(year from interval '1' month * a)", "extract(month from interval '1' month * a)",
+    "extract(second from ts - timestamp_ntz '2002-11-20 00:00:07')", "signum(interval '1' month * a)",
+    "cast(ts - timestamp_ntz '2002-11-20 00:00:07' as string)", "cast(interval '1-2' year to month * a as string)",
+    "cast(interval '1 02' day to hour as int)", "cast(interval '1-2' year to month as decimal(9,1))",
+    "interval '1' month * a > interval '1' year", "interval '1' month * a in (interval '5' month, interval '-7' month)",
+    "timestampdiff(MONTH, ts, timestamp_ntz '2020-01-31 12:00:00')", "timestampdiff(YEAR, d, ts)",
+    "timestampdiff(QUARTER, timestamp_ntz '2020-01-31 01:00:00', ts)", "timediff(MILLISECOND, ts, d)",
+    "datediff(MONTH, ts, d)", "make_timestamp_ntz(d, cast(ts as time))", "hour(cast(ts as time))",
+    "extract(second from cast(ts as time))", "time_diff('MINUTE', cast(ts as time), time'12:00')",
+    "cast(time_trunc('HOUR', cast(ts as time)) as string)", "cast(cast(ts as time(1)) as string)",
+    "cast(cast(ts as time) as int)", "cast(cast(ts as time) as decimal(8,1))", "cast(ts as time) = '01:30:00.25'",
+    "cast(case when hour(ts) < 20 then cast(ts as time) + interval '3' hour end as string)",
+    "cast(to_time(date_format(ts, 'HH-mm'), 'HH-mm') as string)", "cast(time'12:30 am' as string)",
     "repeat(s, 3)", "space(3)",
     "overlay(s placing 'xy' from 2)",
     "overlay(s, 'xy', 2, 3)", "try_parse_url('https://example.org/p?page=' || a || '#x', 'QUERY', 'page')",
@@ -92,6 +111,23 @@ OTHER = {
     "elt(b, s, 'x')": "case when b between 1 and 2 then elt(cast(b as int), s, 'x') end",
     "from_utc_timestamp(ts, 'Europe/Berlin')": "convert_timezone('UTC', 'Europe/Berlin', ts)",
     "to_utc_timestamp(ts, 'Europe/Berlin')": "convert_timezone('Europe/Berlin', 'UTC', ts)",
+    **{f"interval '5' month * {n}": f"cast(interval '5' month * {n} as bigint)"
+       for n in ("a", "(b / 3)", "2.5", "'2'")},
+    "interval '-7' month / b": "cast(try_divide(interval '-7' month, b) as bigint)",
+    "interval '7-5' year to month / 2.5": "cast(interval '7-5' year to month / 2.5 as bigint)",
+    "abs(interval '1' month * a)": "cast(abs(interval '1' month * a) as bigint)",
+    "interval '1' month * a + interval '1' year": "a + 12",
+    "cast(a as interval year)": "a * 12",
+    "cast(-10.7 as interval month)": "-11L",
+    **{f"interval '1 02:03:04.5' day to second {by}": _MICROS.format(f"interval '1 02:03:04.5' day to second {by}")
+       for by in ("* (b / 7)", "* 1.5", "* 3", "/ 7", "/ 2.5")},
+    **{time: _MICROS.format(f"({time} - time'00:00')") for time in (
+        "cast(ts as time)", "cast(concat('T', b, ':', a, ':7.12345678 pM') as time)")},
+    "make_time(b, 5, 7.25)":
+        f"case when b between 0 and 23 then {_MICROS} end".format("(make_time(b, 5, 7.25) - time'00:00')"),
+    "make_time(b, 5, 60)": "cast(null as bigint)",
+    "cast(ts as time) + interval '20' hour":
+        f"case when hour(ts) < 4 then {_MICROS} end".format("(cast(ts as time) + interval '20' hour - time'00:00')"),
     "to_unix_timestamp(d)": "unix_date(d) * 86400L",
     "repeat(s, a * 100000)": "case when a * 100000 * length(s) <= 100000 then repeat(s, cast(a * 100000 as int)) end",
     "element_at(str_to_map('x:1,x:' || a), 'x')": "cast(null as string)",
@@ -134,6 +170,7 @@ def test_values_are_those_of_spark(spark: SparkSession, ansi: str) -> None:
     ).query
     assert isinstance(query, Block)
     before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.timeType.enabled", "true")
     try:
         spark.conf.set("spark.sql.ansi.enabled", "false")
         expected = frame.selectExpr(*texts.values()).collect()
@@ -141,6 +178,7 @@ def test_values_are_those_of_spark(spark: SparkSession, ansi: str) -> None:
         found = frame.selectExpr(*(to_spark(o.expression, lambda c: c.name) for o in query.outputs)).collect()
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
+        spark.conf.unset("spark.sql.timeType.enabled")
     for at, sql in enumerate(texts):
         assert [repr(row[at]) for row in found] == [repr(row[at]) for row in expected], sql
 
@@ -184,14 +222,35 @@ def test_values_are_those_of_spark(spark: SparkSession, ansi: str) -> None:
         ("regexp_extract(s, 'ab', 1)", "spark", "the pattern has 0 groups"),
         ("regexp_replace(s, 'a', '$1')", "spark", "this replacement is not supported"),
         ("next_day(d, s)", "spark", "NEXT_DAY of what is no constant day is not supported"),
-        ("interval '1' month", "spark", "an interval of months or years as a value is not supported"),
+        ("make_interval(0, 1, 0, 1)", "spark", "MAKE_INTERVAL as a value is not supported"),
+        ("interval '1 month 1 day'", "spark", "an interval of months and days as a value is not supported"),
+        (
+            "interval '1' month > interval '1' day",
+            "spark",
+            "type clash: interval year to month cannot be compared with interval",
+        ),
+        ("interval '1-12' year to month", "spark", "this interval is not supported"),
+        ("interval '-106751991 04:00:54.775808' day to second", "spark", "an interval that is too long"),
+        ("interval '-1 02:00' day to minute", "postgres", "this interval is not supported"),
+        ("interval '1' month * 1.5", "postgres", "an interval times or by what is no INTEGER is not supported"),
+        ("extract(hour from interval '25 hours')", "duckdb", "EXTRACT of HOUR of this interval is not supported"),
+        ("cast(min(ts - ts) as string)", "spark", "a cast of an interval to string is not supported"),
+        ("cast('1 day' as interval)", "spark", "an interval without fields is not supported"),
+        ("time '24:00'", "spark", "'24:00' is not a time"),
+        ("time '1:00 pm'", "duckdb", "'1:00 pm' is not a time"),
+        ("cast(s as time)", "postgres", "a text as a TIME is not supported"),
+        ("cast(d as time)", "spark", "date cannot be cast to time"),
+        ("cast(ts as time(3))", "postgres", "a TIME of 3 digits is not supported"),
+        ("cast(ts as time) - cast(ts as time)", "duckdb", "- of time and time"),
+        ("sum(cast(ts as time))", "spark", "SUM of a time"),
+        ("time_trunc('DAY', cast(ts as time))", "spark", "this unit of a TIME is not supported"),
         ("ts - ts > 5", "spark", "type clash: interval cannot be compared with integer"),
         ("ts - ts > '5 minutes'", "spark", "type clash: interval cannot be compared with string"),
         ("sum(ts - d) + 1", "spark", "+ of interval and integer"),
         ("avg(ts - d)", "postgres", "AVG of intervals is not supported"),
         ("corr(ts - d, 1)", "spark", "CORR of an interval"),
         ("(ts - d) / 2", "duckdb", "an interval divided by a number is not supported"),
-        ("(ts - d) * x", "spark", "an interval times or by what is no INTEGER is not supported"),
+        ("(ts - d) * x", "duckdb", "an interval times or by what is no INTEGER is not supported"),
         ("(ts - d) || 'x'", "spark", "interval cannot be cast to string"),
         ("sqrt(ts - d)", "spark", "type clash: double is needed, not interval"),
         ("coalesce(ts - d, 0)", "spark", "type clash: interval and integer have no common type"),

@@ -13,7 +13,7 @@ from workbench.explain.text import short
 from workbench.notebook.chart import has_numbers
 from workbench.notebook.display import WIDEST, Shown, marked_cell, rows_table
 from workbench.notebook.panel.markup import grid
-from workbench.sql.algebra.interval_values import interval_text
+from workbench.sql.algebra.counted import interval_text
 
 
 def page_of(
@@ -93,4 +93,6 @@ def _text(value: Any, number: bool) -> str:
         return marked
     if isinstance(value, dt.timedelta):
         return interval_text(value)
+    if isinstance(value, pd.DateOffset):
+        return interval_text((value.kwds["months"], 0, 0))
     return f"{value:,}" if number and not isinstance(value, str) else short(str(value), WIDEST)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
 from workbench.session.sinks.folder import check_writable
 from workbench.session.sinks.rows import numbered_changes
@@ -64,7 +65,7 @@ class DeltaTarget(Target):
         delta = delta_client()
         there = self._table() if is_delta_table(self._folder) else self._folder
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
-        rows = numbered_changes(batch, changes)
+        rows = with_plain_months(numbered_changes(batch, changes))
         rows = rows.cast(pa.schema([(field.name, _without_durations(field.type)) for field in rows.schema]))
         owner = f"{_OWNER}{self._sink}"  # of a table that is made now
         delta.write_deltalake(there, rows, mode="append", description=owner, commit_properties=properties)
@@ -84,8 +85,8 @@ class DeltaTarget(Target):
 
 
 def _without_durations(type_: pa.DataType) -> pa.DataType:
-    """Delta has no intervals: their microseconds, as they are stored here."""
-    if pa.types.is_duration(type_):
+    """Delta has no intervals and no times of the day: their microseconds, as they are stored here."""
+    if pa.types.is_duration(type_) or pa.types.is_time(type_):
         return pa.int64()
     if pa.types.is_map(type_):
         return pa.map_(_without_durations(type_.key_type), _without_durations(type_.item_type))

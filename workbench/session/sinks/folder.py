@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
 from workbench.files.writing import make_folder, replacing
 from workbench.session.sinks.rows import numbered_changes
@@ -64,7 +65,7 @@ class FolderTarget(Target):
         """Write the file of the batch, or replace it."""
         if (last := self._last()) is not None:
             self._check_own(last)
-        rows = numbered_changes(batch, changes)
+        rows = with_plain_months(numbered_changes(batch, changes))
         path = self._folder / f"batch-{batch:09d}.parquet"
         with replacing(path) as file:
             pq.write_table(rows.replace_schema_metadata({_OWNER: self._sink}), file)

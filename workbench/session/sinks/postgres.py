@@ -49,6 +49,8 @@ _TYPES: Mapping[Kind, str] = {
     Kind.DATE: "date",
     Kind.TIMESTAMP: "timestamp",
     Kind.INTERVAL: "interval",
+    Kind.MONTHS: "interval",
+    Kind.TIME: "time",
 }
 _ANSWER_SECONDS = 10
 
@@ -257,7 +259,11 @@ def _value(value: object) -> object:
     if isinstance(value, list):
         if any(isinstance(each, list) for each in value):
             _check_lengths(value)
+        if any(isinstance(each, pa.MonthDayNano) for each in value):
+            return f"{{{','.join('NULL' if each is None else f'{each.months} months' for each in value)}}}"
         return [_value(each) for each in value]
+    if isinstance(value, pa.MonthDayNano):
+        return f"{value.months} months"
     return postgres_client().types.json.Jsonb(json_value(value)) if isinstance(value, dict) else value
 
 

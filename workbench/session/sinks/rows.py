@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from workbench.arrow.stored_values import as_rows, to_texts
+from workbench.arrow.stored_values import as_rows, to_texts, with_plain_months
 from workbench.arrow.types import to_arrow, to_data_type
 from workbench.errors import SessionError, nearest
 from workbench.sql.algebra.types import DataType
@@ -32,7 +32,7 @@ def stored_changes(changes: pa.Table, types: Sequence[DataType]) -> pa.Table:
 def _stored(column: pa.ChunkedArray, type_: DataType) -> pa.Array | pa.ChunkedArray:
     if type_.is_text_when_stored:
         return to_texts(column.combine_chunks(), type_)
-    return column.cast(to_arrow(type_))
+    return with_plain_months(pa.table([column], ["c"])).column(0).cast(to_arrow(type_))
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,22 @@ from decimal import Decimal
 
 from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
+from workbench.sql.algebra.counted import number_of, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
-from workbench.sql.algebra.interval_values import micros_of
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
+    COUNTED,
     DATE,
     DOUBLE,
     INSTANT,
+    INTEGER,
     INTERVAL,
+    MONTHS,
     PLAIN_KINDS,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
     Kind,
@@ -156,8 +160,8 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     if whole := next((s for s in with_parts if not _is_untyped(s)), next(iter(with_parts), None)):
         return tuple(_whole(side, whole) for side in sides)
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
-    if interval := next((s for s in typed if s.type == INTERVAL), None):
-        return tuple(_micros(side, interval) for side in sides)
+    if counted := next((s for s in typed if s.type.counted), None):
+        return tuple(_number(side, counted) for side in sides)
     kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
     target = INSTANT if any(s.type == INSTANT for s in typed) else _comparison_type(kinds)
     result = []
@@ -172,11 +176,22 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     return tuple(result)
 
 
-def _micros(side: Expression, lead: Expression) -> Expression:
-    """A side of a comparison of intervals, which order as their microseconds do."""
-    if not is_null(side) and side.type != INTERVAL:
+def _number(side: Expression, lead: Expression) -> Expression:
+    """A side of a comparison of intervals or times of the day, which order as their numbers do."""
+    counted = as_counted(side, lead.type)
+    if counted is None:
         raise _clash(lead, side)
-    return micros_of(side if side.type == INTERVAL else Constant(None, INTERVAL))
+    return number_of(counted)
+
+
+def as_counted(side: Expression, type_: DataType) -> Expression | None:
+    """A value as one of a type that is counted: of the type, NULL, or a text that is a time of the day."""
+    if is_null(side):
+        return Constant(None, type_)
+    if side.type == type_:
+        return side
+    micros = time_of_text(side.value) if isinstance(side, Constant) and type_ == TIME else None
+    return None if micros is None else of_number(Constant(micros, INTEGER), TIME)
 
 
 def _whole(side: Expression, lead: Expression) -> Expression:
@@ -224,7 +239,11 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     return TypeClash(message, right, hint=_hint(right, left.type))
 
 
-_INTERVALS = "write INTERVAL '5' MINUTE"
+_WRITTEN = {
+    Kind.INTERVAL: "write INTERVAL '5' MINUTE",
+    Kind.MONTHS: "write INTERVAL '5' MONTH",
+    Kind.TIME: "write TIME '10:30:00'",
+}
 AS_SECONDS = "EXTRACT(EPOCH FROM x) gives the seconds of an interval"
 """How to make a number of an interval, for hints."""
 _TIMES = "timestamps are written as 2002-11-20 10:00:00"
@@ -245,8 +264,12 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return f"write DATE '{date or '2002-11-20'}'"
     if expression.type == INTERVAL:
         return AS_SECONDS
-    if type_ == INTERVAL:
-        return _INTERVALS
+    if expression.type == MONTHS:
+        return "EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x) are its numbers"
+    if expression.type == TIME:
+        return "EXTRACT(HOUR FROM x) and its like are numbers, CAST(x AS STRING) a text"
+    if type_.counted:
+        return _WRITTEN[type_.kind]
     if Kind.MAP in (expression.type.kind, type_.kind):
         return "m['k'] is a value of a map, and MAP('k', v) makes one"
     if Kind.STRUCT in (expression.type.kind, type_.kind):
@@ -275,7 +298,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     target = lead.type
     for argument in typed:
         common = common_type(target, argument.type)
-        if common is None and isinstance(argument, Constant) and constant_as(argument, target) is not None:
+        if common is None and isinstance(argument, Constant) and _constant_as(argument, target) is not None:
             continue
         if common is None:
             raise _no_common_type(target, argument)
@@ -283,11 +306,15 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     return tuple(_widened(a, target) for a in arguments), target
 
 
+def _constant_as(argument: Constant, type_: DataType) -> Expression | None:
+    return as_counted(argument, type_) if type_.counted else constant_as(argument, type_)
+
+
 def _widened(argument: Expression, type_: DataType) -> Expression:
     if argument.type == type_ or (is_integer_of(argument.type, type_) and not isinstance(argument, Constant)):
         return argument
     if isinstance(argument, Constant):
-        converted = constant_as(argument, type_)
+        converted = _constant_as(argument, type_)
         if converted is not None:
             return converted
     if not _is_untyped(argument):
@@ -360,14 +387,14 @@ _CASTS: dict[Kind, set[Kind]] = {
     Kind.DATE: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
     Kind.TIMESTAMP: {Kind.DATE, Kind.TIMESTAMP, Kind.STRING},
     Kind.ARRAY: set(),
-    Kind.INTERVAL: set(),
+    **{kind: set[Kind]() for kind in COUNTED},
 }
 
 
 def check_cast(expression: Expression, type_: DataType) -> None:
     """Raises TypeClash when no value of the expression's type converts."""
     if not is_null(expression) and type_.kind not in _CASTS[expression.type.kind]:
-        castless = expression.type.kind in (Kind.ARRAY, Kind.STRUCT, Kind.MAP, Kind.INTERVAL)
+        castless = expression.type.kind in (Kind.ARRAY, Kind.STRUCT, Kind.MAP, *COUNTED)
         makes = (kind for kind in _CASTS[expression.type.kind] if kind is not expression.type.kind)
         hint = _hint(expression, type_) if castless else f"it can be cast to {', '.join(sorted(makes))}"
         raise TypeClash(f"{expression.type} cannot be cast to {type_}", expression, hint)

@@ -7,7 +7,8 @@ wherever an INTEGER is needed it is one. Exactness of rewrites depends on the ki
 ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``functions/stored_values``). Arrays
 and structs have no order; that of BINARY is its texts', which are hexadecimal. A MAP is computed and stored as the
 array of its entries, structs of a key and a value, in the order in which they came; SQL text cannot compare maps. An
-INTERVAL is of days to microseconds and is computed and stored as the number of its microseconds; no stream has one.
+INTERVAL of days to microseconds, a TIME of the day and an interval of years and months are counted: computed and
+stored as the number of their microseconds, or months (``counted``).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Kind(StrEnum):
     DATE = "date"
     TIMESTAMP = "timestamp"
     INTERVAL = "interval"
+    MONTHS = "interval year to month"
+    TIME = "time"
     BINARY = "binary"
     ARRAY = "array"
     STRUCT = "struct"
@@ -89,6 +92,11 @@ class DataType(Interned):
     def temporal(self) -> bool:
         """Whether it is a DATE or TIMESTAMP."""
         return self.kind in (Kind.DATE, Kind.TIMESTAMP)
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is computed and stored as a number of microseconds or months."""
+        return self.kind in COUNTED
 
     @property
     def exact(self) -> bool:
@@ -151,7 +159,9 @@ class DataType(Interned):
         return Kind.STRING.value if self.is_text_when_stored else self.spark
 
 
-_SPARK = {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz", Kind.INTERVAL: "bigint"}
+COUNTED = (Kind.INTERVAL, Kind.MONTHS, Kind.TIME)
+"""The kinds of values that are computed and stored as a number."""
+_SPARK = {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz", **dict.fromkeys(COUNTED, "bigint")}
 PLAIN_KINDS = tuple(Kind)[: list(Kind).index(Kind.INTERVAL)]
 """The kinds of values that texts of CSV files and functions of the analyst may give."""
 BOOLEAN = DataType(Kind.BOOLEAN)
@@ -164,6 +174,11 @@ INSTANT = DataType(Kind.TIMESTAMP, zoned=True)
 """TIMESTAMP WITH TIME ZONE: a moment, which clocks of zones show as different times; computed and stored as the time of
 a clock of UTC, by which it is equal and ordered."""
 INTERVAL = DataType(Kind.INTERVAL)
+"""An interval of days to microseconds, 24 hours to the day."""
+MONTHS = DataType(Kind.MONTHS)
+"""An interval of years and months, which have no fixed number of days."""
+TIME = DataType(Kind.TIME)
+"""A time of the day, on a clock without a zone."""
 BINARY = DataType(Kind.BINARY)
 
 
@@ -313,7 +328,7 @@ def parse_type(text: str) -> DataType:
 
 
 def parse_expression_type(text: str) -> DataType:
-    """The type of an expression by its name, which may be an array's, a struct's, a map's, BINARY or INTERVAL as well.
+    """The type of an expression by its name, also an array's, a struct's, a map's, BINARY, TIME or an interval's.
 
     Raises:
         SqlError: as ``parse_type``.
@@ -342,7 +357,11 @@ def parse_expression_type(text: str) -> DataType:
     return struct_of([(name, parse_expression_type(type_)) for name, type_ in fields])
 
 
-_UNPARSED = {"interval": INTERVAL, **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), BINARY)}
+_UNPARSED = {
+    **{type_.kind.value: type_ for type_ in (INTERVAL, MONTHS, TIME)},
+    "time without time zone": TIME,
+    **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), BINARY),
+}
 _FIELD = re.compile(r"\s*(?:`((?:[^`]|``)*)`|([^\s:`]+))\s*[:\s]\s*(.*)", re.DOTALL)
 
 

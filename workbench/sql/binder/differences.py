@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTERVAL, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, STRING, Kind
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.source_text import SourceText
@@ -53,7 +53,7 @@ def _is_plain_cast(bound: Expression) -> bool:
     """A cast that neither rounds nor writes a number or a time as text."""
     if not isinstance(bound, Call):
         return True
-    if bound.type == INTERVAL:
+    if bound.type.counted:
         return True
     if bound.function != "cast":
         is_read = (

@@ -23,7 +23,7 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
 )
-from workbench.sql.algebra.types import BOOLEAN, DATE, INSTANT, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
@@ -347,7 +347,8 @@ class ScalarBinder:
                 raise self.source.error(what, node)
             given = self.parts(node, "expressions")
             for kind, instead in (
-                (Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.INTERVAL, AS_SECONDS), (Kind.STRUCT, "give it a field, s.f"),
+                (Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.STRUCT, "give it a field, s.f"),
+                *((kind, AS_SECONDS) for kind in COUNTED),
                 (Kind.BINARY, "give it HEX(x)"), (Kind.MAP, "give it a value, m['k']"),
                 (INSTANT, "give it the time on a clock, CAST(t AS TIMESTAMP)"),
             ):  # fmt: skip

@@ -19,7 +19,14 @@ from workbench.sql.functions import (
     texts,
 )
 from workbench.sql.functions.arrays import arrays, databases, lambdas, maps
-from workbench.sql.functions.times import formats, interval_arithmetic, temporal, time_differences, times
+from workbench.sql.functions.times import (
+    formats,
+    interval_arithmetic,
+    temporal,
+    time_differences,
+    times,
+    times_of_day,
+)
 
 TEXT_ONLY = (
     databases,
@@ -31,6 +38,7 @@ TEXT_ONLY = (
     results,
     temporal,
     time_differences,
+    times_of_day,
 )
 """Modules that declare only what text means, in ways of its own."""
 DECLARED = [

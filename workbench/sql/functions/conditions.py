@@ -11,7 +11,7 @@ from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.coercion import coerce, unify
 from workbench.sql.algebra.exact_arithmetic import widened_sides
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
-from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, INTERVAL, STRING, TIMESTAMP, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 from workbench.sql.functions.calls import NOW, WITHIN, call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, each, function
 from workbench.sql.functions.reading import ExpressionBinder, reads
@@ -70,8 +70,8 @@ def _case(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 def _type_of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
     pair = coercion.comparable_sides(*arguments)
-    # Intervals compare as their microseconds, which are what an interval is to Spark.
-    return pair, INTERVAL if arguments[0].type == INTERVAL else pair[0].type
+    # What is counted compares as its number, which is what it is to Spark.
+    return pair, arguments[0].type if arguments[0].type.counted else pair[0].type
 
 
 def comparison_sql(symbol: str) -> Render:

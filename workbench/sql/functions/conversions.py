@@ -15,6 +15,7 @@ from workbench.sql.algebra.types import (
     DOUBLE,
     INTEGER,
     STRING,
+    TIME,
     DataType,
     Kind,
     decimal,
@@ -27,7 +28,9 @@ from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.times import interval_arithmetic
+from workbench.sql.functions.times.interval_casts import cast_from_interval, cast_to_interval
 from workbench.sql.functions.times.temporal import cast_to_time
+from workbench.sql.functions.times.times_of_day import cast_from_time_of_day, cast_to_time_of_day
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _SYNONYMS = {"timestampltz": "timestamp_ltz", "timestampntz": "timestamp_ntz", "nvarchar": "varchar"}
@@ -68,6 +71,10 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     to = node.args["to"]
     if to.this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
         return interval_arithmetic.literal(b, node)
+    if to.this == exp.DType.INTERVAL or isinstance(to.this, exp.Interval):
+        return cast_to_interval(b, b.bind(node.this), to, node)
+    if to.this == exp.DType.TIME:
+        return cast_to_time_of_day(b, b.bind(node.this), node, *(int(digits.name) for digits in to.expressions))
     if isinstance(node.this, exp.Literal) and to.this == exp.DType.TIMESTAMP:
         digits = node.this.name.partition(".")[2]
         if all(len(digits) <= int(parameter.name) for parameter in to.expressions):
@@ -76,6 +83,10 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     type_ = _type(b, to)
     value = b.bind(node.this)
     length = node.args["to"].expressions
+    if value.type == TIME:
+        return cast_from_time_of_day(b, value, type_, node)
+    if value.type.counted:
+        return cast_from_interval(b, value, type_, node.this)
     if type_.temporal:
         return cast_to_time(b, value, type_, node)
     if type_.kind is Kind.INTEGER and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):

@@ -290,9 +290,8 @@ NUMERIC_QUOTIENT = "numeric_quotient"
 """The quotient of exact numbers as PostgreSQL rounds it. Four digits are left for products with constants."""
 DECLARED = [
     *(function(f"{sign}(number, number)", arithmetic_operator(sign, f"try_{name}"), rule=_arithmetic(sign),
-               nodes=nodes, dialects=EVERYWHERE)
-      for sign, name, nodes in (("+", "add", []), ("-", "subtract", []), ("*", "multiply", []),
-                                ("/", "divide", [exp.SafeDivide]))),
+               dialects=EVERYWHERE)
+      for sign, name in (("+", "add"), ("-", "subtract"), ("*", "multiply"), ("/", "divide"))),
     function("%(number, number)", arithmetic_operator("%", "try_mod"), rule=_arithmetic("%"), names="try_mod"),
     function("div(number, number)", integer_division, rule=_arithmetic("div")),
     function("neg(number)", minus_sign, rule=_numeric(_same), nodes=[exp.Negative]),

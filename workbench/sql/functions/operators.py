@@ -20,7 +20,6 @@ from workbench.sql.algebra.types import (
     DOUBLE,
     INSTANT,
     INTEGER,
-    INTERVAL,
     STRING,
     TIMESTAMP,
     Kind,
@@ -51,13 +50,15 @@ def plus_minus(b: ExpressionBinder, node: exp.Expr) -> Expression:
     for time, length in ((node.this, node.expression), (node.expression, node.this)):
         if (length is node.expression or sign == 1) and (parts := interval_parts(b, length)) is not None:
             moved = b.bind(time)
-            if moved.type == INTERVAL:
-                return interval_arithmetic.plus_minus_parts(b, moved, parts, sign, node)
-            return add_interval(b, moved, parts, sign, node)
+            if not moved.type.counted and not (coercion.is_null(moved) and moved.type == STRING):
+                return add_interval(b, moved, parts, sign, node)
+            by = interval_arithmetic.value(b, parts, length)
+            sides = (moved, by) if length is node.expression else (by, moved)
+            return interval_arithmetic.plus_minus(b, *sides, sign, node) or moved
     left, right = b.bind(node.this), b.bind(node.expression)
     if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
-    interval = interval_arithmetic.plus_minus(left, right, sign)
+    interval = interval_arithmetic.plus_minus(b, left, right, sign, node)
     if interval is not None:
         return interval
     return computed(b, call("+" if sign == 1 else "-", left, right), (node.this, left), (node.expression, right))
@@ -76,7 +77,7 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
             difference, right = sides[0].unnest(), sides[1]
             if isinstance(difference, exp.Sub) and (parts := interval_parts(b, right)) is not None:
                 subtracted = b.bind(difference.expression)
-                if subtracted.type == INTERVAL or (subtracted.type == INSTANT and zoning().zone != UTC):
+                if subtracted.type.counted or (subtracted.type == INSTANT and zoning().zone != UTC):
                     break
                 # a - b <= length is a <= b + length, and needs no value of an interval.
                 start = as_moment(subtracted)
@@ -87,6 +88,17 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
     return bind
 
 
+@reads(exp.SafeDivide, parts="this expression")
+def try_divide(b: ExpressionBinder, node: exp.SafeDivide) -> Expression:
+    """TRY_DIVIDE of spark and its like."""
+    left, right = b.parts(node, "this", "expression")
+    return interval_arithmetic.divided(b, left, right, node) if _is_interval(left) else call("/", left, right)
+
+
+def _is_interval(value: Expression) -> bool:
+    return value.type.kind in (Kind.INTERVAL, Kind.MONTHS)
+
+
 @reads(exp.Div, parts="this expression")
 def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     """Division, which is of integers a DOUBLE except in dialects where it is an integer (not Oracle, not Spark).
@@ -94,7 +106,7 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     In DuckDB a quotient of decimals is a DOUBLE too, and PostgreSQL has digits of its own.
     """
     left, right = b.bind(node.this), b.bind(node.expression)
-    if left.type == INTERVAL:
+    if _is_interval(left):
         return interval_arithmetic.divided(b, left, right, node)
     if b.rules.decimal_quotient is Quotient.DOUBLE and left.type.numeric and right.type.numeric:
         left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))
@@ -142,7 +154,7 @@ def function_of_number(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expr
 
     def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
         value = b.bind(node.this)
-        result = interval_arithmetic.of_micros(lambda number: call(name, number), value)
+        result = interval_arithmetic.of_number_in(lambda number: call(name, number), value)
         return computed(b, result, (node.this, value))
 
     return bind

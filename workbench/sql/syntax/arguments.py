@@ -27,7 +27,7 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 _CONSTANTS = (TokenType.NUMBER, TokenType.STRING, TokenType.TRUE, TokenType.FALSE, TokenType.NULL)
 _FEW = 3
-_GRAMMAR = {"FROM", "PLACING", "OVERFLOW"}
+_GRAMMAR = {"INTERVAL", "FROM", "PLACING", "OVERFLOW"}
 """Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
 _OF_FRAMES = {"PRECEDING", "FOLLOWING", "EXCLUDE", "TIES", "OTHERS"}
 """Words of frames that the tokenizer takes for names."""

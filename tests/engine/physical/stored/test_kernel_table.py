@@ -127,6 +127,7 @@ EDGES.update({type_: to_texts(pa.array(values, to_shown(type_)), type_).to_pylis
 COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
+    **{name: [(n, INTEGER) for n in (0, 1, -13, 120_001)] for name in ("add_months", "add_months_to_timestamp")},
     "round": [(n, INTEGER) for n in (0, 1, 2, 6, 15)],
     "right": [(n, INTEGER) for n in (-1, 0, 1, 2, 9)],
     "trunc_date": [(unit, STRING) for unit in ("YEAR", "yy", "quarter", "MON", "mm", "week")],

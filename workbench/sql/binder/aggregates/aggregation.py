@@ -8,8 +8,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, with_article
 from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
+from workbench.sql.algebra.counted import number_of, values_of
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -20,9 +21,8 @@ from workbench.sql.algebra.expressions import (
     column_name,
     columns,
 )
-from workbench.sql.algebra.interval_values import interval_of, micros_of
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, STRING, Kind, decimal
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, decimal
 from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.dialects import Quotient
@@ -176,8 +176,8 @@ class Aggregation:
         if len(arguments) != len(user.parameters):
             counts = f"{len(user.parameters)} arguments, not {len(arguments)}"
             raise b.source.error(f"{user.name} takes {counts}", node)
-        if any(argument.type == INTERVAL for argument in arguments):
-            raise b.source.error(f"{user.name} of an interval", node, AS_SECONDS)
+        if counted := next((argument for argument in arguments if argument.type.counted), None):
+            raise b.source.error(f"{user.name} of {with_article(str(counted.type))}", node, AS_SECONDS)
         actual = dict(zip((p.lower() for p in user.parameters), arguments, strict=True))
         try:
             self.inside = False
@@ -276,9 +276,11 @@ def over_grouping(
         return Constant(None, expression.type)
     if isinstance(expression, Constant):
         return expression
-    if expression.type.kind is Kind.INTEGER and (interval := interval_of(expression)) in (*groups, *listed):
-        # The microseconds of an interval that is grouped by.
-        return micros_of(over_grouping(interval, groups, listed, missing))
+    if expression.type.kind is Kind.INTEGER:
+        # The number of an interval or a time of the day that is grouped by.
+        for value in values_of(expression):
+            if value in groups or value in listed:
+                return number_of(over_grouping(value, groups, listed, missing))
     match expression:
         case Column(source=Origin.GROUPED):
             return replace(expression, source=0)

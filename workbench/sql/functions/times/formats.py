@@ -20,6 +20,7 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.times.temporal import cast_to_time
+from workbench.sql.functions.times.times_of_day import cast_to_time_of_day
 from workbench.sql.functions.times.zoned import in_utc, of_utc, session_timestamp
 from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
@@ -216,6 +217,18 @@ def _by_name(
     if not formats or bound.type.temporal:
         return of_value(b, bound)
     return _parse(b, node, function, bound, formats[0])
+
+
+@reads_call("to_time", "try_to_time", dialects=SPARK_FAMILY, hint="write CAST(x AS TIME)")
+def to_time(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """TO_TIME(x[, format])."""
+    value, *formats = node.expressions or [None]
+    if len(formats) > 1:
+        raise TypeClash(f"{node.name.upper()} takes 1 to 2 arguments, not {len(node.expressions)}")
+    bound = b.bind(value)
+    if formats and not coercion.is_null(bound):
+        bound = _parse(b, node, "to_timestamp", bound, formats[0])
+    return cast_to_time_of_day(b, bound, node)
 
 
 for _name, (_dialects, _function, _of_value) in _BY_NAME.items():

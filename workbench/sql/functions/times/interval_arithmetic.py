@@ -1,66 +1,126 @@
 """Intervals as values in SQL text: differences of times, literals, their arithmetic, parts and aggregates.
 
-A value is of days to microseconds, 24 hours to the day. It is kept as its microseconds, of which all is computed; one
-of months has no fixed length, and stands beside a time only.
+A value is of days to microseconds, 24 hours to the day, or of years and months, which have no fixed length. It is
+kept as its microseconds, or its months, of which all is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import reduce
 
 from sqlglot import exp
 
+from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.counted import number_of, of_number
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.interval_values import interval_of, micros_of
-from workbench.sql.algebra.types import INSTANT, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.algebra.types import (
+    DATE,
+    DOUBLE,
+    INSTANT,
+    INTEGER,
+    INTERVAL,
+    MONTHS,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    integer,
+)
 from workbench.sql.algebra.zones import UTC, zoning
-from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.calls import call, cast, within
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.results import computed
-from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
+from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
-_AGGREGATES = {"count", "approx_count_distinct", "min", "max", "any_value", "mode", "sum", "avg", "median",
-               "percentile", "percentile_disc", "percentile_disc_desc", "min_by", "max_by"}  # fmt: skip
+_SIZES = {"months": 1, "days": _DAY, "seconds": _SECOND, "micros": 1}
+"""What a part counts -> how many months or microseconds it is."""
+_OF_TIMES = {"count", "approx_count_distinct", "min", "max", "any_value", "mode", "percentile_disc",
+             "percentile_disc_desc", "min_by", "max_by"}  # fmt: skip
+_AGGREGATES = {*_OF_TIMES, "sum", "avg", "median", "percentile"}
 _COUNTS = ("count", "approx_count_distinct")
 _ROUNDED = ("avg", "median", "percentile")
-_MONTHS = "a month has no fixed length: add it to a date or a timestamp, or subtract it"
+_MONTHS = "a month has no fixed number of days: add them one after the other to a date or a timestamp"
+
+
+@reads(exp.MakeInterval, parts="year month week day hour minute second")
+def calendar_interval(b: ExpressionBinder, node: exp.MakeInterval) -> Expression:
+    """MAKE_INTERVAL, which is in spark no value that is compared, of months and days at once."""
+    if b.rules.rounds_intervals:
+        b.source.refuse("MAKE_INTERVAL as a value", node, "write MAKE_DT_INTERVAL or MAKE_YM_INTERVAL")
+    return literal(b, node)
 
 
 @reads(exp.Interval, parts="this unit")
 @reads(exp.ToDays)
-@reads(exp.MakeInterval, parts="year month week day hour minute second")
 def literal(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """INTERVAL '5' MINUTE, and functions that make one, where they stand alone."""
     parts = interval_parts(b, node)
     if parts is None:
         b.source.refuse((b.source.called(node) or node.key).upper(), node, "write INTERVAL '5' MINUTE")
-    return _value(b, parts, node)
+    return value(b, parts, node)
 
 
-def plus_minus(left: Expression, right: Expression, sign: int) -> Expression | None:
-    """A sum or difference with an interval in it, or of two times that is one; ``None`` of any other."""
+def plus_minus(
+    b: ExpressionBinder, left: Expression, right: Expression, sign: int, node: exp.Expr
+) -> Expression | None:
+    """A sum or difference with an interval or a time of the day in it, or of two times that is an interval; ``None`` of
+    any other."""
     operator = "+" if sign == 1 else "-"
-    if INTERVAL in (left.type, right.type):
-        if left.type == INTERVAL and right.type.temporal and sign == 1:
+    if left.type.counted or right.type.counted:
+        if (sign == 1 and right.type.temporal) or (right.type == TIME and left.type == INTERVAL):
             left, right = right, left
+        if TIME in (left.type, right.type):
+            return _with_time(b, left, right, sign, node)
+        if left.type.temporal and right.type == MONTHS:
+            return add_interval(b, left, [IntervalPart("months", number_of(right))], sign, node)
         if left.type.temporal:
             if left.type == INSTANT and zoning().zone != UTC:
                 raise TypeClash("an instant and an interval that is computed, in a zone whose days differ in length",
                                 right, "write INTERVAL '1' MINUTE * n")  # fmt: skip
-            made = call("timestamp_micros", call(operator, call("unix_micros", left), micros_of(right)))
+            made = call("timestamp_micros", call(operator, call("unix_micros", left), number_of(right)))
             return cast(made, INSTANT) if left.type == INSTANT else made
-        for side in (left, right):
-            if side.type != INTERVAL and not coercion.is_null(side):
-                raise TypeClash(f"{operator} of {left.type} and {right.type}", side, "write INTERVAL '5' MINUTE")
-        return interval_of(call(operator, *(micros_of(_typed(side)) for side in (left, right))))
+        type_ = left.type if left.type.counted else right.type
+        sides = [coercion.as_counted(side, type_) for side in (left, right)]
+        if None in sides:
+            raise TypeClash(f"{operator} of {left.type} and {right.type}", right, "write INTERVAL '5' MINUTE")
+        return _counted(call(operator, *(number_of(side) for side in sides if side is not None)), type_)
     if sign == -1 and {TIMESTAMP, INSTANT} & {left.type, right.type} and _is_time(left) and _is_time(right):
-        return interval_of(call("-", *(call("unix_micros", time) for time in subtracted(left, right))))
+        return of_number(call("-", *(call("unix_micros", time) for time in subtracted(left, right))), INTERVAL)
     return None
+
+
+def _with_time(b: ExpressionBinder, left: Expression, right: Expression, sign: int, node: exp.Expr) -> Expression:
+    """A TIME moved by an interval, the interval between two, and a DATE with a TIME."""
+    if sign == 1 and DATE in (left.type, right.type) and b.rules.times_begin_again:
+        date, time = (left, right) if left.type == DATE else (right, left)
+        return call("timestamp_micros", call("+", call("unix_micros", date), number_of(time)))
+    moved, by = coercion.as_counted(left, TIME), coercion.as_counted(right, INTERVAL)
+    if left.type == TIME and by is not None:
+        micros = call("+" if sign == 1 else "-", number_of(left), number_of(by))
+        if b.rules.times_begin_again:
+            return of_number(call("pmod", micros, Constant(_DAY, INTEGER)), TIME)
+        return in_day(micros)
+    other = coercion.as_counted(right, TIME)
+    if sign == 1 or moved is None or other is None or not b.rules.subtracts_times:
+        raise TypeClash(
+            f"{'+' if sign == 1 else '-'} of {left.type} and {right.type}", right, "as in t + INTERVAL '5' MINUTE"
+        )
+    return of_number(call("-", number_of(moved), number_of(other)), INTERVAL)
+
+
+def in_day(micros: Expression) -> Expression:
+    """The time of the day of a number of microseconds, NULL of one that is not within the day."""
+    known = call("and", call(">=", micros, Constant(0, INTEGER)), call("<", micros, Constant(_DAY, INTEGER)))
+    if isinstance(known, Constant):
+        return of_number(micros if known.value else Constant(None, INTEGER), TIME)
+    return of_number(call("case", known, micros, Constant(None, INTEGER)), TIME)
 
 
 def subtracted(left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -80,45 +140,63 @@ def subtracted(left: Expression, right: Expression) -> tuple[Expression, Express
     return coercion.coerce(sides[0], type_), coercion.coerce(sides[1], type_)
 
 
-def plus_minus_parts(
-    b: ExpressionBinder, interval: Expression, parts: Sequence[IntervalPart], sign: int, node: exp.Expr
-) -> Expression:
-    """An interval plus or minus one that is written."""
-    return interval_of(call("+" if sign == 1 else "-", micros_of(interval), micros_of(_value(b, parts, node))))
-
-
 @reads(exp.Mul, exp.SafeMultiply, parts="this expression")
 def times(b: ExpressionBinder, node: exp.Mul | exp.SafeMultiply) -> Expression:
-    """A product, of numbers or of an interval and a whole number."""
+    """A product, of numbers or of an interval and a number."""
     left, right = b.bind(node.this), b.bind(node.expression)
-    if INTERVAL not in (left.type, right.type):
+    if not (_is_interval(left) or _is_interval(right)):
         return computed(b, call("*", left, right), (node.this, left), (node.expression, right))
-    interval, factor = (left, right) if left.type == INTERVAL else (right, left)
-    return interval_of(call("*", micros_of(interval), _whole(b, factor, node)))
+    interval, factor = (left, right) if _is_interval(left) else (right, left)
+    factor = _factor(b, factor, node)
+    product = call("*", number_of(interval), factor)
+    return _counted(product if factor.type.kind is Kind.INTEGER else _rounded(product), interval.type)
+
+
+def _is_interval(value: Expression) -> bool:
+    return value.type.kind in (Kind.INTERVAL, Kind.MONTHS)
 
 
 @reads(exp.IntDiv, parts="this expression")
 def integer_division(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     """DIV of numbers, or of two intervals, toward zero."""
     sides = b.parts(node, "this", "expression")
-    return call("div", *(map(micros_of, sides) if all(side.type == INTERVAL for side in sides) else sides))
+    if sides[0].type == sides[1].type and _is_interval(sides[0]):
+        sides = [number_of(side) for side in sides]
+    return call("div", *sides)
 
 
 def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp.Expr) -> Expression:
-    """An interval by a whole number, rounded half away from zero, as Spark does."""
+    """An interval by a number, rounded half away from zero, as Spark does."""
     _refuse_rounding(b, "an interval divided by a number", "divide EXTRACT(EPOCH FROM x)", node)
-    return interval_of(_quotient(micros_of(interval), _whole(b, by, node)))
+    number, by = number_of(interval), _factor(b, by, node)
+    if by.type == DOUBLE:
+        return _counted(_rounded(call("/", cast(number, DOUBLE), by)), interval.type)
+    if isinstance(by, Constant) and isinstance(by.value, Decimal):
+        shift = 10**by.type.scale
+        number, by = call("*", number, Constant(shift, INTEGER)), Constant(int(by.value * shift), INTEGER)
+    elif by.type.kind is Kind.DECIMAL:
+        b.source.refuse("an interval divided by a DECIMAL that is no constant", node, "CAST(x AS DOUBLE)")
+    return _counted(_quotient(number, by), interval.type)
 
 
-def of_micros(change: Callable[[Expression], Expression], value: Expression) -> Expression:
-    """A function of numbers, as of the microseconds of an interval."""
-    return interval_of(change(micros_of(value))) if value.type == INTERVAL else change(value)
+def of_number_in(change: Callable[[Expression], Expression], value: Expression) -> Expression:
+    """A function of numbers, as of the number of an interval."""
+    return _counted(change(number_of(value)), value.type) if _is_interval(value) else change(value)
+
+
+def _counted(number: Expression, type_: DataType) -> Expression:
+    """The interval of a number; months have 32 bits, in all databases."""
+    return of_number(within(number, integer(32)) if type_ == MONTHS else number, type_)
+
+
+def _rounded(number: Expression) -> Expression:
+    return cast(call("round", number), INTEGER)
 
 
 def seconds(interval: Expression) -> Expression:
     """EXTRACT(EPOCH FROM x): its seconds, with six digits after the point."""
     start = call("timestamp_micros", Constant(0, INTEGER))
-    return call("seconds_between", call("timestamp_micros", micros_of(interval)), start)
+    return call("seconds_between", call("timestamp_micros", number_of(interval)), start)
 
 
 def aggregate(
@@ -141,16 +219,17 @@ def aggregate(
         TypeClash: intervals have no such aggregate.
         UnsupportedError: the text's database rounds otherwise than Spark.
     """
-    if not any(argument.type == INTERVAL for argument in arguments):
+    counted = next((argument for argument in arguments if argument.type.counted), None)
+    if counted is None:
         return expand(tuple(arguments))
-    if name not in _AGGREGATES:
-        raise TypeClash(f"{name.upper()} of an interval", arguments[0], coercion.AS_SECONDS)
+    if name not in (_OF_TIMES if counted.type == TIME else _AGGREGATES):
+        raise TypeClash(f"{name.upper()} of {with_article(str(counted.type))}", arguments[0], coercion.AS_SECONDS)
     if name in _ROUNDED:
         _refuse_rounding(b, f"{name.upper()} of intervals", f"{name.upper()} of EXTRACT(EPOCH FROM x)", node)
-    result = expand(tuple(micros_of(a) if a.type == INTERVAL else a for a in arguments))
-    if name in _COUNTS or arguments[0].type != INTERVAL:
+    result = expand(tuple(number_of(a) if a.type.counted else a for a in arguments))
+    if name in _COUNTS or not arguments[0].type.counted:
         return result
-    return interval_of(_average(result) if name == "avg" else cast(result, INTEGER))
+    return _counted(_average(result) if name == "avg" else cast(result, INTEGER), arguments[0].type)
 
 
 def _average(average: Expression) -> Expression:
@@ -169,13 +248,25 @@ def _quotient(value: Expression, by: Expression) -> Expression:
     return call("+", call("div", value, by), away)
 
 
-def _value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) -> Expression:
-    if any(part.counts == "months" for part in parts):
-        b.source.refuse("an interval of months or years as a value", node, _MONTHS)
+def value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) -> Expression:
+    """The value of an interval's parts.
+
+    Raises:
+        UnsupportedError: it has months and days.
+        SqlError: it has no part, or is longer than an interval may be.
+    """
     if not parts:
         raise b.source.error("an interval of nothing", node, "say how long it is: INTERVAL '5' MINUTE")
-    micros = [call("*", part.many, Constant(_DAY if part.counts == "days" else _SECOND, INTEGER)) for part in parts]
-    return interval_of(reduce(lambda left, right: call("+", left, right), micros))
+    if {"months"} < {part.counts for part in parts}:
+        b.source.refuse("an interval of months and days as a value", node, _MONTHS)
+    type_ = MONTHS if parts[0].counts == "months" else INTERVAL
+    numbers = [call("*", part.many, Constant(_SIZES[part.counts], INTEGER)) for part in parts]
+    result = _counted(reduce(lambda left, right: call("+", left, right), numbers), type_)
+    number = number_of(result)
+    is_least = isinstance(number, Constant) and number.value == -(2**63)  # which NumPy takes for NULL
+    if is_least or (coercion.is_null(result) and not any(coercion.is_null(part.many) for part in parts)):
+        raise b.source.error("an interval that is too long", node)
+    return result
 
 
 def _is_time(side: Expression) -> bool:
@@ -183,14 +274,15 @@ def _is_time(side: Expression) -> bool:
     return side.type.temporal or (isinstance(side, Constant) and side.type == STRING and side.value is not None)
 
 
-def _typed(side: Expression) -> Expression:
-    return side if side.type == INTERVAL else Constant(None, INTERVAL)
-
-
-def _whole(b: ExpressionBinder, number: Expression, node: exp.Expr) -> Expression:
-    if number.type.kind is not Kind.INTEGER and not coercion.is_null(number):
+def _factor(b: ExpressionBinder, number: Expression, node: exp.Expr) -> Expression:
+    """What an interval is multiplied with or divided by: a whole number, and where databases agree a fraction, too."""
+    if coercion.is_null(number):
+        return Constant(None, INTEGER)
+    if number.type.kind is Kind.INTEGER:
+        return coercion.coerce(number, INTEGER)
+    if not b.rules.rounds_intervals or not (number.type.numeric or number.type == STRING):
         b.source.refuse("an interval times or by what is no INTEGER", node, "CAST(x AS INTEGER)")
-    return coercion.coerce(number, INTEGER)
+    return cast(number, DOUBLE) if number.type == STRING else number
 
 
 def _refuse_rounding(b: ExpressionBinder, what: str, hint: str, node: exp.Expr) -> None:

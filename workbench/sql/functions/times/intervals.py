@@ -1,7 +1,7 @@
-"""Intervals in SQL text: what a date or a timestamp is moved by.
+"""Intervals in SQL text: their parts, by which a date or a timestamp is moved.
 
-An interval is no value: it stands beside a time, as in ``t + INTERVAL '3' DAY``, ``t - n * INTERVAL '1' HOUR`` and
-``t + make_interval(0, 0, 0, n)``, and the sum is a time again.
+``t + INTERVAL '3' DAY``, ``t - n * INTERVAL '1' HOUR`` and ``t + make_interval(0, 0, 0, n)`` are times again. An
+interval that stands alone is a value (``interval_arithmetic``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, Kind
+from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder
@@ -23,21 +23,33 @@ from workbench.sql.functions.times.zoned import at_clock
 
 _UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
-    "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60), "SECOND": ("seconds", 1),
+    "HOUR": ("seconds", 3600), "MINUTE": ("seconds", 60), "SECOND": ("seconds", 1), "MILLISECOND": ("micros", 1_000),
+    "MICROSECOND": ("micros", 1),
 }  # fmt: skip
 """Unit -> what it counts, and how many of these it is; a time is moved in this order, as Spark does."""
 _SECONDS_OF_DAY = 86_400
-_OF_UNIT = re.compile(r"([+-]?[0-9]{1,10})\s*([a-z]+)(?:\s+|$)", re.IGNORECASE)
-_OF_CLOCK = re.compile(r"([+-]?)([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9]))?(?:\s+|$)")
+_SHORT = {
+    "Y": "YEAR", "YR": "YEAR", "MON": "MONTH", "D": "DAY", "H": "HOUR", "HR": "HOUR", "M": "MINUTE", "MIN": "MINUTE",
+    "SEC": "SECOND", "S": "SECOND", "MS": "MILLISECOND", "MSEC": "MILLISECOND", "US": "MICROSECOND",
+    "USEC": "MICROSECOND",
+}  # fmt: skip
+"""Short names of units in postgres and duckdb, without an s at their end."""
+_SECOND = 1_000_000
+_OF_UNIT = re.compile(r"([+-]?)\s*([0-9]{1,19})(?:\.([0-9]{0,9}))?\s*([a-z]+)(?:\s+|$)", re.IGNORECASE)
+_OF_CLOCK = re.compile(r"([+-]?)([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,6}))?)?(?:\s+|$)")
 """Parts of the text of an interval: ``2 hours``, ``01:30:00``."""
+_FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
+_FIRST = {"DAY": "[0-9]{1,9}", "HOUR": "[0-9]{1,10}", "MINUTE": "[0-9]{1,12}"}
+_NEXT = {"HOUR": "(?:[01]?[0-9]|2[0-3])", "MINUTE": "[0-5]?[0-9]", "SECOND": r"[0-5]?[0-9](?:\.[0-9]{1,9})?"}
+_YEAR_TO_MONTH = re.compile(r"([+-]?)([0-9]{1,9})-(0?[0-9]|1[01])")
 
 
 @dataclass(frozen=True)
 class IntervalPart:
-    """A number of months, days or seconds.
+    """A number of months, days, seconds or microseconds.
 
     Attributes:
-        counts: ``"months"``, ``"days"`` or ``"seconds"``.
+        counts: ``"months"``, ``"days"``, ``"seconds"`` or ``"micros"``.
         many: how many, an INTEGER.
         passes: whether seconds are those that pass, whatever clocks show; else an interval of spark may have days.
     """
@@ -61,7 +73,13 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
     """
     node = node.unnest()
     if isinstance(node, exp.Interval):
-        return _of_text(b, node, node.this) if node.args.get("unit") is None else [_literal(b, node)]
+        return _of_text(b, node, node.this) if node.args.get("unit") is None else _literal(b, node)
+    if isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Interval | exp.Add):
+        parts = interval_parts(b, node.this)
+        return None if parts is None else [part.times(Constant(-1, INTEGER)) for part in parts]
+    if isinstance(node, exp.Add) and isinstance(node.this, exp.Interval) and _is_interval(node.expression):
+        # So the parser reads INTERVAL 1 YEAR 2 MONTHS.
+        return _summed([*(interval_parts(b, node.this) or ()), *(interval_parts(b, node.expression) or ())])
     if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
         return _of_text(b, node, node.this)
     if isinstance(node, exp.Mul):
@@ -78,6 +96,32 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
             raise b.source.error(f"{node.name} takes {len(units)} values", node, ", ".join(units).lower())
         return [_part(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)]
     return None
+
+
+def _is_interval(node: exp.Expr) -> bool:
+    """Whether a node is an interval as it is written, of one unit or of several."""
+    while isinstance(node, exp.Add) and isinstance(node.this, exp.Interval):
+        node = node.expression
+    return isinstance(node, exp.Interval)
+
+
+def _summed(parts: Sequence[IntervalPart]) -> list[IntervalPart]:
+    """Parts of which each kind is there once, where all are constants."""
+    counted = dict[str, int]()
+    for part in parts:
+        if not isinstance(part.many, Constant) or not isinstance(part.many.value, int):
+            return list(parts)
+        counted[part.counts] = counted.get(part.counts, 0) + part.many.value
+    return _constant_parts(counted)
+
+
+def _constant_parts(counted: dict[str, int]) -> list[IntervalPart]:
+    """Constant parts, of which those of no length are left out; microseconds that are whole seconds are these."""
+    seconds, micros = divmod(counted.get("seconds", 0) * _SECOND + counted.get("micros", 0), _SECOND)
+    exact = {"seconds": seconds} if not micros else {"micros": seconds * _SECOND + micros}
+    of_kinds = {"months": counted.get("months", 0), "days": counted.get("days", 0), **exact}
+    kinds = [kind for kind, many in of_kinds.items() if many] or list(counted)[:1]
+    return [IntervalPart(kind, Constant(of_kinds.get(kind, 0), INTEGER)) for kind in kinds]
 
 
 def add_interval(
@@ -106,6 +150,8 @@ def _plus(b: ExpressionBinder, time: Expression, part: IntervalPart) -> Expressi
         return call("add_months" if time.type == DATE else "add_months_to_timestamp", time, part.many)
     if part.counts == "days" and time.type == DATE:
         return call("+", time, part.many)
+    if part.counts == "micros":
+        return cast(call("timestamp_micros", call("+", call("unix_micros", time), part.many)), _moved(time))
     seconds = part.many
     if part.counts == "days":
         seconds = call("*", seconds, Constant(_SECONDS_OF_DAY, INTEGER))
@@ -129,6 +175,8 @@ def _plus_on_clock(b: ExpressionBinder, instant: Expression, part: IntervalPart)
     An interval of spark has days, and less than a day of seconds.
     """
     many, clock = part.many, coercion.coerce(instant, TIMESTAMP)
+    if part.counts == "micros":
+        return cast(call("timestamp_micros", call("+", call("unix_micros", instant), many)), INSTANT)
     if part.counts == "months":
         return at_clock(b, instant, call("add_months_to_timestamp", clock, many))
     day = Constant(_SECONDS_OF_DAY, INTEGER)
@@ -145,52 +193,117 @@ def _plus_on_clock(b: ExpressionBinder, instant: Expression, part: IntervalPart)
     return instant if rest == Constant(0, INTEGER) else call("add_seconds", instant, rest)
 
 
+def _moved(time: Expression) -> DataType:
+    return INSTANT if time.type == INSTANT else TIMESTAMP
+
+
 def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> list[IntervalPart]:
     """INTERVAL '1 day -2 hours', and in postgres and duckdb '01:30:00' and '2 days'::interval."""
     b.source.refuse_others(interval, {"this", "to"}, "INTERVAL")
-    rest = text.name.strip() if isinstance(text, exp.Literal) and text.is_string else ""
-    counted: dict[str, int] = {}
-    while rest and (found := _OF_UNIT.match(rest) or (b.rules.clock_in_intervals and _OF_CLOCK.match(rest))):
-        if found.re is _OF_UNIT:
-            number, unit = found.groups()
-            sizes = [(int(number), _UNITS.get(unit.upper().removesuffix("S"), ("", 0)))]
-        else:
-            sign, *digits = found.groups("0")
-            sizes = [
-                (int(f"{sign.strip('0')}{n}"), ("seconds", size)) for n, size in zip(digits, (3600, 60, 1), strict=True)
-            ]
-        for many, (counts, size) in sizes:
-            counted[counts] = counted.get(counts, 0) + many * size
-        rest = rest[found.end() :]
-    if rest or not counted or "" in counted or not b.rules.interval_texts:
+    literal, sign = _signed(text)
+    parts = parts_of_text(b, literal.name) if isinstance(literal, exp.Literal) and literal.is_string else None
+    if parts is None or not b.rules.interval_texts:
         hint = "write INTERVAL '3' DAY, or INTERVAL '1 day 2 hours', with whole numbers"
         b.source.refuse("this interval", interval, hint)
-    kinds = [kind for kind in ("months", "days", "seconds") if counted.get(kind)] or list(counted)[:1]
-    return [IntervalPart(kind, Constant(counted[kind], INTEGER)) for kind in kinds]
+    return parts if sign == 1 else [part.times(Constant(-1, INTEGER)) for part in parts]
 
 
-def _literal(b: ExpressionBinder, interval: exp.Interval) -> IntervalPart:
-    """INTERVAL '3' DAY, or INTERVAL n DAY."""
+def parts_of_text(b: ExpressionBinder, text: str) -> list[IntervalPart] | None:
+    """The parts of the text of an interval, as ``1 day -2 hours``; ``None`` where it is none."""
+    rest, counted = re.sub(r"^interval\s+", "", text.strip(), flags=re.IGNORECASE), dict[str, int]()
+    while rest and (found := _OF_UNIT.match(rest) or (b.rules.clock_in_intervals and _OF_CLOCK.match(rest))):
+        sign = -1 if found[1] == "-" else 1
+        if found.re is _OF_UNIT:
+            amounts = [(found[2], found[3], _unit(b, found[4]))]
+        else:
+            _, hours, minutes, seconds, fraction = found.groups("0")
+            amounts = [(hours, "", "HOUR"), (minutes, "", "MINUTE"), (seconds, fraction, "SECOND")]
+        for whole, fraction, unit in amounts:
+            if unit is None or not _count(counted, sign, whole, fraction or "", unit):
+                return None
+        rest = rest[found.end() :]
+    return None if rest or not counted else _constant_parts(counted)
+
+
+def parts_of_fields(b: ExpressionBinder, text: str, first: str, last: str) -> list[IntervalPart] | None:
+    """The parts of a text of fields, as ``1 02:03:04`` of DAY TO SECOND; ``None`` where it is none."""
+    counted, text = dict[str, int](), text.strip()
+    if (first, last) == ("YEAR", "MONTH"):
+        match = _YEAR_TO_MONTH.fullmatch(text)
+        named = [] if match is None else [(match[2], "YEAR"), (match[3], "MONTH")]
+    else:
+        if first not in _FIELDS or last not in _FIELDS:
+            return None
+        fields = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
+        shape = "".join(
+            f"({_FIRST[f] if f == first else _NEXT[f]}){'' if f == last else ' ' if f == 'DAY' else ':'}"
+            for f in fields
+        )
+        match = re.fullmatch(f"([+-]?){shape}", text)
+        named = [] if match is None else list(zip(match.groups()[1:], fields, strict=True))
+    # The sign of days is not that of hours in PostgreSQL.
+    if match is None or (match[1] == "-" and b.rules.clock_in_intervals and first != last):
+        return None
+    for digits, unit in named:
+        whole, _, fraction = digits.partition(".")
+        _count(counted, -1 if match[1] == "-" else 1, whole, fraction, unit)
+    return _constant_parts(counted)
+
+
+def _count(counted: dict[str, int], sign: int, whole: str, fraction: str, unit: str) -> bool:
+    """Add an amount of a unit; ``False`` where the unit has no such fraction."""
+    counts, size = _UNITS[unit]
+    counted[counts] = counted.get(counts, 0) + sign * int(whole) * size
+    if fraction.strip("0"):
+        if unit != "SECOND":
+            return False
+        counted["micros"] = counted.get("micros", 0) + sign * int(f"{fraction}000000"[:6])
+    return True
+
+
+def _unit(b: ExpressionBinder, name: str) -> str | None:
+    """The unit of a name; some have short names in databases."""
+    unit = name.upper()
+    for known in (unit, unit.removesuffix("S")):
+        if known in _UNITS:
+            return known
+        if b.rules.clock_in_intervals and known in _SHORT:
+            return _SHORT[known]
+    return None
+
+
+def _literal(b: ExpressionBinder, interval: exp.Interval) -> list[IntervalPart]:
+    """INTERVAL '3' DAY, INTERVAL n DAY, or INTERVAL '1 02:03' DAY TO MINUTE."""
     b.source.refuse_others(interval, {"this", "unit"}, "INTERVAL")
-    unit = interval.args["unit"].name.upper().removesuffix("S") if interval.args.get("unit") else ""
-    amount = interval.this
-    if unit in _UNITS and amount is not None and not isinstance(_positive(amount), exp.Literal):
-        return _part(b, unit, amount)
-    digits = "" if amount is None else _positive(amount).name
-    if unit not in _UNITS or not re.fullmatch(r"[+-]?[0-9]{1,10}", digits.strip()):
-        b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
-    counts, factor = _UNITS[unit]
-    return IntervalPart(counts, Constant(int(digits) * factor * (-1 if isinstance(amount, exp.Neg) else 1), INTEGER))
+    unit, (amount, sign) = interval.args["unit"], _signed(interval.this)
+    if isinstance(unit, exp.IntervalSpan):
+        fields = unit.this.name.upper(), unit.expression.name.upper()
+        parts = parts_of_fields(b, amount.name, *fields) if isinstance(amount, exp.Literal) else None
+        if parts is None:
+            b.source.refuse(
+                "this interval", interval, "as in INTERVAL '1-2' YEAR TO MONTH and '1 02:03:04' DAY TO SECOND"
+            )
+    else:
+        name = _unit(b, unit.name) or ""
+        if name and amount is not None and not isinstance(amount, exp.Literal):
+            return [_part(b, name, interval.this)]
+        parts = parts_of_text(b, f"{amount.name} {name}") if name and amount is not None else None
+        if parts is None:
+            b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
+    return parts if sign == 1 else [part.times(Constant(-1, INTEGER)) for part in parts]
+
+
+def _signed(amount: exp.Expr | None) -> tuple[exp.Expr | None, int]:
+    """The amount behind a minus sign, and the sign."""
+    return (amount.this, -1) if isinstance(amount, exp.Neg) else (amount, 1)
 
 
 def _part(b: ExpressionBinder, unit: str, many: exp.Expr) -> IntervalPart:
     counts, factor = _UNITS[unit]
+    if unit == "SECOND" and (seconds := b.bind(many)).type.kind in (Kind.DECIMAL, Kind.DOUBLE):
+        micros = call("*", cast(seconds, decimal(18, 6)), Constant(_SECOND, INTEGER))
+        return IntervalPart("micros", cast(micros, INTEGER))
     return IntervalPart(counts, Constant(factor, INTEGER)).times(_integer(b, many))
-
-
-def _positive(amount: exp.Expr) -> exp.Expr:
-    inner: exp.Expr = amount.this if isinstance(amount, exp.Neg) else amount
-    return inner
 
 
 def _value(argument: exp.Expr) -> exp.Expr:

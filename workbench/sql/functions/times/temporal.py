@@ -35,6 +35,7 @@ from workbench.sql.functions.results import to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
+from workbench.sql.functions.times.times_of_day import as_clock
 from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, session_timestamp
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
@@ -85,7 +86,12 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
 
 def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
     """YEAR(x), MONTH(x) and their like."""
-    return lambda b, node: call(name, b.bind(unwrapped(node.this)))
+    return lambda b, node: call(name, _of_clock(b.bind(unwrapped(node.this)), name))
+
+
+def _of_clock(value: Expression, part: str) -> Expression:
+    """A time, of which a part is taken; of a TIME those of a clock."""
+    return as_clock(value) if part.lower() in ("hour", "minute", "second") else value
 
 
 @reads(exp.Extract, parts="this expression")
@@ -111,11 +117,11 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND" and b.rules.second == "fraction":
-        return _second(b, coercion.as_time(b.bind(node.expression)))
+        return _second(b, coercion.as_time(as_clock(b.bind(node.expression))))
     if unit == "SECOND" and not b.rules.second:
         whole = "TO_CHAR(x, 'SS')" if b.rules.date_has_time else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
-    return call(_PARTS[unit], b.bind(node.expression))
+    return call(_PARTS[unit], _of_clock(b.bind(node.expression), unit))
 
 
 def _second(b: ExpressionBinder, time: Expression) -> Expression:

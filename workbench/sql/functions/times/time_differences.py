@@ -12,20 +12,22 @@ from typing import NoReturn
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.interval_values import micros_of
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, STRING, TIMESTAMP, Kind
+from workbench.sql.algebra.counted import number_of
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, MONTHS, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.times.interval_arithmetic import subtracted
 from workbench.sql.functions.times.intervals import interval_parts
+from workbench.sql.functions.times.times_of_day import in_seconds
 from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
 
-_MICROS = {"SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000,
-           "WEEK": 604_800_000_000}  # fmt: skip
+_MICROS = {"MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
+           "DAY": 86_400_000_000, "WEEK": 604_800_000_000}  # fmt: skip
 _IN_YEAR = {"YEAR": 1, "QUARTER": 4, "MONTH": 12}
 _MONDAY = dt.datetime(2000, 1, 3)
-_NEXT = {"HOUR": "DAY", "MINUTE": "HOUR"}
+_NEXT = {"HOUR": "DAY", "MINUTE": "HOUR", "SECOND": "MINUTE"}
+_MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 
 
@@ -33,10 +35,41 @@ _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
     unit = named_unit(node)
+    later, earlier = (_time(b.bind(unwrapped(side))) for side in (node.this, node.expression))
+    if unit in _MONTHS:
+        return call("div", _whole_months(later, earlier), Constant(_MONTHS[unit], INTEGER))
     if unit not in _MICROS:
         called = (b.source.called(node) or "TIMESTAMPDIFF").upper()
-        b.source.refuse(f"{called} in {unit}", node, _WHOLE)
-    return _whole_units(_time(b.bind(unwrapped(node.this))), _time(b.bind(unwrapped(node.expression))), unit)
+        b.source.refuse(f"{called} in {unit}", node, f"there are {', '.join([*_MICROS, *_MONTHS])}")
+    return _whole_units(later, earlier, unit)
+
+
+@reads_call("timediff", dialects=SPARK_FAMILY, hint="TIMESTAMPDIFF(MINUTE, a, b)")
+def time_diff_of_spark(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """TIMEDIFF(unit, from, to), as TIMESTAMPDIFF."""
+    if len(node.expressions) != 3 or not isinstance(node.expressions[0], exp.Column):
+        raise coercion.TypeClash("TIMEDIFF takes a unit and two times", hint="as in TIMEDIFF(MINUTE, a, b)")
+    unit, earlier, later = node.expressions
+    difference = exp.TimestampDiff(this=later.copy(), expression=earlier.copy(), unit=exp.var(unit.name))
+    difference.parent = node.parent
+    return timestamp_diff(b, difference)
+
+
+def _whole_months(later: Expression, earlier: Expression) -> Expression:
+    """The months between two timestamps, toward zero: those of Java's ``ChronoUnit.MONTHS``."""
+    days, times = [cast(side, DATE) for side in (later, earlier)], [_in_day(side) for side in (later, earlier)]
+    one = Constant(1, INTEGER)
+    # A day that is not over, from the time of day at which it began, does not count.
+    last = call("case", call("and", call(">", *days), call("<", *times)), call("-", days[0], one),
+                call("and", call("<", *days), call(">", *times)), call("+", days[0], one), days[0])  # fmt: skip
+    counted = [
+        call("+", call("*", _period(day, "MONTH"), Constant(32, INTEGER)), call("day", day)) for day in (last, days[1])
+    ]
+    return call("div", call("-", *counted), Constant(32, INTEGER))
+
+
+def _in_day(time: Expression) -> Expression:
+    return call("pmod", call("unix_micros", time), Constant(_MICROS["DAY"], INTEGER))
 
 
 @reads(exp.DateBin, parts="this expression unit", dialects=DATABASES, hint="GROUP BY window(t, '15 minutes') in spark")
@@ -52,7 +85,7 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
         width_node = exp.Cast(this=width_node.copy(), to=exp.DataType.build("interval", dialect="postgres"))
     width, time = b.bind(width_node), b.bind(node.expression)
     origin = Constant(_MONDAY, TIMESTAMP) if origin_node is None else coercion.as_time(b.bind(origin_node))
-    micros = micros_of(width) if width.type == INTERVAL else None
+    micros = number_of(width) if width.type == INTERVAL else None
     if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
         b.source.refuse("a stretch of time of no constant width", node.this, "as in INTERVAL '15 minutes'")
     if time.type == DATE and b.rules.bucket_of_date_is_time:
@@ -78,7 +111,7 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     if b.rules.date_diff == "borders" and unit == "WEEK":
         # What it counts has changed between versions.
         b.source.refuse("a date difference in weeks", node, "date_sub('week', a, b) counts whole weeks")
-    if b.rules.date_diff != "borders" or unit not in _MICROS | _IN_YEAR:
+    if b.rules.date_diff != "borders" or unit not in (*_MICROS, *_IN_YEAR):
         b.source.refuse(f"a date difference in {unit}", node, "in days it is")
     if unit in _IN_YEAR:
         return call("-", _period(later, unit), _period(earlier, unit))
@@ -107,10 +140,16 @@ def time_difference(b: ExpressionBinder, node: exp.Expr) -> tuple[Expression, Ex
 
 
 def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expression | None:
-    """EXTRACT(unit FROM x) of an interval, or of a - b: its days, and hours and minutes beside them.
+    """EXTRACT(unit FROM x) of an interval, or of a - b: its days, and hours, minutes and seconds beside them, or its
+    years, and months beside them.
 
     The difference of two dates is one in Spark, whose days are that number.
     """
+    if unit in ("YEAR", "MONTH"):
+        if time_difference(b, node) is not None or (value := b.bind(node)).type != MONTHS:
+            return None
+        year = Constant(12, INTEGER)
+        return call("div" if unit == "YEAR" else "%", number_of(value), year)
     if unit not in ("DAY", *_NEXT):
         return None
     sides = time_difference(b, node)
@@ -123,12 +162,25 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
             )
         return call("-", *sides)
     elif (value := b.bind(node)).type == INTERVAL:
-        micros = micros_of(value)
+        micros = number_of(value)
+        if b.rules.clock_in_intervals and unit in ("DAY", "HOUR") and not _has_days(micros):
+            hint = "databases keep days and hours apart: 25 hours are no day there; take EXTRACT(EPOCH FROM x)"
+            b.source.refuse(f"EXTRACT of {unit} of this interval", node, hint)
     else:
         return None
     if unit in _NEXT:
         micros = call("%", micros, Constant(_MICROS[_NEXT[unit]], INTEGER))
+    if unit == "SECOND" and b.rules.second == "fraction":
+        return cast(in_seconds(micros), decimal(8, 6))
     return call("div", micros, Constant(_MICROS[unit], INTEGER))
+
+
+def _has_days(micros: Expression) -> bool:
+    """Whether the days of an interval are all that it has: it is one of two times, or a column."""
+    match micros:
+        case Call("-", (Call("unix_micros"), Call("unix_micros"))) | Call(_, (Column(),)):
+            return True
+    return False
 
 
 @reads(exp.UnixToTime, parts="this scale", dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")

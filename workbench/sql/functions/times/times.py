@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import coerce
+from workbench.sql.algebra.counted import NUMBER, OF_NUMBER
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import INTEGER, DataType
@@ -101,8 +102,7 @@ DECLARED = [
              help="make_date(year, month, day) Create date from year, month and day fields.",
              example="SELECT make_date(2013, 7, 15) → 2013-07-15"),
     function("make_timestamp(integer, integer, integer, integer, integer, decimal(16,6)): timestamp",
-             "try_make_timestamp_ntz({int0}, {int1}, {int2}, {int3}, {int4}, {5})", nodes=[exp.TimestampFromParts],
-             names="make_timestamp_ntz try_make_timestamp_ntz try_make_timestamp"),
+             "try_make_timestamp_ntz({int0}, {int1}, {int2}, {int3}, {int4}, {5})"),
     function("unix_seconds(moment): integer", f"cast(floor({_MICROS} / 1000000) as bigint)",
              help="unix_seconds(timestamp) Returns the number of seconds since 1970-01-01 00:00:00 UTC."),
     function("unix_millis(moment): integer", f"cast(floor({_MICROS} / 1000) as bigint)",
@@ -119,6 +119,6 @@ DECLARED = [
     function("seconds_between(moment, moment): decimal(20,6)",
              "cast(cast(try_subtract(unix_micros(cast({0} as timestamp)), unix_micros(cast({1} as timestamp)))"
              " as decimal(19,0)) * cast('0.000001' as decimal(7,6)) as decimal(20,6))"),
-    function("interval_of_micros(integer): interval", "{0}", inner=True),
-    function("micros_of_interval(interval): integer", "{0}", inner=True),
+    *(function(f"{name}(integer): {type_}", "{0}", inner=True) for name, type_ in OF_NUMBER.items()),
+    *(function(f"{name}(any): integer", "{0}", inner=True) for name in NUMBER),
 ]  # fmt: skip

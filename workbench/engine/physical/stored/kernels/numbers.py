@@ -30,7 +30,7 @@ _Doubles = npt.NDArray[np.float64]
 
 
 def _is_integer(call: Call) -> bool:
-    return all(argument.type == INTEGER for argument in call.arguments) and call.type == INTEGER
+    return all(argument.type.kind is Kind.INTEGER for argument in call.arguments) and call.type == INTEGER
 
 
 def _is_double(call: Call) -> bool:
@@ -198,6 +198,13 @@ def _sqrt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         return pa.array(np.sqrt(_values(arguments[0])), mask=np.asarray(arguments[0].is_null()))
 
 
+def _within(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Integers, NULL beyond the bits of the type."""
+    most = 2 ** (call.type.bits - 1)
+    values = _values(arguments[0])
+    return pa.array(values, mask=(values < -most) | (values >= most) | _missing(arguments))
+
+
 NUMBER_KERNELS = {
     "+": _exact(sums),
     "-": _exact(_difference),
@@ -205,6 +212,7 @@ NUMBER_KERNELS = {
     "div": _exact(_quotient),
     "%": _remainder_kernel(),
     "pmod": _exact(_modulus),
+    "within": Kernel(_within, of_kinds(Kind.INTEGER)),
     "neg": _by_kind(_negative, pc.negate),
     "abs": _by_kind(_absolute, pc.abs),
     "floor": _whole_double(np.floor),

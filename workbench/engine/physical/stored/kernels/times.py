@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import filled
 from workbench.engine.physical.stored.expressions import days_apart
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
 from workbench.engine.physical.stored.kernels.numbers import products, sums
+from workbench.sql.algebra.counted import NUMBER, OF_NUMBER
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import pattern_of
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import COUNTED, Kind
 
 _DAY = 86_400_000_000
 """Microseconds."""
@@ -23,6 +25,8 @@ _DAYS = {"DAY": "D", "DD": "D"}
 _MONTHS = {"MONTH": "M", "MM": "M", "MON": "M", "YEAR": "Y", "YYYY": "Y", "YY": "Y"}
 _LONGEST = 10**12
 """Seconds: with a longer window microseconds might not fit 64 bits."""
+_MOST_MONTHS = 120_000
+"""Ten thousand years."""
 _MONDAY = 4
 """1970 began four days before the first Monday."""
 
@@ -208,8 +212,26 @@ def _add_seconds(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pa.array(moments, mask=missing).cast(pa.timestamp("us"))
 
 
+def _add_months(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """A date or timestamp some months later, on the last day of a shorter month; NULL beyond ten thousand years."""
+    times, months = arguments
+    days, by = _days(times), filled(months, 0).to_numpy(zero_copy_only=False)
+    near = np.abs(by) <= _MOST_MONTHS
+    first = _in("M", days) + np.where(near, by, 0)
+    length = (first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")
+    moved = first.astype("datetime64[D]").astype(np.int64) + np.minimum(_since("M", days), length.astype(np.int64) - 1)
+    missing = ~near | np.asarray(times.is_null()) | np.asarray(months.is_null())
+    if call.type.kind is Kind.DATE:
+        return pa.array(moved.astype(np.int32), mask=missing).cast(pa.date32())
+    return pa.array(moved * _DAY + _micros(times) % _DAY, mask=missing).cast(pa.timestamp("us"))
+
+
 def _is_moment(call: Call) -> bool:
     return call.arguments[0].type.kind is Kind.TIMESTAMP and call.arguments[1].type.kind is Kind.INTEGER
+
+
+def _is_moved_by_months(call: Call) -> bool:
+    return _is_time(call) and call.arguments[1].type.kind is Kind.INTEGER
 
 
 def _window_start(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -229,6 +251,8 @@ def _days_apart(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return days_apart(*arguments)
 
 
+_AS_IT_IS = Kernel(lambda call, arguments: arguments[0], of_kinds(Kind.INTEGER, *COUNTED))
+
 TIME_KERNELS = {
     "-": Kernel(_days_apart, of_kinds(Kind.DATE)),
     "window_start": Kernel(_window_start, lambda call: len(call.arguments) == 2 and _is_window(call)),
@@ -244,6 +268,7 @@ TIME_KERNELS = {
     "minute": _time_part(_UNITS["MINUTE"], 60),
     "second": _time_part(_UNITS["SECOND"], 60),
     "add_seconds": Kernel(_add_seconds, _is_moment),
+    **dict.fromkeys(("add_months", "add_months_to_timestamp"), Kernel(_add_months, _is_moved_by_months)),
     "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
     "trunc_date": Kernel(_trunc_date, _in_units()),
     "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
@@ -252,6 +277,8 @@ TIME_KERNELS = {
     "to_timestamp": Kernel(_read, _is_read),
     "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
     "unix_micros": _unix(1),
+    "timestamp_micros": Kernel(lambda call, arguments: arguments[0].cast(pa.timestamp("us")), of_kinds(Kind.INTEGER)),
+    **dict.fromkeys((*OF_NUMBER, *NUMBER), _AS_IT_IS),
     "unix_millis": _unix(1_000),
     "unix_seconds": _unix(1_000_000),
 }
