@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from workbench.sql.algebra.arithmetic import decimal_of
-from workbench.sql.algebra.counted import NUMBER, OF_NUMBER
+from workbench.sql.algebra.counted import MADE_OF_NUMBERS, NUMBERS_OF_COUNTED
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import DataType, Kind
@@ -299,7 +299,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "pmod": lambda type_, value, by: value % by,
     "within": lambda type_, value: value if -(2 ** (type_.bits - 1)) <= value < 2 ** (type_.bits - 1) else None,
     "timestamp_micros": lambda type_, micros: micros,
-    **dict.fromkeys((*OF_NUMBER, *NUMBER), lambda type_, value: value),
+    **dict.fromkeys((*MADE_OF_NUMBERS, *NUMBERS_OF_COUNTED), lambda type_, value: value),
     "neg": lambda type_, value: _number(type_, -value),
     "abs": lambda type_, value: _number(type_, abs(value)),
     "sign": lambda type_, value: value if value != value else float((value > 0) - (value < 0)),

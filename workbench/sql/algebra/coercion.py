@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
-from workbench.sql.algebra.counted import number_of, of_number, time_of_text
+from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
 from workbench.sql.algebra.types import (
@@ -181,7 +181,7 @@ def _number(side: Expression, lead: Expression) -> Expression:
     counted = as_counted(side, lead.type)
     if counted is None:
         raise _clash(lead, side)
-    return number_of(counted)
+    return counted_number(counted)
 
 
 def as_counted(side: Expression, type_: DataType) -> Expression | None:

@@ -18,9 +18,9 @@ _FUNCTIONS = {
     Kind.TIME: ("time_of_micros", "micros_of_time"),
 }
 """Kind -> the functions of and to the number, whose values are the same to Spark."""
-OF_NUMBER = {of: DataType(kind) for kind, (of, _) in _FUNCTIONS.items()}
+MADE_OF_NUMBERS = {of: DataType(kind) for kind, (of, _) in _FUNCTIONS.items()}
 """The functions that make such a value -> its type."""
-NUMBER = {number: DataType(kind) for kind, (_, number) in _FUNCTIONS.items()}
+NUMBERS_OF_COUNTED = {number: DataType(kind) for kind, (_, number) in _FUNCTIONS.items()}
 """The functions that give the number of such a value -> its type."""
 
 
@@ -30,21 +30,21 @@ def of_number(number: Expression, type_: DataType) -> Expression:
     Example:
         >>> from workbench.sql.algebra.expressions import text
         >>> from workbench.sql.algebra.types import INTERVAL
-        >>> text(number_of(of_number(Constant(5, INTEGER), INTERVAL)))
+        >>> text(counted_number(of_number(Constant(5, INTEGER), INTERVAL)))
         '5'
     """
     if isinstance(number, Constant) and number.value is None:
         return Constant(None, type_)
-    if isinstance(number, Call) and NUMBER.get(number.function) == type_:
+    if isinstance(number, Call) and NUMBERS_OF_COUNTED.get(number.function) == type_:
         return number.arguments[0]
     return Call(_FUNCTIONS[type_.kind][0], (number,), type_)
 
 
-def number_of(value: Expression) -> Expression:
+def counted_number(value: Expression) -> Expression:
     """The number of an interval or a time of the day."""
     if isinstance(value, Constant):
         return Constant(None, INTEGER)  # NULL is the only constant
-    if isinstance(value, Call) and value.function in OF_NUMBER:
+    if isinstance(value, Call) and value.function in MADE_OF_NUMBERS:
         return value.arguments[0]
     return Call(_FUNCTIONS[value.type.kind][1], (value,), INTEGER)
 
@@ -72,7 +72,7 @@ def time_of_text(text: object) -> int | None:
     return ((hour * 60 + minute) * 60 + second) * 1_000_000 + int(f"{match[4] or ''}000000"[:6])
 
 
-def values_of(number: Expression) -> list[Expression]:
+def counted_values(number: Expression) -> list[Expression]:
     """The values of all types that are counted with a number."""
     return [of_number(number, DataType(kind)) for kind in COUNTED]
 

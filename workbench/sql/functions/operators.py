@@ -52,7 +52,7 @@ def plus_minus(b: ExpressionBinder, node: exp.Expr) -> Expression:
             moved = b.bind(time)
             if not moved.type.counted and not (coercion.is_null(moved) and moved.type == STRING):
                 return add_interval(b, moved, parts, sign, node)
-            by = interval_arithmetic.value(b, parts, length)
+            by = interval_arithmetic.interval_value(b, parts, length)
             sides = (moved, by) if length is node.expression else (by, moved)
             return interval_arithmetic.plus_minus(b, *sides, sign, node) or moved
     left, right = b.bind(node.this), b.bind(node.expression)

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import fits
-from workbench.sql.algebra.counted import number_of
+from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MONTHS, NARROW, Kind, decimal, integer
 from workbench.sql.functions.calls import call, cast, within
@@ -90,7 +90,7 @@ def sign(b: ExpressionBinder, node: exp.Sign) -> Expression:
     """SIGN, a DOUBLE, an INTEGER, or of the type of its argument."""
     value = b.bind(node.this)
     if value.type in (INTERVAL, MONTHS):
-        value = number_of(value)
+        value = counted_number(value)
     result = call("sign", value)
     if value.type == DOUBLE and b.rules.sign_of_nan_is_zero:
         result = call("nanvl", result, Constant(0.0, DOUBLE))

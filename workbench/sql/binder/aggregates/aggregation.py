@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError, with_article
 from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
-from workbench.sql.algebra.counted import number_of, values_of
+from workbench.sql.algebra.counted import counted_number, counted_values
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -278,9 +278,9 @@ def over_grouping(
         return expression
     if expression.type.kind is Kind.INTEGER:
         # The number of an interval or a time of the day that is grouped by.
-        for value in values_of(expression):
+        for value in counted_values(expression):
             if value in groups or value in listed:
-                return number_of(over_grouping(value, groups, listed, missing))
+                return counted_number(over_grouping(value, groups, listed, missing))
     match expression:
         case Column(source=Origin.GROUPED):
             return replace(expression, source=0)

@@ -15,7 +15,7 @@ from sqlglot import exp
 from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.counted import number_of, of_number
+from workbench.sql.algebra.counted import counted_number, of_number
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import (
     DATE,
@@ -64,7 +64,7 @@ def literal(b: ExpressionBinder, node: exp.Expr) -> Expression:
     parts = interval_parts(b, node)
     if parts is None:
         b.source.refuse((b.source.called(node) or node.key).upper(), node, "write INTERVAL '5' MINUTE")
-    return value(b, parts, node)
+    return interval_value(b, parts, node)
 
 
 def plus_minus(
@@ -79,18 +79,18 @@ def plus_minus(
         if TIME in (left.type, right.type):
             return _with_time(b, left, right, sign, node)
         if left.type.temporal and right.type == MONTHS:
-            return add_interval(b, left, [IntervalPart("months", number_of(right))], sign, node)
+            return add_interval(b, left, [IntervalPart("months", counted_number(right))], sign, node)
         if left.type.temporal:
             if left.type == INSTANT and zoning().zone != UTC:
                 raise TypeClash("an instant and an interval that is computed, in a zone whose days differ in length",
                                 right, "write INTERVAL '1' MINUTE * n")  # fmt: skip
-            made = call("timestamp_micros", call(operator, call("unix_micros", left), number_of(right)))
+            made = call("timestamp_micros", call(operator, call("unix_micros", left), counted_number(right)))
             return cast(made, INSTANT) if left.type == INSTANT else made
         type_ = left.type if left.type.counted else right.type
         sides = [coercion.as_counted(side, type_) for side in (left, right)]
         if None in sides:
             raise TypeClash(f"{operator} of {left.type} and {right.type}", right, "write INTERVAL '5' MINUTE")
-        return _counted(call(operator, *(number_of(side) for side in sides if side is not None)), type_)
+        return _counted(call(operator, *(counted_number(side) for side in sides if side is not None)), type_)
     if sign == -1 and {TIMESTAMP, INSTANT} & {left.type, right.type} and _is_time(left) and _is_time(right):
         return of_number(call("-", *(call("unix_micros", time) for time in subtracted(left, right))), INTERVAL)
     return None
@@ -100,10 +100,10 @@ def _with_time(b: ExpressionBinder, left: Expression, right: Expression, sign: i
     """A TIME moved by an interval, the interval between two, and a DATE with a TIME."""
     if sign == 1 and DATE in (left.type, right.type) and b.rules.times_begin_again:
         date, time = (left, right) if left.type == DATE else (right, left)
-        return call("timestamp_micros", call("+", call("unix_micros", date), number_of(time)))
+        return call("timestamp_micros", call("+", call("unix_micros", date), counted_number(time)))
     moved, by = coercion.as_counted(left, TIME), coercion.as_counted(right, INTERVAL)
     if left.type == TIME and by is not None:
-        micros = call("+" if sign == 1 else "-", number_of(left), number_of(by))
+        micros = call("+" if sign == 1 else "-", counted_number(left), counted_number(by))
         if b.rules.times_begin_again:
             return of_number(call("pmod", micros, Constant(_DAY, INTEGER)), TIME)
         return in_day(micros)
@@ -112,7 +112,7 @@ def _with_time(b: ExpressionBinder, left: Expression, right: Expression, sign: i
         raise TypeClash(
             f"{'+' if sign == 1 else '-'} of {left.type} and {right.type}", right, "as in t + INTERVAL '5' MINUTE"
         )
-    return of_number(call("-", number_of(moved), number_of(other)), INTERVAL)
+    return of_number(call("-", counted_number(moved), counted_number(other)), INTERVAL)
 
 
 def in_day(micros: Expression) -> Expression:
@@ -148,7 +148,7 @@ def times(b: ExpressionBinder, node: exp.Mul | exp.SafeMultiply) -> Expression:
         return computed(b, call("*", left, right), (node.this, left), (node.expression, right))
     interval, factor = (left, right) if _is_interval(left) else (right, left)
     factor = _factor(b, factor, node)
-    product = call("*", number_of(interval), factor)
+    product = call("*", counted_number(interval), factor)
     return _counted(product if factor.type.kind is Kind.INTEGER else _rounded(product), interval.type)
 
 
@@ -161,14 +161,14 @@ def integer_division(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     """DIV of numbers, or of two intervals, toward zero."""
     sides = b.parts(node, "this", "expression")
     if sides[0].type == sides[1].type and _is_interval(sides[0]):
-        sides = [number_of(side) for side in sides]
+        sides = [counted_number(side) for side in sides]
     return call("div", *sides)
 
 
 def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp.Expr) -> Expression:
     """An interval by a number, rounded half away from zero, as Spark does."""
     _refuse_rounding(b, "an interval divided by a number", "divide EXTRACT(EPOCH FROM x)", node)
-    number, by = number_of(interval), _factor(b, by, node)
+    number, by = counted_number(interval), _factor(b, by, node)
     if by.type == DOUBLE:
         return _counted(_rounded(call("/", cast(number, DOUBLE), by)), interval.type)
     if isinstance(by, Constant) and isinstance(by.value, Decimal):
@@ -181,7 +181,7 @@ def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp
 
 def of_number_in(change: Callable[[Expression], Expression], value: Expression) -> Expression:
     """A function of numbers, as of the number of an interval."""
-    return _counted(change(number_of(value)), value.type) if _is_interval(value) else change(value)
+    return _counted(change(counted_number(value)), value.type) if _is_interval(value) else change(value)
 
 
 def _counted(number: Expression, type_: DataType) -> Expression:
@@ -196,7 +196,7 @@ def _rounded(number: Expression) -> Expression:
 def seconds(interval: Expression) -> Expression:
     """EXTRACT(EPOCH FROM x): its seconds, with six digits after the point."""
     start = call("timestamp_micros", Constant(0, INTEGER))
-    return call("seconds_between", call("timestamp_micros", number_of(interval)), start)
+    return call("seconds_between", call("timestamp_micros", counted_number(interval)), start)
 
 
 def aggregate(
@@ -226,7 +226,7 @@ def aggregate(
         raise TypeClash(f"{name.upper()} of {with_article(str(counted.type))}", arguments[0], coercion.AS_SECONDS)
     if name in _ROUNDED:
         _refuse_rounding(b, f"{name.upper()} of intervals", f"{name.upper()} of EXTRACT(EPOCH FROM x)", node)
-    result = expand(tuple(number_of(a) if a.type.counted else a for a in arguments))
+    result = expand(tuple(counted_number(a) if a.type.counted else a for a in arguments))
     if name in _COUNTS or not arguments[0].type.counted:
         return result
     return _counted(_average(result) if name == "avg" else cast(result, INTEGER), arguments[0].type)
@@ -248,7 +248,7 @@ def _quotient(value: Expression, by: Expression) -> Expression:
     return call("+", call("div", value, by), away)
 
 
-def value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) -> Expression:
+def interval_value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) -> Expression:
     """The value of an interval's parts.
 
     Raises:
@@ -262,7 +262,7 @@ def value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp.Expr) ->
     type_ = MONTHS if parts[0].counts == "months" else INTERVAL
     numbers = [call("*", part.many, Constant(_SIZES[part.counts], INTEGER)) for part in parts]
     result = _counted(reduce(lambda left, right: call("+", left, right), numbers), type_)
-    number = number_of(result)
+    number = counted_number(result)
     is_least = isinstance(number, Constant) and number.value == -(2**63)  # which NumPy takes for NULL
     if is_least or (coercion.is_null(result) and not any(coercion.is_null(part.many) for part in parts)):
         raise b.source.error("an interval that is too long", node)

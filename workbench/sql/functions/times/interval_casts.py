@@ -11,15 +11,15 @@ import re
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.counted import number_of, of_number
+from workbench.sql.algebra.counted import counted_number, of_number
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import INTEGER, INTERVAL, MONTHS, STRING, DataType, Kind, decimal, integer
 from workbench.sql.functions.calls import call, cast, within
 from workbench.sql.functions.reading import ExpressionBinder
-from workbench.sql.functions.times.interval_arithmetic import value as interval_value
+from workbench.sql.functions.times.interval_arithmetic import interval_value
 from workbench.sql.functions.times.intervals import parts_of_fields, parts_of_text
 from workbench.sql.functions.times.time_differences import time_difference
-from workbench.sql.functions.times.times_of_day import in_seconds, time_text
+from workbench.sql.functions.times.times_of_day import in_seconds, text_of_time
 
 Fields = tuple[str, str]
 _MONTHS = {"YEAR": 12, "MONTH": 1}
@@ -45,7 +45,7 @@ def cast_to_interval(b: ExpressionBinder, value: Expression, to: exp.DataType, n
     if value.type == STRING and isinstance(value, Constant):
         return _of_text(b, str(value.value), fields, node)
     if value.type == type_:
-        number = number_of(value)
+        number = counted_number(value)
         exact = number if fields[1] == "SECOND" else call("-", number, call("%", number, size))
         return of_number(exact, type_)
     if value.type.kind is Kind.INTEGER:
@@ -80,7 +80,7 @@ def cast_from_interval(b: ExpressionBinder, value: Expression, type_: DataType, 
     if fields is None or type_.kind not in (Kind.STRING, Kind.INTEGER, Kind.DECIMAL):
         hint = "EXTRACT(DAY FROM x) and its like are its numbers"
         b.source.refuse(f"a cast of an interval to {type_}", node, hint)
-    number = number_of(value)
+    number = counted_number(value)
     if type_ == STRING:
         return _text(b, number, value.type, fields, node)
     if type_.kind is Kind.DECIMAL and fields[1] == "SECOND":
@@ -98,7 +98,7 @@ def _text(b: ExpressionBinder, number: Expression, type_: DataType, fields: Fiel
         digits = [call("div", length, year), Constant("-", STRING), call("%", length, year)]
     elif fields == ("DAY", "SECOND"):
         day = Constant(_MICROS["DAY"], INTEGER)
-        clock = time_text(of_number(call("%", length, day), DataType(Kind.TIME)))
+        clock = text_of_time(of_number(call("%", length, day), DataType(Kind.TIME)))
         digits = [call("div", length, day), Constant(" ", STRING), clock]
     elif fields in (("YEAR", "YEAR"), ("MONTH", "MONTH"), ("DAY", "DAY")):
         digits = [call("div", length, Constant({**_MONTHS, **_MICROS}[fields[0]], INTEGER))]

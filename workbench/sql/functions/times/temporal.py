@@ -35,7 +35,7 @@ from workbench.sql.functions.results import to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
-from workbench.sql.functions.times.times_of_day import as_clock
+from workbench.sql.functions.times.times_of_day import on_clock
 from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, session_timestamp
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
@@ -91,7 +91,7 @@ def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
 
 def _of_clock(value: Expression, part: str) -> Expression:
     """A time, of which a part is taken; of a TIME those of a clock."""
-    return as_clock(value) if part.lower() in ("hour", "minute", "second") else value
+    return on_clock(value) if part.lower() in ("hour", "minute", "second") else value
 
 
 @reads(exp.Extract, parts="this expression")
@@ -117,7 +117,7 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND" and b.rules.second == "fraction":
-        return _second(b, coercion.as_time(as_clock(b.bind(node.expression))))
+        return _second(b, coercion.as_time(on_clock(b.bind(node.expression))))
     if unit == "SECOND" and not b.rules.second:
         whole = "TO_CHAR(x, 'SS')" if b.rules.date_has_time else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")

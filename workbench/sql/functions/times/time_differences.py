@@ -12,7 +12,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.counted import number_of
+from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, MONTHS, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.functions.calls import call, cast
@@ -85,7 +85,7 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
         width_node = exp.Cast(this=width_node.copy(), to=exp.DataType.build("interval", dialect="postgres"))
     width, time = b.bind(width_node), b.bind(node.expression)
     origin = Constant(_MONDAY, TIMESTAMP) if origin_node is None else coercion.as_time(b.bind(origin_node))
-    micros = number_of(width) if width.type == INTERVAL else None
+    micros = counted_number(width) if width.type == INTERVAL else None
     if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
         b.source.refuse("a stretch of time of no constant width", node.this, "as in INTERVAL '15 minutes'")
     if time.type == DATE and b.rules.bucket_of_date_is_time:
@@ -149,7 +149,7 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
         if time_difference(b, node) is not None or (value := b.bind(node)).type != MONTHS:
             return None
         year = Constant(12, INTEGER)
-        return call("div" if unit == "YEAR" else "%", number_of(value), year)
+        return call("div" if unit == "YEAR" else "%", counted_number(value), year)
     if unit not in ("DAY", *_NEXT):
         return None
     sides = time_difference(b, node)
@@ -162,7 +162,7 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
             )
         return call("-", *sides)
     elif (value := b.bind(node)).type == INTERVAL:
-        micros = number_of(value)
+        micros = counted_number(value)
         if b.rules.clock_in_intervals and unit in ("DAY", "HOUR") and not _has_days(micros):
             hint = "databases keep days and hours apart: 25 hours are no day there; take EXTRACT(EPOCH FROM x)"
             b.source.refuse(f"EXTRACT of {unit} of this interval", node, hint)

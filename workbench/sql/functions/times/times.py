@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import coerce
-from workbench.sql.algebra.counted import NUMBER, OF_NUMBER
+from workbench.sql.algebra.counted import MADE_OF_NUMBERS, NUMBERS_OF_COUNTED
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import INTEGER, DataType
@@ -119,6 +119,6 @@ DECLARED = [
     function("seconds_between(moment, moment): decimal(20,6)",
              "cast(cast(try_subtract(unix_micros(cast({0} as timestamp)), unix_micros(cast({1} as timestamp)))"
              " as decimal(19,0)) * cast('0.000001' as decimal(7,6)) as decimal(20,6))"),
-    *(function(f"{name}(integer): {type_}", "{0}", inner=True) for name, type_ in OF_NUMBER.items()),
-    *(function(f"{name}(any): integer", "{0}", inner=True) for name in NUMBER),
+    *(function(f"{name}(integer): {type_}", "{0}", inner=True) for name, type_ in MADE_OF_NUMBERS.items()),
+    *(function(f"{name}(any): integer", "{0}", inner=True) for name in NUMBERS_OF_COUNTED),
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from sqlglot import exp
 from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.counted import number_of, of_number, time_of_text
+from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIME, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.functions.calls import call, cast
@@ -99,8 +99,8 @@ def _read(text: Expression) -> Expression:
 def _cut(b: ExpressionBinder, time: Expression, digits: int, node: exp.Expr) -> Expression:
     if digits >= _MOST_DIGITS or coercion.is_null(time):
         return time
-    cut = _whole(number_of(time), 10 ** (_MOST_DIGITS - digits))
-    if not b.rules.half_days_in_times and cut != number_of(time):
+    cut = _whole(counted_number(time), 10 ** (_MOST_DIGITS - digits))
+    if not b.rules.half_days_in_times and cut != counted_number(time):
         b.source.refuse(f"a TIME of {digits} digits", node, "databases round it: leave the digits out")
     return of_number(cut, TIME)
 
@@ -115,9 +115,9 @@ def cast_from_time_of_day(b: ExpressionBinder, time: Expression, type_: DataType
     Raises:
         TypeClash: it is neither.
     """
-    micros = number_of(time)
+    micros = counted_number(time)
     if type_ == STRING:
-        return time_text(time)
+        return text_of_time(time)
     if type_.kind is Kind.INTEGER and b.rules.half_days_in_times:
         return cast(call("div", micros, Constant(_SECOND, INTEGER)), type_)
     if type_.kind is Kind.DECIMAL and b.rules.half_days_in_times:
@@ -131,16 +131,16 @@ def in_seconds(micros: Expression) -> Expression:
     return call("seconds_between", call("timestamp_micros", micros), start)
 
 
-def time_text(time: Expression) -> Expression:
+def text_of_time(time: Expression) -> Expression:
     """A TIME as databases write it, ``10:30:00.5``."""
     if coercion.is_null(time):
         return Constant(None, STRING)
-    return call("substr", coercion.as_string(as_clock(time)), Constant(len("1970-01-01 ") + 1, INTEGER))
+    return call("substr", coercion.as_string(on_clock(time)), Constant(len("1970-01-01 ") + 1, INTEGER))
 
 
-def as_clock(value: Expression) -> Expression:
+def on_clock(value: Expression) -> Expression:
     """The timestamp in 1970 that shows a TIME; any other value as it is."""
-    return call("timestamp_micros", number_of(value)) if value.type == TIME else value
+    return call("timestamp_micros", counted_number(value)) if value.type == TIME else value
 
 
 # ---- functions of spark ----------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def time_trunc(b: ExpressionBinder, node: exp.TimeTrunc) -> Expression:
     unit, time = _unit(b, node.this, node), _argument(b, node.args["unit"])
     if unit is None:
         return Constant(None, TIME)
-    return of_number(_whole(number_of(time), unit), TIME)
+    return of_number(_whole(counted_number(time), unit), TIME)
 
 
 @reads(exp.TimeDiff, parts="this expression unit", dialects=SPARK_FAMILY)
@@ -173,7 +173,7 @@ def time_diff(b: ExpressionBinder, node: exp.TimeDiff) -> Expression:
     start, end = (_argument(b, node.args[key]) for key in ("expression", "unit"))
     if unit is None:
         return Constant(None, INTEGER)
-    return call("div", call("-", number_of(end), number_of(start)), Constant(unit, INTEGER))
+    return call("div", call("-", counted_number(end), counted_number(start)), Constant(unit, INTEGER))
 
 
 def _unit(b: ExpressionBinder, unit: exp.Expr, node: exp.Expr) -> int | None:
@@ -218,5 +218,5 @@ def _timestamp_of(b: ExpressionBinder, nodes: list[exp.Expr]) -> Expression:
     if not 1 <= len(arguments) <= 2:
         return call("make_timestamp", *arguments)
     since = call("unix_micros", coercion.coerce(coercion.coerce(arguments[0], DATE), TIMESTAMP))
-    time = number_of(_argument(b, nodes[1])) if len(arguments) == 2 else Constant(0, INTEGER)
+    time = counted_number(_argument(b, nodes[1])) if len(arguments) == 2 else Constant(0, INTEGER)
     return call("timestamp_micros", call("+", since, time))

@@ -13,7 +13,7 @@ from workbench.arrow.types import filled
 from workbench.engine.physical.stored.expressions import days_apart
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
 from workbench.engine.physical.stored.kernels.numbers import products, sums
-from workbench.sql.algebra.counted import NUMBER, OF_NUMBER
+from workbench.sql.algebra.counted import MADE_OF_NUMBERS, NUMBERS_OF_COUNTED
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import COUNTED, Kind
@@ -278,7 +278,7 @@ TIME_KERNELS = {
     "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
     "unix_micros": _unix(1),
     "timestamp_micros": Kernel(lambda call, arguments: arguments[0].cast(pa.timestamp("us")), of_kinds(Kind.INTEGER)),
-    **dict.fromkeys((*OF_NUMBER, *NUMBER), _AS_IT_IS),
+    **dict.fromkeys((*MADE_OF_NUMBERS, *NUMBERS_OF_COUNTED), _AS_IT_IS),
     "unix_millis": _unix(1_000),
     "unix_seconds": _unix(1_000_000),
 }
