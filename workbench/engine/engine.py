@@ -41,6 +41,7 @@ from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.files.packs import PACKING
+from workbench.files.shared import all_present
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
 from workbench.network.nodes import Columns, NodeId
@@ -367,7 +368,9 @@ class Engine:
         with translate_errors("write the rows to the disk"):
             PACKING.seal()
             if self._durable:
-                force_to_disk(state.files_beyond(self.state))
+                new = state.files_beyond(self.state)
+                all_present(new)  # of workers that have another disk
+                force_to_disk(new)
         # What the same commit wrote before and needs no more, such as rows of a query whose function failed, or of a
         # batch that is run again: no commit names it, so ``release`` would not find it.
         self._freed |= self.state.files_beyond(state)

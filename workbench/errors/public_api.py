@@ -29,6 +29,8 @@ T = TypeVar("T")
 MADE_BY = "_made_by"
 """The attribute that says which process an object belongs to; one without it is plain data."""
 _LARGEST = 2**63 - 1
+_CONNECT = "pyspark.sql.connect."
+"""Modules of Spark Connect, whose classes have the names of others."""
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
 _MOST_BYTES = 255
@@ -151,6 +153,9 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         workbench.errors.InputError: batches is 'three'
         hint: give a whole number
     """
+    if type(value).__module__.startswith(_CONNECT) and not _is_instance(value, annotation):
+        hint = "give a SparkSession whose driver is this process; without one the session starts a local Spark"
+        raise InputError(f"{parameter} is a session of Spark Connect, which has no RDDs", hint=hint)
     if not _is_instance(value, annotation):
         raise InputError(f"{parameter} is {shown(value)}", hint=f"give {_in_words(annotation)}")
     if isinstance(value, Integral) and not -_LARGEST <= int(value) <= _LARGEST:

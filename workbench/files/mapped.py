@@ -26,6 +26,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.files.packs import bytes_of, extent_of, file_of, length_of
+from workbench.files.shared import local_path, present, removed, stored_below
 from workbench.files.writing import make_like
 
 _MOST = 4_096
@@ -132,7 +133,7 @@ class MappedFiles:
 
     def _drop_removed(self) -> None:
         started = time.monotonic()
-        for path in [path for path in self._mapped if not os.path.exists(path)]:
+        for path in [path for path in self._mapped if not os.path.exists(local_path(path))]:
             self._drop(path)
         now = time.monotonic()
         self._due = now + max(LOOKING, (now - started) / LOOKING_SHARE)
@@ -141,7 +142,7 @@ class MappedFiles:
 def _rows(path: str) -> tuple[pa.RecordBatch, int]:
     """The rows of a file or part, and how many bytes were read for them; none where it is mapped."""
     if extent_of(path).bytes is None and length_of(path) > SMALL_FILE:
-        with pa.memory_map(path) as mapped:
+        with pa.memory_map(present(path)) as mapped:
             return pa.ipc.open_file(mapped).get_batch(0), 0
     data = bytes_of(path)
     return pa.ipc.open_file(data).get_batch(0), data.size
@@ -161,6 +162,7 @@ def remove_folder(folder: Path) -> None:
     """Remove a folder with all files of rows in it, as far as it can be removed."""
     shutil.rmtree(folder, ignore_errors=True)
     MAPPED.forget_below(folder)
+    removed(stored_below(folder))
 
 
 def remove_at_exit(folder: str) -> None:

@@ -23,6 +23,7 @@ from zlib import crc32
 
 import pyarrow as pa
 
+from workbench.files.shared import local_path, present, stored
 from workbench.files.writing import NewFile, checksum_of, make_folder
 
 PACKS = "packs"
@@ -67,7 +68,7 @@ def file_of(path: str) -> str:
 def length_of(path: str) -> int:
     """How many bytes the file or part has."""
     size = extent_of(path).bytes
-    return os.path.getsize(path) if size is None else size
+    return os.path.getsize(present(path)) if size is None else size
 
 
 @dataclass
@@ -87,14 +88,16 @@ class _Pack:
 
     def write(self) -> None:
         """Write the file."""
-        make_folder(Path(self.path).parent)
+        path = Path(local_path(self.path))
+        make_folder(path.parent)
         try:
-            with NewFile(self.path) as file:
+            with NewFile(path) as file:
                 for part in self.parts.values():
                     file.write(part)
                     file.write(bytes(_room(part) - part.size))
+            stored(self.path)
         except BaseException:
-            Path(self.path).unlink(missing_ok=True)  # on a full disk every byte counts
+            path.unlink(missing_ok=True)  # on a full disk every byte counts
             raise
 
 
@@ -182,7 +185,7 @@ def bytes_of(path: str) -> pa.Buffer:
     if (data := PACKING.waiting(path)) is not None:
         return data
     file, first, size = extent_of(path)
-    with open(file, "rb", buffering=0) as opened:
+    with open(present(file), "rb", buffering=0) as opened:
         length = os.fstat(opened.fileno()).st_size if size is None else size
         return pa.py_buffer(os.pread(opened.fileno(), length, first))
 
@@ -192,4 +195,4 @@ def bytes_checksum(path: str) -> int:
     if (data := PACKING.waiting(path)) is not None:
         return crc32(data)
     file, first, size = extent_of(path)
-    return checksum_of(file, size, first)
+    return checksum_of(present(file), size, first)

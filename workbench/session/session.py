@@ -14,6 +14,7 @@ from typing import Self
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors.public_api import public_api
+from workbench.files.shared import store_missing
 from workbench.limits import LIMITS, Limits
 from workbench.options import Options
 from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
@@ -52,6 +53,8 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
             other users. ``None``: no other user.
         limits: the amounts from which on the engine takes another way, see ``Limits``.
+        store: an address such as ``s3://bucket/argus``: the workers of a cluster that cannot reach the folder have its
+            files through there, and so has the driver theirs. ``None``: they share the folder.
 
     Attributes:
         dialect, options, limits: as given.
@@ -82,11 +85,12 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         group: str | int | None = None,
         timezone: str = UTC,
         limits: Limits = LIMITS,
+        store: str | None = None,
     ) -> None:
         dialect, timezone = known_dialect(dialect), known_zone(timezone)
         directory, options = SessionDirectory.new(path, group), options or Options()
         with directory.starting() as catalog:
-            self._wire(directory, catalog, spark, dialect, options, limits)
+            self._wire(directory, catalog, spark, dialect, options, limits, store)
             self.parts.opening.begin(dialect, asdict(options), timezone)
 
     @classmethod
@@ -98,6 +102,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         trust: bool | None = None,
         group: str | int | None = None,
         limits: Limits = LIMITS,
+        store: str | None = None,
     ) -> Self:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
@@ -117,6 +122,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
                 ``$NAME``, is never trusted.
             group: as for a new session; ``None`` changes nothing of who may read and write it.
             limits: as for a new session; they are not stored.
+            store: as for a new session; it is not stored. It is given what it lacks.
 
         Raises:
             SessionError: there is no session in the folder, or what is left of one.
@@ -133,10 +139,11 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             with decoding_catalog(directory.path / CATALOG):
                 dialect = known_dialect(catalog.settings.get("dialect", "spark"))
                 options = Options(**catalog.settings.get("options", {}))
-            session._wire(directory, catalog, spark, dialect, options, limits)
+            session._wire(directory, catalog, spark, dialect, options, limits, store)
             session.parts.gate.trust = trust
             with session.parts.store.exclusively():
                 session.parts.opening.open(repair, trust)
+                store_missing(session.parts.store.last.engine.files, directory.state)
         session.parts.failures.disable()
         if session.read_only is None:
             session.parts.live.adopt(session.streams)
@@ -151,12 +158,13 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         dialect: str,
         options: Options,
         limits: Limits,
+        address: str | None,
     ) -> None:
         self._made_by = os.getpid()
         self.options, self.limits = options, limits
         self.path = directory.path
         self.last_error: BaseException | None = None
-        parts = self.parts = Parts(directory, catalog, spark, options, limits)
+        parts = self.parts = Parts(directory, catalog, spark, options, limits, address or "")
         store, runtime, failures, batches, live = parts.store, parts.runtime, parts.failures, parts.batches, parts.live
         suspension, reoptimizer = parts.suspension, parts.reoptimizer
         SessionContents.__init__(self, store, runtime, live, parts.jobs)

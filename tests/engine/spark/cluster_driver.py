@@ -1,6 +1,7 @@
 """Runs in a process of its own, as the driver of a real cluster: many queries, a worker lost, the oracle's answers.
 
-``python cluster_driver.py MASTER PID``: the master's address, and the process of the worker to kill between batches.
+``python cluster_driver.py MASTER PID [FOLDER STORE]``: the master's address; the process of the worker to kill between
+batches; a folder that the workers do not see, and the store through which they have its files.
 The workers find the package in no other way than that the session sends it to them.
 """
 
@@ -18,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.spark.java import use_java
 from workbench.experiments.workload import spread, workload
+from workbench.limits import LIMITS, Limits
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
 QUERIES = 50 if LONG else 10
@@ -37,9 +39,10 @@ SETTINGS = {
     "spark.network.timeoutInterval": "5s",
     "spark.executor.heartbeatInterval": "2s",
 }
+BY_SPARK = Limits(rows_stepped_in_process=0, rows_filtered_in_process=0, rows_hydrated_in_process=0, rows_per_task=500)
 
 
-def main(master: str, victim: int) -> None:
+def main(master: str, victim: int, folder: str | None = None, store: str | None = None) -> None:
     use_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(master).appName("argus-cluster-test")
@@ -47,10 +50,14 @@ def main(master: str, victim: int) -> None:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
+    spark.sparkContext.environment.update({name: os.environ[name] for name in os.environ if name.startswith("AWS_")})
     rows = parquet.read_table(SAMPLES / "fed.parquet").slice(0, 3_000)
     chosen = spread(workload("fed-manual", batches=0, history=6).queries, QUERIES)
     cases = {query.name: Case(query.sql, query.duckdb_sql, query.dialect) for query in chosen}
-    with Oracle(spark, {"FedWireTrans": Feed(rows, 1_500, 500)}) as oracle:
+    path, feeds = None if folder is None else Path(folder, "session"), {"FedWireTrans": Feed(rows, 1_500, 500)}
+    with Oracle(spark, feeds, path=path, limits=LIMITS if store is None else BY_SPARK, store=store) as oracle:
+        seen = spark.sparkContext.parallelize([0], 1).map(lambda _: path is not None and path.exists()).collect()
+        print(f"workers see the folder: {seen[0]}", flush=True)
         where = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("workbench").__file__).collect()[0]
         print(f"workers import {where}", flush=True)
         oracle.register(cases, check=False)
@@ -65,4 +72,4 @@ def main(master: str, victim: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

@@ -7,12 +7,14 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from long import rare
 from pyspark.sql import SparkSession
+from servers import object_store
 
 from benchmarks.standalone import cluster
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
@@ -26,24 +28,43 @@ from workbench.errors import EngineError
 PROJECT = Path(__file__).parents[3]
 
 
+def run_driver(folder: Path, before: Sequence[str], *arguments: str) -> str:
+    """What a driver of ten queries prints; ``before``: the command that runs it."""
+    driver = subprocess.run(
+        [*before, sys.executable, str(Path(__file__).with_name("cluster_driver.py")), *arguments],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(PROJECT), str(PROJECT / "tests")])},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=850,
+        check=False,
+    )
+    assert driver.returncode == 0, driver.stderr[-4000:]
+    assert re.search(r"workers import \S+workbench\.zip", driver.stdout), driver.stdout
+    assert re.search(r"\d\d queries equal the oracle's in every batch, [1-9]\d* with answers", driver.stdout)
+    return driver.stdout
+
+
 @rare
 @pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
     with cluster(tmp_path, 2) as (address, (lost, _)):
-        driver = subprocess.run(
-            [sys.executable, Path(__file__).with_name("cluster_driver.py"), address, str(lost.pid)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(PROJECT), str(PROJECT / "tests")])},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=850,
-            check=False,
-        )
-        assert driver.returncode == 0, driver.stderr[-4000:]
+        run_driver(tmp_path, [], address, str(lost.pid))
         assert lost.wait(10) == -signal.SIGKILL
-        assert re.search(r"workers import \S+workbench\.zip", driver.stdout), driver.stdout
-        assert re.search(r"\d\d queries equal the oracle's in every batch, [1-9]\d* with answers", driver.stdout)
+
+
+@rare
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives the driver a disk that workers do not see")
+def test_a_cluster_whose_workers_have_no_folder_loses_one(tmp_path: Path) -> None:
+    (own := tmp_path / "own").mkdir()
+    (objects := tmp_path / "objects").mkdir()
+    mounted = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {own} && exec "$@"', "driver"]
+    with object_store(objects) as store, cluster(tmp_path, 2) as (address, (lost, _)):
+        said = run_driver(tmp_path, mounted, address, str(lost.pid), str(own), f"{store}/session")
+        assert "workers see the folder: False" in said and lost.wait(10) == -signal.SIGKILL
 
 
 def test_a_local_spark_needs_no_preparation(spark: SparkSession, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
 from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
-from workbench.engine.spark.job_properties import DESCRIPTION, INPUT
+from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
@@ -37,6 +37,7 @@ from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share, shares
 from workbench.files.mapped import MAPPED
 from workbench.files.packs import PACKING
+from workbench.files.shared import removed, shared_text
 from workbench.files.writing import make_folder
 from workbench.limits import Limits
 from workbench.network.nodes import NodeId
@@ -112,7 +113,7 @@ class Runner:
         self._steps = {role: file for role, file in self._steps.items() if role.split()[0] != tree}
         folder = self._folder / tree
         for file in folder.glob(f"*{STEP_SUFFIX}"):
-            file.unlink(missing_ok=True)
+            _remove_step(file)
         with suppress(OSError):
             folder.rmdir()
 
@@ -334,14 +335,14 @@ class Runner:
         """
         PACKING.seal()  # workers read the rows that wait for it
         text, token = inputs_of_job(own for tree in jobs for own in self._inputs.get(tree, {}).values())
-        sent = {INPUT: text, DESCRIPTION: self._description(jobs)}
+        sent = {INPUT: text, DESCRIPTION: self._description(jobs), SHARED: shared_text(self._folder)}
         answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], sent)
         for tree, job in jobs.items():
             if isinstance(job, StepJob) and (file := job.written) is not None:
                 before = self._steps.get(f"{tree} {role}")
                 self._steps[f"{tree} {role}"] = file
                 if before is not None and before != file:
-                    before.unlink(missing_ok=True)
+                    _remove_step(before)
         return answers, token
 
     def _description(self, trees: Iterable[str]) -> str:
@@ -381,6 +382,11 @@ class Runner:
             raise
         except Exception as problem:
             raise StepError(tree) from problem
+
+
+def _remove_step(file: Path) -> None:
+    file.unlink(missing_ok=True)
+    removed([str(file)])
 
 
 def first_texts(texts: Sequence[str], between: str) -> str:

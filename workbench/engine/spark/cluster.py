@@ -26,7 +26,7 @@ from workbench.engine.spark.failures import first_reason
 from workbench.engine.spark.probe import OTHER_USER, Probe, versions
 from workbench.errors import EnvironmentProblem
 from workbench.files.mapped import remove_at_exit
-from workbench.files.writing import write_file
+from workbench.files.store import is_address, store_at
 
 MODULES = ("numpy", "pyarrow", "pandas")
 """Modules that the workers' Python must have; Spark brings itself."""
@@ -38,23 +38,24 @@ _SHARED = "give Session a path that all machines share, and workers a Python lik
 _FOR_GROUP = "the workers are another user: Session(group=…) lets a group read and write the folder"
 
 
-def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True) -> None:
+def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True, store: str = "") -> None:
     """Send the package to a cluster's workers and see that they can work in a folder; nothing for a local Spark.
 
     Args:
         spark: the Spark to be used.
         folder: where the session keeps its rows.
         writing: whether the session writes there, or only reads.
+        store: the address of the store through which workers have the folder; "" where they share it.
 
     Raises:
-        EnvironmentProblem: a worker has not the packages it needs, or cannot reach the folder.
+        EnvironmentProblem: a worker has not the packages it needs, or cannot reach the folder or the store.
     """
     context = spark.sparkContext
     if (context.master or "local").startswith("local"):
         return
     context.addPyFile(str(packed()))
     try:
-        problems = unready(context, folder, writing)
+        problems = unready(context, folder, writing or bool(store), store=store)
     except (PySparkException, Py4JError) as problem:  # Spark itself refuses a Python of another version
         message = f"Spark's workers are not ready: {first_reason(problem)}"
         raise EnvironmentProblem(message, hint=_SHARED) from problem
@@ -63,7 +64,9 @@ def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True) -> 
         raise EnvironmentProblem(f"Spark's workers are not ready: {'; '.join(problems)}", hint=hint)
 
 
-def unready(context: SparkContext, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES) -> list[str]:
+def unready(
+    context: SparkContext, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES, store: str = ""
+) -> list[str]:
     """The problems of workers, each with its host.
 
     A worker reads what the driver has just written, and the driver what the worker has: a folder of the same name on
@@ -74,24 +77,25 @@ def unready(context: SparkContext, folder: Path, writing: bool = True, modules: 
         folder: of the session.
         writing: whether they must write there, or only read.
         modules: that they must have, in the versions of this process.
+        store: the address of the store through which they have the folder; "" where they share it.
     """
     tasks = PROBES_A_CORE * max(1, context.defaultParallelism)
-    probe = Probe(str(folder), versions(modules))
+    probe = Probe(str(folder), versions([*modules, *(["obstore"] if is_address(store) else [])]), store=store)
     if not writing:
         probe = replace(probe, names=sorted(os.listdir(folder)) if folder.is_dir() else ())
     else:
         probe = replace(probe, name=f".probe-{uuid.uuid4().hex}", nonce=uuid.uuid4().hex)
         with suppress(OSError):  # the workers say what is wrong with it
-            write_file(folder / probe.name, probe.nonce.encode())
+            probe.write(probe.name)
     try:
         by_task = context.parallelize(range(tasks), tasks).map(lambda task: (task, probe.problems(task))).collect()
         problems = {problem for _, of_task in by_task for problem in of_task}
         if writing and any(not of_task and not probe.holds(probe.of_task(task)) for task, of_task in by_task):
-            problems.add(f"{folder} of a worker is another folder: what it writes is not here")
+            problems.add(f"{probe.place} of a worker is another one: what it writes is not here")
         return sorted(problems)
     finally:
-        for path in folder.glob(f"{probe.name}*") if writing else ():
-            path.unlink(missing_ok=True)
+        if writing:
+            store_at(probe.place).remove([probe.name, *map(probe.of_task, range(tasks))])
 
 
 @cache

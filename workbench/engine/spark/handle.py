@@ -22,7 +22,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from workbench.engine.spark.cluster import prepare_workers
 from workbench.engine.spark.failures import JVM_DIED, SparkMonitor
 from workbench.engine.spark.interrupts import tag_jobs
-from workbench.engine.spark.job_properties import NO_PROPERTIES
+from workbench.engine.spark.job_properties import NO_PROPERTIES, SHARED
 from workbench.engine.spark.jobs import Job, SparkJobs
 from workbench.engine.spark.local_session import (
     RECORDS_PER_BATCH,
@@ -69,6 +69,7 @@ class SparkHandle:
         self._used: _Used | None = None
         self._functions: dict[str, tuple[Callable[..., pa.Array], str]] = {}
         self._rows_together: int | None = None
+        self._shared = ""
         if given is not None:
             self._use(given)
         else:
@@ -84,6 +85,7 @@ class SparkHandle:
             _register(session, name, function, returns)
         if self._rows_together is not None:
             session.conf.set(RECORDS_PER_BATCH, str(self._rows_together))
+        session.conf.set(SHARED, self._shared)
         self._used = _Used(spark, session, SparkJobs(session), monitor)
         tag_jobs(spark.sparkContext)  # the work that needs it has begun
         if not self.given:
@@ -107,10 +109,10 @@ class SparkHandle:
         """The Spark session of the engines."""
         return self._spark().session
 
-    def prepare(self, folder: Path, writing: bool) -> None:
-        """Send the package to a cluster's workers, which must reach the folder."""
+    def prepare(self, folder: Path, writing: bool, store: str = "") -> None:
+        """Send the package to a cluster's workers, which must reach the folder, or the store instead."""
         if self.given:
-            prepare_workers(self.analyst, folder, writing)
+            prepare_workers(self.analyst, folder, writing, store)
 
     @property
     def cores(self) -> int:
@@ -137,6 +139,12 @@ class SparkHandle:
         self._rows_together = rows
         if self._used is not None:
             self.session.conf.set(RECORDS_PER_BATCH, str(rows))
+
+    def share(self, text: str) -> None:
+        """Let plans of Spark SQL tell workers the folder that they have through a store."""
+        self._shared = text
+        if self._used is not None:
+            self.session.conf.set(SHARED, text)
 
     def add_tag(self, tag: str) -> None:
         """Give the jobs that this thread starts a tag."""

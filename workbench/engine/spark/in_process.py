@@ -60,7 +60,7 @@ class InProcess:
 
     analyst = session
 
-    def prepare(self, folder: Path, writing: bool) -> None:
+    def prepare(self, folder: Path, writing: bool, store: str = "") -> None:
         """This process reaches the folder."""
 
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
@@ -87,6 +87,9 @@ class InProcess:
 
     def set_rows_together(self, rows: int) -> None:
         """Rows do not go anywhere."""
+
+    def share(self, text: str) -> None:
+        """There are no workers."""
 
     def add_tag(self, tag: str) -> None:
         """There are no jobs beside this thread."""

@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from pyspark import SparkContext, TaskContext
 
-STEPS, INPUT, DESCRIPTION = "argus.steps", "argus.input", "spark.job.description"
-"""The properties: which steps each task runs; the inputs of operators; what Spark's pages say of the job."""
+STEPS, INPUT, DESCRIPTION, SHARED = "argus.steps", "argus.input", "spark.job.description", "spark.argus.shared"
+"""The properties: which steps each task runs; the inputs of operators; what Spark's pages say of the job; the folder
+that workers have through a store, which plans of Spark SQL bring as a setting."""
 
 NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 

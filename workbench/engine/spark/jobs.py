@@ -133,8 +133,8 @@ class JobRunner(CancellableJobs, Protocol):
     on_start: Sequence[Callable[[], None]]
     limits: Limits
 
-    def prepare(self, folder: Path, writing: bool) -> None:
-        """Make sure that workers can read a folder, or also write to it.
+    def prepare(self, folder: Path, writing: bool, store: str = "") -> None:
+        """Make sure that workers can read a folder, or also write to it, or reach the store that they have it through.
 
         Raises:
             EnvironmentProblem: they cannot.
@@ -187,6 +187,9 @@ class JobRunner(CancellableJobs, Protocol):
 
     def set_rows_together(self, rows: int) -> None:
         """Set the most rows that come together between Spark and a worker."""
+
+    def share(self, text: str) -> None:
+        """Let plans of Spark SQL tell workers the folder that they have through a store (``shared_text``)."""
 
 
 class SparkJobs:

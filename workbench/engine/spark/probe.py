@@ -7,9 +7,8 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
-from workbench.files.writing import write_file
+from workbench.files.store import store_at
 
 OTHER_USER = "by user"
 """Stands in the problem of a worker that is another user than the owner of the folder."""
@@ -25,6 +24,7 @@ class Probe:
         name: of a file in the folder; "" where the driver may not write there.
         nonce: what the file has.
         names: the names of the files in a folder that is only read.
+        store: the address of the store through which workers have the folder; "" where they share it.
     """
 
     folder: str
@@ -32,6 +32,7 @@ class Probe:
     name: str = ""
     nonce: str = ""
     names: Sequence[str] = ()
+    store: str = ""
 
     def problems(self, task: int) -> list[str]:
         """What is wrong with the worker that runs a task; it writes a file of its own."""
@@ -44,18 +45,30 @@ class Probe:
             if not found[name] or _minor(found[name]) != _minor(here)
         ]
         folder = self._problem_of_folder(task)
-        return [*problems, f"{self.folder} {folder} on {host}"] if folder else problems
+        return [*problems, f"{self.place} {folder} on {host}"] if folder else problems
+
+    @property
+    def place(self) -> str:
+        """Where driver and workers have each other's files."""
+        return self.store or self.folder
 
     def _problem_of_folder(self, task: int) -> str:
-        if not os.access(self.folder, os.W_OK | os.X_OK if self.name else os.R_OK):
+        if not self.store and not os.access(self.folder, os.W_OK | os.X_OK if self.name else os.R_OK):
             other = os.path.isdir(self.folder) and os.stat(self.folder).st_uid != os.geteuid()
             return f"cannot be {'written' if self.name else 'read'}{f' {OTHER_USER} {os.geteuid()}' if other else ''}"
         if not self.name:
             return "" if {*self.names} <= {*os.listdir(self.folder)} else "is another folder"
-        if not self.holds(self.name):
-            return "is another folder, or shows new files late,"
-        write_file(Path(self.folder, self.of_task(task)), self.nonce.encode())
+        try:
+            if not self.holds(self.name):
+                return "is another folder, or shows new files late,"
+            self.write(self.of_task(task))
+        except (OSError, ValueError, ModuleNotFoundError) as problem:
+            return f"cannot be used ({problem})"
         return ""
+
+    def write(self, name: str) -> None:
+        """Write a file of this probe."""
+        store_at(self.place).put(name, self.nonce.encode())
 
     def of_task(self, task: int) -> str:
         """The name of the file that the worker of a task writes."""
@@ -64,8 +77,8 @@ class Probe:
     def holds(self, name: str) -> bool:
         """Whether a file of the folder is there, and is one of this probe."""
         try:
-            return Path(self.folder, name).read_text() == self.nonce
-        except OSError:
+            return store_at(self.place).get(name) == self.nonce.encode()
+        except FileNotFoundError:
             return False
 
 

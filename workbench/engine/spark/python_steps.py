@@ -24,6 +24,7 @@ from pyspark.sql import Row
 from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
 from workbench.engine.spark.job_properties import STEPS, job_property
 from workbench.files.packs import PACKING
+from workbench.files.shared import present, stored
 from workbench.files.writing import replacing
 
 ANSWER = "answer string"
@@ -57,6 +58,7 @@ class StepFile:
         if not path.exists():
             with replacing(path) as file:
                 file.write(data)
+            stored(str(path))
         return StepFile(str(path), digest)
 
     def load(self) -> Callable[[int], ArrowBatches]:
@@ -65,7 +67,7 @@ class StepFile:
         Raises:
             ValueError: the file is not the one that was written.
         """
-        data = Path(self.path).read_bytes()
+        data = Path(present(self.path)).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.digest:
             raise ValueError(f"{self.path} was changed by another program")
         step: Callable[[int], ArrowBatches] = cloudpickle.loads(data)

@@ -13,11 +13,12 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.engine.storage.segments import remove_segments
+from workbench.files.shared import stored_below
 from workbench.files.writing import ensure_file
 
 ASIDE = "aside-"
@@ -87,12 +88,19 @@ def unnamed_files(folder: Path, named: Collection[str], seconds: float) -> list[
         seconds: by which a file is older than the newest one.
     """
     times: dict[str, float] = {}
+    if stored := stored_below(folder):  # by one clock alone
+        times = {path: each.written for path, each in stored.items() if path.endswith(_ROWS)}
+        return _unnamed(times, named, seconds)
     for above, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(ASIDE)]
         for name in names:
             if name.endswith(_ROWS) or name.startswith(_PART):
                 with suppress(FileNotFoundError):  # it is removed meanwhile
                     times[f"{above}/{name}"] = os.stat(f"{above}/{name}").st_mtime
+    return _unnamed(times, named, seconds)
+
+
+def _unnamed(times: Mapping[str, float], named: Collection[str], seconds: float) -> list[str]:
     stems, newest = {_stem(file) for file in named}, max(times.values(), default=0.0)
     return [file for file, time in times.items() if _stem(file) not in stems and newest - time >= seconds]
 

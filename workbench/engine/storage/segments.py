@@ -20,6 +20,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of, length_of
+from workbench.files.shared import local_path, removed, stored
 from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
@@ -96,17 +97,18 @@ class SegmentWriter:
     def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
         """Write a file of its own; ``data`` is what it will have, where that is little."""
         # A folder that held no file may be missing in a copy of the session.
-        make_folder(Path(self._folder))
+        make_folder(Path(local_path(self._folder)))
         # A random name: what a failed or repeated task wrote is never read.
         path = f"{self._folder}/{uuid.uuid4().hex}.arrow"
+        local = local_path(path)
         try:
-            if data is None:
-                return Segment(path, batch.num_rows, _write_large(path, batch))
-            checksum = write_file(Path(path), data)
+            checksum = _write_large(local, batch) if data is None else write_file(Path(local), data)
+            stored(path)
         except BaseException:
-            Path(path).unlink(missing_ok=True)  # on a full disk every byte counts
+            Path(local).unlink(missing_ok=True)  # on a full disk every byte counts
             raise
-        MAPPED.keep(path, data)  # it is read next
+        if data is not None:
+            MAPPED.keep(path, data)  # it is read next
         return Segment(path, batch.num_rows, checksum)
 
 
@@ -167,7 +169,9 @@ def check_segments(segments: Iterable[Segment]) -> None:
 
 
 def remove_segments(files: Iterable[str]) -> None:
-    """Delete files of rows and their indexes. A reader that has one open keeps its rows."""
+    """Delete files of rows and their indexes, also from a store. A reader that has one open keeps its rows."""
+    files = list(files)
+    removed(files)
     stems: dict[str, set[str]] = {}
     for file in files:
         folder, name = os.path.split(file)

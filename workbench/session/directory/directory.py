@@ -13,7 +13,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import SessionError, WorkbenchError
 from workbench.files.inside import what_leads_out
 from workbench.files.mapped import MAPPED, remove_folder
+from workbench.files.store import is_address
 from workbench.files.writing import checksum_of, ensure_file, is_for_group
 from workbench.session.directory.identity import IDENTITY, Identity, IdentityFile, read_identity
 from workbench.session.directory.leftovers import LEFTOVERS, Leftovers
@@ -41,18 +41,14 @@ READERS = "readers.lock"
 STATE, STREAMS, SINKS, SENT, SPOOLED = "state", "streams", "sinks", "sent", "spooled"
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-"""How an address begins that is no folder of this machine: a path that was made of one has one slash only."""
-
-
 def local_folder(path: str | Path) -> Path:
     """The folder of a path, from the root on.
 
     Raises:
         SessionError: the path is an address, as of an object store; a folder of that name would be made here.
     """
-    if _SCHEME.match(str(path)):
-        hint = "give a folder that this machine and all workers of its Spark have, such as a mounted one"
+    if is_address(path):
+        hint = "give a folder of this machine as path, and the address as store, through which Spark's workers have it"
         raise SessionError(f"{path} is an address, and a session is kept in a folder", hint=hint)
     return Path(path).expanduser().resolve()
 

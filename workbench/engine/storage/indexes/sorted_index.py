@@ -27,6 +27,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
 from workbench.files.packs import file_of
+from workbench.files.shared import local_path
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
@@ -180,5 +181,5 @@ def _values(column: pa.Array) -> npt.NDArray[Any]:
 def _write(file: Path, columns: Sequence[npt.NDArray[Any]]) -> None:
     index = pa.RecordBatch.from_arrays(list(map(_column, columns)), names=[str(at) for at in range(len(columns))])
     # Two tasks may write the same index at a time; both write the same bytes, and the last one stays.
-    with replacing(file) as out, pa.ipc.new_file(out, index.schema) as writer:
+    with replacing(Path(local_path(str(file)))) as out, pa.ipc.new_file(out, index.schema) as writer:
         writer.write_batch(index)

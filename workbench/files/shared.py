@@ -1,0 +1,202 @@
+"""Files that machines without a common folder have from each other, through a store.
+
+The path that a file has in the driver names it everywhere. Another machine has it in a folder of its own, where it is
+fetched when it is first read, whole or not at all; what it writes there it stores before it answers. Files are written
+once, so what was fetched stays right. Where a session has no store, a path is a path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from workbench.files.store import Store, Stored, store_at
+from workbench.files.writing import make_folder, replacing
+
+_AT_A_TIME = 16
+"""Files that are fetched or stored together."""
+
+_NOT_SHARED = ".index"
+"""How the names of files end that each machine makes for itself."""
+
+_LOCAL_FOLDERS = "SPARK_LOCAL_DIRS"
+"""The variable of Python workers that has the folders of their executor, which Spark removes with it."""
+
+
+@dataclass
+class SharedFolder:
+    """A folder of the driver whose files other machines have through a store.
+
+    Attributes:
+        name: its path in the driver.
+        address: of the store.
+        here: where this machine has the files.
+        most_bytes: that are kept here of fetched files, about; the driver keeps all.
+    """
+
+    name: str
+    address: str
+    here: str
+    most_bytes: int | None = None
+    _fetched: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def store(self) -> Store:
+        """The store."""
+        return store_at(self.address)
+
+    def local(self, path: str) -> str:
+        """Where this machine has a file of the folder, or will have it."""
+        return f"{self.here}{path[len(self.name) :]}"
+
+    def stored_name(self, path: str) -> str:
+        """The name of a file in the store."""
+        return path[len(self.name) + 1 :]
+
+    def fetch(self, path: str) -> str:
+        """Where this machine has a file, which is fetched if it is not there yet.
+
+        Raises:
+            FileNotFoundError: it was not stored.
+        """
+        local = self.local(path)
+        if path.endswith(_NOT_SHARED) or os.path.exists(local):
+            return local
+        data = self.store.get(self.stored_name(path))
+        make_folder(Path(local).parent)
+        with replacing(Path(local)) as file:
+            file.write(data)
+        self._bound(local, len(data))
+        return local
+
+    def _bound(self, local: str, size: int) -> None:
+        """Remove what was fetched long ago, where there is too much; it is fetched again when it is read again."""
+        if self.most_bytes is None:
+            return
+        with self._lock:
+            self._fetched[local] = size
+            while sum(self._fetched.values()) > self.most_bytes and len(self._fetched) > 1:
+                Path(self._fetched.popitem(last=False)[0]).unlink(missing_ok=True)
+
+
+@dataclass
+class _Sharing:
+    """The folders of this process that are shared through a store, by their paths in the driver.
+
+    Threads read them while they change, so they are replaced and not changed.
+    """
+
+    folders: Mapping[str, SharedFolder] = field(default_factory=dict)
+
+
+_SHARING = _Sharing()
+
+
+def share_folder(folder: str | Path, address: str) -> None:
+    """Let other machines have the files of a folder of this process through a store."""
+    _SHARING.folders = {**_SHARING.folders, str(folder): SharedFolder(str(folder), address, str(folder))}
+
+
+def unshare_folder(folder: str | Path) -> None:
+    """End that."""
+    _SHARING.folders = {name: shared for name, shared in _SHARING.folders.items() if name != str(folder)}
+
+
+def shared_text(path: str | Path) -> str:
+    """What a worker must know of the shared folder that a path is in; "" where it is in none."""
+    folder = _folder_of(str(path))
+    return "" if folder is None else json.dumps([folder.name, folder.address])
+
+
+def share_here(text: str, most_bytes: int) -> None:
+    """Let the next tasks of this worker have the files of a driver's folder, and of no other, in one of its executor.
+
+    Args:
+        text: says which (``shared_text``).
+        most_bytes: that are kept here, about.
+    """
+    _SHARING.folders = {(folder := _folder_here(text, most_bytes)).name: folder} if text else {}
+
+
+@cache
+def _folder_here(text: str, most_bytes: int) -> SharedFolder:
+    name, address = json.loads(text)
+    local = os.environ.get(_LOCAL_FOLDERS, "").partition(",")[0] or tempfile.gettempdir()
+    here = Path(local, f"argus-{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    here.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return SharedFolder(name, address, str(here), most_bytes)
+
+
+def local_path(path: str) -> str:
+    """Where this machine has a file, or will have it."""
+    folder = _folder_of(path)
+    return path if folder is None else folder.local(path)
+
+
+def present(path: str) -> str:
+    """Where this machine has a file, fetched if need be; the path itself where no store is used.
+
+    Raises:
+        FileNotFoundError: it was not stored.
+        OSError: the store cannot be reached.
+    """
+    folder = _folder_of(path)
+    return path if folder is None else folder.fetch(path)
+
+
+def all_present(paths: Collection[str]) -> None:
+    """Fetch files that this machine has not, several at a time."""
+    if _SHARING.folders:
+        with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-fetch") as pool:
+            list(pool.map(present, paths))
+
+
+def stored(path: str) -> None:
+    """Store a file that this machine has just written; other machines read it next."""
+    if (folder := _folder_of(path)) is not None:
+        folder.store.put(folder.stored_name(path), Path(folder.local(path)).read_bytes())
+
+
+def store_missing(paths: Iterable[str], below: str | Path) -> None:
+    """Store those of a folder's files that the store lacks, as of a session that had none, or another one."""
+    if (folder := _folder_of(str(below))) is not None:
+        there = {each.name for each in folder.store.names()}
+        missing = [path for path in paths if folder.stored_name(path) not in there]
+        with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store") as pool:
+            list(pool.map(stored, missing))
+
+
+def removed(paths: Iterable[str]) -> None:
+    """Remove files from their store, which this machine has removed."""
+    of_folder: dict[str, list[str]] = {}
+    for path in paths:
+        if (folder := _folder_of(path)) is not None and not path.endswith(_NOT_SHARED):
+            of_folder.setdefault(folder.name, []).append(folder.stored_name(path))
+    for name, names in of_folder.items():
+        _SHARING.folders[name].store.remove(names)
+
+
+def stored_below(path: str | Path) -> dict[str, Stored]:
+    """The stored files of a shared folder, or of one in it, by their paths in the driver."""
+    folder = _folder_of(str(path))
+    if folder is None:
+        return {}
+    below = folder.stored_name(str(path))
+    return {f"{folder.name}/{each.name}": each for each in folder.store.names(below)}
+
+
+def _folder_of(path: str) -> SharedFolder | None:
+    for name, folder in _SHARING.folders.items():
+        if path.startswith(name) and path[len(name) :][:1] in ("", "/"):
+            return folder
+    return None

@@ -1,0 +1,219 @@
+"""Where the files of a session are kept for all its machines: a folder, or an object store.
+
+A file has one name for ever and is never written over, so no cache, no listing and no late read can be wrong: a reader
+has a file whole or not at all. Names have slashes, and are relative to the store.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from workbench.files.writing import make_folder, replacing, write_file
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+"""How an address begins that is no folder of this machine; a path that was made of one has one slash only."""
+
+_REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
+"""The longest that one request takes, and that failed ones are repeated."""
+
+
+class Stored(NamedTuple):
+    """A file of a store: its name, its bytes, and when it was written, by the store's own clock, in seconds."""
+
+    name: str
+    bytes: int
+    written: float
+
+
+class Store(Protocol):
+    """Files by name. Every method raises ``OSError`` where the store cannot be reached, or refuses."""
+
+    def put(self, name: str, data: ReadableBuffer) -> None:
+        """Store a file of a new name, whole or not at all."""
+
+    def put_first(self, name: str, data: ReadableBuffer) -> bool:
+        """Store a file unless there is another of that name; whether the one that is there has these bytes.
+
+        So a request whose answer was lost may be repeated. What several writers store must have who writes in it.
+        """
+
+    def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
+        """The bytes of a file, or some of them.
+
+        Raises:
+            FileNotFoundError: there is none of that name.
+        """
+
+    def names(self, below: str = "") -> Iterator[Stored]:
+        """The files whose name begins with that of a folder; a store may take long to list them."""
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files; those that are not there are removed."""
+
+
+def is_address(path: str | Path) -> bool:
+    """Whether a path is an address, as of an object store, and not a folder.
+
+    Example:
+        >>> [*map(is_address, ("s3://bucket/argus", Path("s3://bucket"), "dbfs:/argus", "/a:/b"))]
+        [True, True, True, False]
+    """
+    return _SCHEME.match(str(path)) is not None
+
+
+@lru_cache
+def store_at(place: str) -> Store:
+    """The store of a folder or an address.
+
+    Raises:
+        ModuleNotFoundError: the address needs obstore, which is not installed.
+        ValueError: it is of no kind that obstore knows.
+
+    Example:
+        >>> import tempfile
+        >>> store = store_at(tempfile.mkdtemp())
+        >>> store.put_first("commits/1", b"first"), store.put_first("commits/1", b"second")
+        (True, False)
+        >>> store.get("commits/1", first=1, length=2)
+        b'ir'
+    """
+    return ObjectStore(place) if is_address(place) else FolderStore(Path(place))
+
+
+class FolderStore:
+    """A folder that all machines share; it is for whom its folder is for (``writing``)."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, name: str, data: ReadableBuffer) -> None:
+        """Store a file by renaming it when it is whole."""
+        path = self._folder / name
+        make_folder(path.parent)
+        with replacing(path) as file:
+            file.write(data)
+
+    def put_first(self, name: str, data: ReadableBuffer) -> bool:
+        """Store a file by giving it a second name, which fails where there is one."""
+        path = self._folder / name
+        make_folder(path.parent)
+        part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        try:
+            write_file(part, data)
+            os.link(part, path)
+        except FileExistsError:
+            return self.get(name) == bytes(data)
+        finally:
+            part.unlink(missing_ok=True)
+        return True
+
+    def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
+        """The bytes of a file, or some of them."""
+        with open(self._folder / name, "rb") as file:
+            file.seek(first)
+            return file.read(-1 if length is None else length)
+
+    def names(self, below: str = "") -> Iterator[Stored]:
+        """The files of a folder and of those in it, but for unfinished ones."""
+        for above, _, names in os.walk(self._folder / below):
+            for name in names:
+                path = Path(above, name)
+                with suppress(FileNotFoundError):
+                    if not name.startswith("."):
+                        status = path.stat()
+                        yield Stored(path.relative_to(self._folder).as_posix(), status.st_size, status.st_mtime)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files."""
+        for name in names:
+            (self._folder / name).unlink(missing_ok=True)
+
+
+class ObjectStore:
+    """An object store that obstore knows: S3 and what speaks it, Google's and Azure's. A file is one request.
+
+    Credentials are those of the machine: of its role, or of its environment (``AWS_ACCESS_KEY_ID`` and so on).
+
+    Args:
+        address: ``s3://bucket/prefix``, ``gs://…``, ``az://…``.
+
+    Raises:
+        ModuleNotFoundError: obstore is not installed.
+        ValueError: obstore does not know the address.
+    """
+
+    def __init__(self, address: str) -> None:
+        import obstore
+        from obstore.store import from_url
+
+        self._requests: Any = obstore
+        try:
+            self._store = from_url(
+                address,
+                client_options={"timeout": f"{_REQUEST_SECONDS}s", "allow_http": True},
+                retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
+            )
+        except obstore.exceptions.BaseError as problem:
+            raise ValueError(f"{address} is no object store that obstore knows") from problem
+
+    def put(self, name: str, data: ReadableBuffer) -> None:
+        """Store an object."""
+        with _as_os_errors(name):
+            self._requests.put(self._store, name, memoryview(data).cast("B"))
+
+    def put_first(self, name: str, data: ReadableBuffer) -> bool:
+        """Store an object if there is none of that name, by one request; a lost answer is settled by reading."""
+        from obstore.exceptions import AlreadyExistsError, BaseError
+
+        with _as_os_errors(name):
+            try:
+                self._requests.put(self._store, name, bytes(data), mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                return self.get(name) == bytes(data)
+            except BaseError:
+                with suppress(FileNotFoundError):
+                    return self.get(name) == bytes(data)
+                raise
+        return True
+
+    def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
+        """The bytes of an object, or some of them."""
+        with _as_os_errors(name):
+            if first or length is not None:
+                end = {"length": length} if length is not None else {"end": 2**62}
+                return bytes(self._requests.get_range(self._store, name, start=first, **end))
+            return bytes(self._requests.get(self._store, name).bytes())
+
+    def names(self, below: str = "") -> Iterator[Stored]:
+        """The objects of a prefix."""
+        with _as_os_errors(below):
+            for some in self._requests.list(self._store, prefix=below or None):
+                yield from (Stored(each["path"], each["size"], each["last_modified"].timestamp()) for each in some)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove objects."""
+        if names := list(names):
+            with _as_os_errors(names[0]), suppress(FileNotFoundError):
+                self._requests.delete(self._store, names)
+
+
+@contextmanager
+def _as_os_errors(name: str) -> Iterator[None]:
+    """What obstore raises as ``OSError``, which says what was asked for; its own message may have a secret."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except BaseError as problem:
+        raise OSError(f"the object store does not give or take {name!r}: {type(problem).__name__}") from problem
