@@ -30,6 +30,7 @@ from workbench.session.held_answer import HeldAnswer
 from workbench.session.missing_rows import Cause, MissingRows
 from workbench.session.player import Player
 from workbench.session.provenance import Provenance
+from workbench.session.replacement import AnswerDifference, Replacement
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.widening import WiderColumn
 from workbench.sharing.decisions import Decision, Rule
@@ -217,7 +218,10 @@ class FakeSession(SessionViews):
     ) -> FakeStream:
         return self.add_stream(name, source, None, None, None, columns, replace=replace)
 
-    def register(self, sql: str, name: str, dialect: str, results: str = "lazy", force: bool = False) -> FakeQuery:
+    def register(
+        self, sql: str, name: str, dialect: str, results: str = "lazy", force: bool = False, move: bool = False
+    ) -> FakeQuery:
+        self.added.append((name, move))
         _, explanation = self.preview(sql, name, dialect)
         self.plan = self._planned(sql, name) if results != "off" else self.plan
         self.queries[name] = FakeQuery(name, sql, dialect, self.frame, registered=self.batch, explanation=explanation)
@@ -232,6 +236,10 @@ class FakeSession(SessionViews):
             for id_ in sorted(view.ancestors(name))
         )
         return view, ExplanationView(name, decisions)
+
+    def compare(self, sql: str, name: str, dialect: str) -> Replacement:
+        answers = AnswerDifference((25, 24), removed=1, first=self.frame.head(1))
+        return Replacement(name, (), (sql.strip(),), (), ("reader",), answers)
 
     def query(self, name: str) -> FakeQuery:
         if name not in self.queries:

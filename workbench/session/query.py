@@ -84,17 +84,17 @@ class Query:
     @property
     def sql(self) -> str:
         """Its text."""
-        return self._registered.sql
+        return self._record.sql
 
     @property
     def dialect(self) -> str:
         """The SQL dialect of its text."""
-        return self._registered.dialect
+        return self._record.dialect
 
     @property
     def timezone(self) -> str:
         """The time zone in which it was registered, and in which instants of its answer are shown."""
-        return self._registered.timezone
+        return self._record.timezone
 
     @property
     def left_out(self) -> Mapping[str, int]:
@@ -131,7 +131,7 @@ class Query:
     @property
     def results(self) -> str:
         """How its answer is kept: ``"lazy"``, ``"eager"`` or ``"off"``."""
-        return self._registered.results
+        return self._record.results
 
     @property
     def windows_on(self) -> tuple[StreamWindow, ...]:

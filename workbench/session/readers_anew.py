@@ -43,7 +43,7 @@ def with_readers_anew(runtime: Runtime, state: State, stream: Stream, exchanged:
     if lost := [name for name in state.views if name not in after.views and name not in readers]:
         message = f"view {lost[0]} reads {stream.name}, and its text is not kept"
         raise StreamError(message, hint=f"drop {lost[0]}, and create it again afterwards")
-    queries = {name: _as_registered(runtime, after, query) for name, query in state.queries.items()}
+    queries = {name: as_registered(runtime, after, query) for name, query in state.queries.items()}
     return replace(after, queries=queries, line=state.line + 1)
 
 
@@ -64,7 +64,7 @@ def _bound_anew(state: State, stream: str, queries: Mapping[str, QueryRecord]) -
     return texts
 
 
-def _as_registered(runtime: Runtime, state: State, query: QueryRecord) -> QueryRecord:
+def as_registered(runtime: Runtime, state: State, query: QueryRecord) -> QueryRecord:
     """The record of a query that is computed anew; where rows may be taken back, its changes begin anew, too."""
     record = state.queries.get(query.name, query)
     plan = state.network.queries.get(query.name)

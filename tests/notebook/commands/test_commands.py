@@ -14,6 +14,8 @@ from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
 from workbench.notebook.display import source_problem
+from workbench.notebook.panel import replacement_view
+from workbench.notebook.panel.replacement_view import ReplacementChoice as Choice
 from workbench.notebook.replay_status import backlog
 from workbench.session.as_of import AsOf, StreamAsOf
 from workbench.session.live.sources import SourceStatus
@@ -497,3 +499,25 @@ def test_answers_charts_and_sinks_say_of_when_they_are(run, session):
         cell = run(line)
         assert "as of batch 0 · Fed: 3 late" in cell.text and "▲" in cell.htmls[-1]
     assert "as of" not in run("%argus results q1 --batch 0").htmls[-1]
+
+
+def test_an_edited_query_is_compared_before_it_replaces_the_old_one(run, session, monkeypatch):
+    made = []
+    monkeypatch.setattr(replacement_view, "ReplacementChoice", lambda *args: made.append(Choice(*args)) or made[-1])
+    run("%%argus q1\nSELECT big")
+    cell = run("%%argus q1 --compare\nSELECT huge")
+    assert "q1, if it were replaced; nothing was changed:\nreused: none\nhydrated: SELECT huge" in cell.text
+    assert (
+        "0 added, 1 removed, 0 changed; 25 rows before, 24 now" in cell.text
+        and session.queries["q1"].sql != "SELECT huge\n"
+    )
+    (choice,) = made
+    replaces, keeps = choice.buttons
+    keeps.click()
+    assert "q1_2 registered" in choice.done.value and session.added[-1] == ("q1_2", False) and replaces.disabled
+    run("%%argus q1 --compare\nSELECT huge")
+    made[-1].buttons[0].click()
+    assert "q1 replaced" in made[-1].done.value and session.added[-1] == ("q1", True)
+    run("%%argus q1 --move\nSELECT big")
+    assert session.added[-1] == ("q1", True)
+    assert "there is no query q3" in str(run("%%argus q3 --compare\nSELECT big").error)

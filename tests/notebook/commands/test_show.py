@@ -36,7 +36,7 @@ class SessionWithCatalog(FakeSession):
     def catalog_tables(self) -> list[tuple[str, tuple[str, ...], int]]:
         return self.known.tables()
 
-    def register(self, sql: str, name: str, dialect: str, results: str = "lazy", force: bool = False) -> FakeQuery:
+    def register(self, sql: str, name: str, dialect: str, *how: object, **more: object) -> FakeQuery:
         _, explanation = self.preview(sql, name, dialect)
         made = super().register(sql, name, dialect)
         self.queries[name] = ExplainedQuery(**{**vars(made), "explanation": explanation})

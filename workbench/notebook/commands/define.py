@@ -55,6 +55,12 @@ OUTPUT = argument("-o", "--output", metavar="VAR", help="variable that gets all 
         help="show a slider for :NAME, whose values the answer follows; its Keep registers the query",
     ),
     argument("--force", action="store_true", help="compute it also when it joins too many rows, which takes very long"),
+    argument(
+        "--compare",
+        action="store_true",
+        help="first show what it would change to put it in the place of the query of its name, and ask",
+    ),
+    argument("--move", action="store_true", help="let queries, alerts and sinks that read the old one go over to it"),
     LIMIT,
     OUTPUT,
     examples=(
@@ -79,8 +85,11 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         forecast = plain(what_if(session, preview, arguments.name))
         show(together(headline, forecast, explained(explanation), picture(preview, arguments.name)))
         return
+    if arguments.compare:
+        compare(session, sql, arguments)
+        return
     query, change = register_and_describe(
-        session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force
+        session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force, arguments.move
     )
     show(change)
     show_result(context, query, arguments.limit, arguments.output)
@@ -113,6 +122,22 @@ def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> Non
     sliders.refresh()
 
 
+def compare(session: Session, sql: str, arguments: argparse.Namespace) -> None:
+    """Show what a text would change in the place of a query, and let the analyst choose."""
+    from workbench.notebook.panel.replacement_view import ReplacementChoice  # its widgets take a second to import
+
+    name = session.query(arguments.name).name
+    with doubts() as found:
+        replacement = session.compare(sql, name, arguments.dialect)
+
+    def register(under: str, moves: bool) -> str:
+        options = arguments.dialect, arguments.results, arguments.force, moves
+        return register_and_describe(session, sql, under, *options)[1]
+
+    show("\n".join([f"{name}, if it were replaced; nothing was changed:", str(replacement), *found]))
+    display(ReplacementChoice(session, name, register).widget)
+
+
 def in_words(context: NotebookContext, name: str) -> str:
     """How a cell looks that registers a query, with a stream that there is."""
     current = context.current
@@ -123,13 +148,19 @@ def in_words(context: NotebookContext, name: str) -> str:
 
 
 def register_and_describe(
-    session: Session, sql: str, name: str | None, dialect: str, results: str = LAZY, force: bool = False
+    session: Session,
+    sql: str,
+    name: str | None,
+    dialect: str,
+    results: str = LAZY,
+    force: bool = False,
+    move: bool = False,
 ) -> tuple[Query, str]:
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before = session.network
     with doubts() as found:
-        query = session.register(sql, name=name, dialect=dialect, results=results, force=force)
+        query = session.register(sql, name=name, dialect=dialect, results=results, force=force, move=move)
     change = describe_change(query.name, before, session.network)
     sentence = f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
     return query, "\n".join([sentence, *found])

@@ -27,7 +27,8 @@ from workbench.session.learning.strategies import StrategyPlan, compare_strategi
 from workbench.session.live.suspension import Suspension
 from workbench.session.query import Query
 from workbench.session.query_handles import QueryHandles
-from workbench.session.state import ACTIVE, LAZY, LISTED, State
+from workbench.session.replacement import Replacement, compare, replace_query
+from workbench.session.state import ACTIVE, LAZY, LISTED, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime
 from workbench.session.verification.report import Verification, Verifying
 from workbench.session.verification.verifier import Verifier
@@ -96,6 +97,7 @@ class SessionQueries:
         dialect: str | None = None,
         results: str = LAZY,
         force: bool = False,
+        move: bool = False,
     ) -> Query:
         """Register a continuous query; it answers over all data so far at once, then goes on.
 
@@ -106,20 +108,26 @@ class SessionQueries:
             results: how the answer is kept (PSoup 5). ``"lazy"``: without the window it ends in, which is applied when
                 the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
             force: whether the query is computed also when it joins too many pairs of rows, which takes very long.
+            move: whether what reads a query of this name goes over to the new text in the same step: queries, alerts
+                and sinks. Otherwise queries keep the meaning that it had, and sinks end.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
 
         Raises:
             SqlError, UnsupportedError: the text is not accepted; nothing has changed.
-            QueryError: it would take very long (``force``), or the name cannot be used; nothing has changed.
+            QueryError: it would take very long (``force``), the name cannot be used, or what is to go over cannot read
+                the new text; nothing has changed.
             EngineError: Spark could not evaluate it; nothing has changed.
         """
         dialect = dialect or self.dialect
         with self._bound(sql, dialect) as (state, bound):
             named = state.named + (name is None and bound.query is not None)
             name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
-            return self._register({name: BoundText(sql, dialect, bound, results)}, named, force)[name]
+            text = BoundText(sql, dialect, bound, results)
+            if move and (known := state.same_names([name])):
+                return self._replace(state.queries[known[0]], text, force)
+            return self._register({name: text}, named, force)[name]
 
     def register_many(
         self, queries: Mapping[str, str], dialect: str | None = None, results: str = LAZY, force: bool = False
@@ -243,6 +251,26 @@ class SessionQueries:
                 planned = planner.register(network, name, logical)
         return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
 
+    def compare(self, sql: str, name: str, dialect: str | None = None) -> Replacement:
+        """What it would change to put a text in the place of a registered query; nothing changes.
+
+        Returns:
+            Nodes that are reused, hydrated and dropped, the queries that would go over with it, and how the answers
+            differ over the stored rows; printed, it says so.
+
+        Raises:
+            SqlError, UnsupportedError: the text is not accepted.
+            QueryError: there is no such query, it does not run, or what reads it cannot read the new text.
+            EngineError: the new answer could not be computed.
+
+        Example:
+            >>> print(session.compare("SELECT * FROM trades WHERE amount > 5", "big"))  # doctest: +SKIP
+        """
+        with self._bound(sql, dialect or self.dialect) as (state, bound):
+            old = state.query(name)
+            after, _ = self.preview(sql, old.name, dialect)
+            return compare(self._answers, old, bound.named(old.name)[old.name], (NetworkView(state.network), after))
+
     def suspend(self, name: str) -> None:
         """Let batches pass over a query: what only it needs costs nothing, and its answer stays that of this batch.
 
@@ -327,6 +355,14 @@ class SessionQueries:
             if replace(state.schema, event_times=now) != schema:
                 bound = bind(sql, dialect, state.schema)
             yield state, bound
+
+    def _replace(self, old: QueryRecord, text: BoundText, force: bool) -> Query:
+        def committed() -> None:
+            with self._failures.changing(f"{old.name} was being computed") as change:
+                change.state = replace_query(self._runtime, change.state, old, text, force)
+
+        self._store.once_more(committed, refused=f"{old.name} cannot be registered")
+        return self._handles.of(self._store.state.queries[old.name])
 
     def _register(self, texts: Mapping[str, BoundText], named: int, force: bool) -> dict[str, Query]:
         names = ", ".join(list(texts)[:LISTED]) + (", …" if len(texts) > LISTED else "")
