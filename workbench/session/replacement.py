@@ -163,5 +163,5 @@ def _difference(reader: AnswerReader, state: State, old: QueryRecord, new: Logic
     kinds = (shown[~changed & (shown.weight > 0)], shown[~changed & (shown.weight < 0)])
     pairs = shown[changed].sort_values([*keys, "weight"], kind="stable")
     first = pd.concat([*(kind.head(FIRST) for kind in kinds), pairs.head(2 * FIRST)])
-    counts = (int(kind.weight.abs().sum()) for kind in kinds)
-    return AnswerDifference(rows, *counts, len(pairs) // 2, first)
+    added, removed = (int(kind.weight.abs().sum()) for kind in kinds)
+    return AnswerDifference(rows, added, removed, len(pairs) // 2, first)
