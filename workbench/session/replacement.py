@@ -23,7 +23,7 @@ from workbench.session.transitions import BoundText, Runtime
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery, identifying_columns, output_columns
 
-FIRST = 5
+DIFFERING_ROWS = 5
 """Rows that are shown of those that an edited query would add, remove or change."""
 
 
@@ -119,7 +119,7 @@ def replace_query(runtime: Runtime, state: State, old: QueryRecord, text: BoundT
     return replace(after, queries=queries, line=state.line + 1)
 
 
-def compare(
+def compare_answers(
     reader: AnswerReader, old: QueryRecord, new: LogicalQuery, networks: tuple[NetworkView, NetworkView]
 ) -> Replacement:
     """What it would change to put a query in the place of another.
@@ -162,6 +162,6 @@ def _difference(reader: AnswerReader, state: State, old: QueryRecord, new: Logic
     changed = shown.duplicated(keys, keep=False) if keys else pd.Series(False, shown.index)
     kinds = (shown[~changed & (shown.weight > 0)], shown[~changed & (shown.weight < 0)])
     pairs = shown[changed].sort_values([*keys, "weight"], kind="stable")
-    first = pd.concat([*(kind.head(FIRST) for kind in kinds), pairs.head(2 * FIRST)])
+    first = pd.concat([*(kind.head(DIFFERING_ROWS) for kind in kinds), pairs.head(2 * DIFFERING_ROWS)])
     added, removed = (int(kind.weight.abs().sum()) for kind in kinds)
     return AnswerDifference(rows, added, removed, len(pairs) // 2, first)

@@ -86,7 +86,7 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show(together(headline, forecast, explained(explanation), picture(preview, arguments.name)))
         return
     if arguments.compare:
-        compare(session, sql, arguments)
+        show_replacement(session, sql, arguments)
         return
     query, change = register_and_describe(
         session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force, arguments.move
@@ -122,7 +122,7 @@ def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> Non
     sliders.refresh()
 
 
-def compare(session: Session, sql: str, arguments: argparse.Namespace) -> None:
+def show_replacement(session: Session, sql: str, arguments: argparse.Namespace) -> None:
     """Show what a text would change in the place of a query, and let the analyst choose."""
     from workbench.notebook.panel.replacement_view import ReplacementChoice  # its widgets take a second to import
 

@@ -27,7 +27,7 @@ from workbench.session.learning.strategies import StrategyPlan, compare_strategi
 from workbench.session.live.suspension import Suspension
 from workbench.session.query import Query
 from workbench.session.query_handles import QueryHandles
-from workbench.session.replacement import Replacement, compare, replace_query
+from workbench.session.replacement import Replacement, compare_answers, replace_query
 from workbench.session.state import ACTIVE, LAZY, LISTED, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime
 from workbench.session.verification.report import Verification, Verifying
@@ -269,7 +269,9 @@ class SessionQueries:
         with self._bound(sql, dialect or self.dialect) as (state, bound):
             old = state.query(name)
             after, _ = self.preview(sql, old.name, dialect)
-            return compare(self._answers, old, bound.named(old.name)[old.name], (NetworkView(state.network), after))
+            return compare_answers(
+                self._answers, old, bound.named(old.name)[old.name], (NetworkView(state.network), after)
+            )
 
     def suspend(self, name: str) -> None:
         """Let batches pass over a query: what only it needs costs nothing, and its answer stays that of this batch.
