@@ -263,6 +263,12 @@ class FakeSession(SessionViews):
     def served(self) -> tuple[Any, ...]:
         return tuple(self.ports)
 
+    def close_with(self, port: Any) -> None:
+        self.ports.append(port)
+
+    def leave(self, port: Any) -> None:
+        self.ports.remove(port)
+
     def serve(self, port: int = 0, host: str = "", token: str | None = None, flight: int | None = None) -> Any:
         url = None if flight is None else f"grpc://127.0.0.1:{flight or 2}"
         served = SimpleNamespace(url=f"http://127.0.0.1:{port or 1}/queries", flight_url=url)

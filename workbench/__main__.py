@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
     trust = "let act what others put there: functions, which runs their code, sinks and sources"
     run.add_argument("--trust", action="store_true", help=trust)
+    agents = commands.add_parser("agents", help="let an agent ask a session, as a server of the Model Context Protocol")
+    agents.add_argument("path", metavar="PATH", help="the session's folder, which is read alone")
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
@@ -41,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "doctor":
         return examine()
     try:
+        if options.command == "agents":
+            return answer_agents(options.path)
         return run_session(options.path, options.batches, options.trust or None)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
@@ -54,6 +58,20 @@ def examine() -> int:
     outcomes = checks()
     print(report(outcomes))
     return int(any(check.required and not check.ok for check in outcomes))
+
+
+def answer_agents(path: str) -> int:
+    """Answer what an agent asks of a session over stdin and stdout until these are closed.
+
+    Raises:
+        WorkbenchError: the session cannot be opened, or ``mcp`` is not installed.
+    """
+    from workbench.agents.server import agent_server
+    from workbench.session.session import Session
+
+    with Session.open(path, trust=False) as session:
+        agent_server(session).run("stdio")
+    return 0
 
 
 def run_session(path: str, batches: int | None, trust: bool | None = None) -> int:

@@ -222,3 +222,16 @@ def test_answers_are_served_until_they_are_stopped(run: Any, session: Any, monke
     assert "no variable" in str(run("%argus subscribe big --token-from NOTHING").error)
     assert run("%argus subscribe --stop").error is None and session.served == ()
     assert "nothing is served" in str(run("%argus subscribe --stop").error)
+
+
+def test_agents_are_served_with_both_limits_or_none(run, session, monkeypatch):
+    pytest.importorskip("mcp")
+    assert "registering needs both limits" in str(run("%argus agents --may-register 3").error)
+    shown = "\n".join(run("%argus agents").texts)
+    assert "agents may ask at http://127.0.0.1:" in shown and "Bearer" in shown and "they read only" in shown
+    monkeypatch.setenv("TOKEN_OF_AGENTS", "0123456789abcdef")
+    shown = "\n".join(run("%argus agents --token-from TOKEN_OF_AGENTS --may-register 2 --rows-per-batch 5000").texts)
+    assert "0123456789abcdef" not in shown and "register 2 queries of at most 5,000 rows" in shown
+    assert len(session.ports) == 2
+    assert run("%argus agents --stop").error is None and not session.ports
+    assert "no agents are served" in str(run("%argus agents --stop").error)

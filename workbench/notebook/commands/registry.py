@@ -92,6 +92,7 @@ COMMANDS: dict[str, Command] = {
             watch.notify,
             sinks.sink,
             watch.subscribe,
+            watch.agents,
             watch.metrics,
             experiment.experiment,
         ),

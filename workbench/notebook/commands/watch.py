@@ -107,6 +107,53 @@ def subscribe(context: NotebookContext, arguments: argparse.Namespace) -> None:
             show(f"  in Arrow: pyarrow.flight.connect('{port.flight_url}').do_get(pyarrow.flight.Ticket('{ticket}'))")
 
 
+@command(
+    "agents",
+    *_LISTENING,
+    argument("--may-register", type=int, metavar="N", help="let agents register as many queries (default: none)"),
+    argument("--rows-per-batch", type=int, metavar="N", help="rows that a batch may look at more for each of these"),
+    argument("--stop", action="store_true", help="serve no more"),
+    examples=(
+        "%argus agents",
+        "%argus agents --port 8092 --token-from AGENTS_TOKEN",
+        "%argus agents --may-register 3 --rows-per-batch 10000",
+        "%argus agents --stop",
+    ),
+)
+def agents(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Let agents ask the session over the Model Context Protocol: list, schema, ask, changes_since, explain, why,
+    why_not and preview. A request needs a token; only this machine can ask, unless --host names another interface.
+
+    They change nothing, unless --may-register allows as many queries, each within the cost that you give. It ends with
+    the kernel, or with --stop. "argus agents FOLDER" serves a kept session over stdio.
+
+    Raises:
+        MagicError: one of the two limits is missing, the environment has no such variable, or nothing is served.
+        SessionError: nothing can listen there, or it needs a token that you choose.
+        StreamError: the package mcp is not installed.
+    """
+    from workbench.agents.server import ServedAgents, serve_agents  # mcp is an extra, and takes a second to import
+    from workbench.agents.verbs import Allowance
+
+    session = context.session
+    if arguments.stop:
+        served = [port for port in session.ports if isinstance(port, ServedAgents)]
+        if not served:
+            raise MagicError("no agents are served", hint="%argus agents serves them")
+        for port in served:
+            port.close()
+        show("agents are served no more")
+        return
+    queries, rows = arguments.may_register, arguments.rows_per_batch
+    if (queries is None) != (rows is None):
+        raise MagicError("registering needs both limits", hint="--may-register 3 --rows-per-batch 10000")
+    allowance = None if queries is None else Allowance(queries, rows)
+    chosen = _token_from(arguments.token_from)
+    made = serve_agents(session, arguments.port, arguments.host, chosen, allowance)
+    show(f"agents may ask at {made.url}, with Authorization: Bearer {'TOKEN' if chosen else made.token}")
+    show("they read only" if allowance is None else f"and register {queries} queries of at most {rows:,} rows a batch")
+
+
 def _token_from(name: str | None) -> str | None:
     """The token that a variable of the environment has.
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from workbench.session.changes import StateStore
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
-from workbench.session.subscriptions.events import AnswerEvent, AnswerPlace, Subscriptions
+from workbench.session.subscriptions.events import AnswerEvent, AnswerPlace, Closeable, Subscriptions
 from workbench.session.subscriptions.service import ServedAnswers, serve_answers
 from workbench.web.listening import LOOPBACK
 
@@ -124,3 +124,19 @@ class SessionSinks:
         """The ports at which its answers are served."""
         self._store.directory.check_open()
         return tuple(port for port in self._subscriptions.ports if isinstance(port, ServedAnswers))
+
+    def close_with(self, port: Closeable) -> None:
+        """Close something when the session is closed, such as what serves it."""
+        self._store.directory.check_open()
+        self._subscriptions.ports.append(port)
+
+    def leave(self, port: Closeable) -> None:
+        """Undo ``close_with``."""
+        if port in self._subscriptions.ports:
+            self._subscriptions.ports.remove(port)
+
+    @property
+    def ports(self) -> tuple[Closeable, ...]:
+        """What is closed with the session."""
+        self._store.directory.check_open()
+        return (*self._subscriptions.ports,)
