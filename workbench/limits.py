@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,43 @@ class Limits:
 
     def __str__(self) -> str:
         """One line a limit."""
-        return "\n".join(f"{field.name:34}{getattr(self, field.name):>13,}" for field in fields(self))
+        return "\n".join(f"{own.name:34}{getattr(self, own.name):>13,}" for own in fields(self))
 
 
 LIMITS = Limits()
 """The limits of a session, unless it is given others."""
+
+
+@dataclass
+class FolderLimits:
+    """The limits of the sessions that are open in this process, by the folder in which each keeps its rows.
+
+    Attributes:
+        otherwise: those of files of no such folder, and of all in Spark's workers.
+    """
+
+    otherwise: Limits = LIMITS
+    _by_folder: dict[str, Limits] = field(default_factory=dict)
+
+    def set(self, folder: str, limits: Limits) -> None:
+        """From now on these are the limits of a session's folder."""
+        self._by_folder[folder] = limits
+
+    def forget(self, folder: str) -> None:
+        """A session was closed."""
+        self._by_folder.pop(folder, None)
+
+    def of(self, folder: str) -> Limits:
+        """The limits of the session that keeps its rows in a folder.
+
+        Example:
+            >>> limits = FolderLimits()
+            >>> limits.set("state", Limits(bytes_per_pack=1_000))
+            >>> limits.of("state").bytes_per_pack, limits.of("other").bytes_per_pack
+            (1000, 64000000)
+        """
+        return self._by_folder.get(folder, self.otherwise)
+
+
+SESSION_LIMITS = FolderLimits()
+"""The limits of this process's sessions."""

@@ -11,12 +11,11 @@ import pytest
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
-from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.segments import Segment, check_segments, write_segments
 from workbench.errors import EngineError
 from workbench.files.mapped import MappedFiles
 from workbench.files.packs import PACKING, bytes_checksum, file_of, length_of
-from workbench.limits import Limits
+from workbench.limits import SESSION_LIMITS, Limits
 
 ROWS = 40
 
@@ -78,7 +77,7 @@ def test_a_damaged_part_is_told_from_the_others(state: Path) -> None:
 
 
 def test_indexes_of_parts_are_no_files(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IN_MEMORY, "limits", Limits(rows_indexed_in_memory=0))
+    monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(rows_indexed_in_memory=0))
     hashes, _ = key_hashes([pa.array([3])])
     found = [
         [rows.tolist() for _, rows in candidates(written(state / "a", first).path, Key(("k",)), KeyRanges(hashes), 9)]
@@ -88,17 +87,37 @@ def test_indexes_of_parts_are_no_files(state: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_much_that_waits_is_written(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PACKING, "most_bytes", 1000)
+    monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(bytes_per_pack=1000))
     assert len({written(state / "a").file for _ in range(6)}) > 1
     assert any(state.rglob("*.arrow"))
 
 
-def test_parts_in_memory_are_bounded(state: Path) -> None:
+def test_limits_are_those_of_the_session_that_a_file_is_of(state: Path) -> None:
+    folders = [state / name for name in ("small", "large")]
+    try:
+        for folder, most in zip(folders, (1, 10**6), strict=True):
+            SESSION_LIMITS.set(str(folder), Limits(bytes_per_pack=most, bytes_read_in_process=most))
+            PACKING.begin(str(folder))
+        segments = {folder: [written(folder / "a", first) for first in range(5)] for folder in folders}
+        PACKING.seal()
+        assert [len({one.file for one in segments[folder]}) for folder in folders] == [5, 1]
+        mapped = MappedFiles()
+        for one in [*segments[folders[1]], *segments[folders[0]]]:
+            mapped.batch(one.path)
+        assert len(mapped) == 2, "the last file of one session, and the only one of the other"
+    finally:
+        for folder in folders:
+            PACKING.end(str(folder))
+            SESSION_LIMITS.forget(str(folder))
+
+
+def test_parts_in_memory_are_bounded(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     segments = [written(state / "a", first) for first in range(9)]
     PACKING.seal()
     segments += [written(state / "a", first) for first in range(9)]
     PACKING.seal()
-    mapped = MappedFiles(most_bytes=9 * segments[0].bytes)
+    monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(bytes_read_in_process=9 * segments[0].bytes))
+    mapped = MappedFiles()
     for _ in range(2):
         for segment in segments:
             mapped.batch(segment.path)

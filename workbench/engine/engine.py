@@ -35,6 +35,7 @@ from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnamed_files
+from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.tree import Tree
@@ -42,6 +43,7 @@ from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.files.packs import PACKING
 from workbench.files.shared import all_present
+from workbench.limits import SESSION_LIMITS
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
 from workbench.network.nodes import Columns, NodeId
@@ -90,6 +92,7 @@ class Engine:
         self.held: Callable[[], frozenset[str]] = frozenset
         self.state = EngineState()
         self._room_for: Network | None = None
+        SESSION_LIMITS.set(str(folder), jobs.limits)
         PACKING.begin(str(folder))
 
     def run_batch(
@@ -313,6 +316,8 @@ class Engine:
         """End its threads and views; files stay."""
         self._pool.shutdown()
         PACKING.end(str(self.folder))
+        IN_MEMORY.forget(str(self.folder))
+        SESSION_LIMITS.forget(str(self.folder))
         self.runner.forget()
         self.state = EngineState()
 

@@ -17,7 +17,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,9 +25,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.files.packs import bytes_of, extent_of, file_of, length_of
+from workbench.files.packs import bytes_of, extent_of, file_of, length_of, session_folder
 from workbench.files.shared import local_path, present, removed, stored_below
 from workbench.files.writing import make_like
+from workbench.limits import SESSION_LIMITS
 
 _MOST = 4_096
 """The most files that are mapped; Linux allows a process 65,530 maps. A file takes 0.1 ms to be mapped again."""
@@ -52,16 +53,17 @@ class _Known:
 class MappedFiles:
     """The maps of one process. A file, or a part of a pack, is one Arrow record batch, written once and read in place.
 
-    A batch stays readable for as long as a caller has it, also when its map was dropped here.
+    A batch stays readable for as long as a caller has it, also when its map was dropped here. What is not mapped but
+    read has a bound for each session (``Limits.bytes_read_in_process``), of its own files.
 
     Args:
         most: how many files stay mapped at most; the least recently used ones are dropped.
-        most_bytes: of what is not mapped but read (``Limits.bytes_read_in_process``).
     """
 
-    def __init__(self, most: int = _MOST, most_bytes: int = 128_000_000) -> None:
-        self.most_bytes = most_bytes
-        self._most, self._bytes = most, 0
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._bytes = Counter[str]()
+        """Of the small files and parts in memory, by the session's folder."""
         self._due = 0.0
         self._lock = threading.Lock()
         self._mapped: OrderedDict[str, _Known] = OrderedDict()
@@ -90,16 +92,22 @@ class MappedFiles:
 
     def _keep(self, path: str, rows: pa.RecordBatch, read: int) -> None:
         """Keep the rows of a path, of which ``read`` bytes are in memory."""
-        file = file_of(path)
+        file, session = file_of(path), session_folder(path)
+        most_bytes = SESSION_LIMITS.of(session).bytes_read_in_process
         with self._lock:
             known = self._mapped.setdefault(file, _Known())
             if path not in known.rows:
                 known.bytes += read
-                self._bytes += read
+                self._bytes[session] += read
             known.rows[path] = rows
             self._mapped.move_to_end(file)
-            while len(self._mapped) > self._most or (self._bytes > self.most_bytes and len(self._mapped) > 1):
-                self._bytes -= self._mapped.popitem(last=False)[1].bytes
+            while len(self._mapped) > self._most:
+                self._drop(next(iter(self._mapped)))
+            while self._bytes[session] > most_bytes:
+                own = (at for at, others in self._mapped.items() if others.bytes and session_folder(at) == session)
+                if (first := next(own)) == file:
+                    break
+                self._drop(first)
 
     def forget(self, path: str) -> None:
         """Drop the map of a file that was removed, and those of its parts."""
@@ -108,7 +116,7 @@ class MappedFiles:
 
     def _drop(self, file: str) -> None:
         if (known := self._mapped.pop(file, None)) is not None:
-            self._bytes -= known.bytes
+            self._bytes[session_folder(file)] -= known.bytes
 
     def forget_below(self, folder: str | Path) -> None:
         """Drop the maps of all files below a folder."""
@@ -120,7 +128,7 @@ class MappedFiles:
     def forget_all(self) -> None:
         """Drop all maps, in a process that was forked: it needs none of its parent's."""
         self._lock = threading.Lock()  # a thread that held the other one is not here to give it back
-        self._mapped, self._bytes = OrderedDict(), 0
+        self._mapped, self._bytes = OrderedDict(), Counter()
 
     def __len__(self) -> int:
         return len(self._mapped)

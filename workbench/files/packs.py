@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from workbench.files.shared import local_path, present, stored
 from workbench.files.writing import NewFile, checksum_of, make_folder
+from workbench.limits import SESSION_LIMITS
 
 PACKS = "packs"
 """The folder of packs, beside those of trees."""
@@ -63,6 +64,17 @@ def extent_of(path: str) -> Extent:
 def file_of(path: str) -> str:
     """The file that has the rows of a path."""
     return extent_of(path).file
+
+
+@lru_cache(maxsize=65_536)
+def session_folder(path: str) -> str:
+    """The folder of the session that a file of rows, or a part of a pack, is of: it is in the folder of a tree there.
+
+    Example:
+        >>> session_folder("state/packs/7.arrow@64+200"), session_folder("state/G1/3.arrow")
+        ('state', 'state')
+    """
+    return os.path.dirname(os.path.dirname(file_of(path)))
 
 
 def length_of(path: str) -> int:
@@ -106,14 +118,9 @@ def _room(part: pa.Buffer) -> int:
 
 
 class Packs:
-    """The packs that this process fills: one for each folder.
+    """The packs that this process fills: one for each folder, about as large as its session lets them be."""
 
-    Args:
-        most_bytes: of one, about (``Limits.bytes_per_pack``).
-    """
-
-    def __init__(self, most_bytes: int = 64_000_000) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self) -> None:
         self._lock = threading.RLock()
         self._collecting: list[str] = []
         self._filled: dict[str, _Pack] = {}
@@ -152,7 +159,7 @@ class Packs:
             if above not in self._filled:
                 self._filled[above] = _Pack(f"{above}/{PACKS}/{uuid.uuid4().hex}{_ENDING}")
             path = self._filled[above].add(data)
-            if self._filled[above].bytes > self.most_bytes:
+            if self._filled[above].bytes > SESSION_LIMITS.of(above).bytes_per_pack:
                 self.seal()
             return path
 

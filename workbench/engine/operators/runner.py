@@ -28,14 +28,12 @@ from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
-from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.job_input import InputRows, JobInput, inputs_of_job
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.positions import POSITION, PositionedRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share, shares
-from workbench.files.mapped import MAPPED
 from workbench.files.packs import PACKING
 from workbench.files.shared import removed, shared_text
 from workbench.files.writing import make_folder
@@ -63,8 +61,6 @@ class Runner:
     def __init__(self, jobs: JobRunner, folder: Path, functions: Functions) -> None:
         self.jobs = jobs
         self.functions = functions
-        IN_MEMORY.limits = jobs.limits
-        MAPPED.most_bytes, PACKING.most_bytes = jobs.limits.bytes_read_in_process, jobs.limits.bytes_per_pack
         self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()

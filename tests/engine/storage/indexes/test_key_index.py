@@ -23,9 +23,8 @@ from workbench.engine.storage.indexes.key_index import (
     key_hashes,
     row_hashes,
 )
-from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.segments import open_segment, remove_segments, write_segments
-from workbench.limits import Limits
+from workbench.limits import SESSION_LIMITS, Limits
 
 
 def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
@@ -49,7 +48,7 @@ def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pyt
 
 
 def test_nothing_of_a_removed_segment_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IN_MEMORY, "limits", Limits(rows_indexed_in_memory=0))
+    monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(rows_indexed_in_memory=0))
     (segment,) = write_segments(pa.table({"k": pa.array([1], pa.int64())}), tmp_path)
     list(candidates(segment.path, Key(("k",)), KeyRanges(np.zeros(1, dtype=np.uint64)), 1))
     assert len(list(tmp_path.iterdir())) == 2

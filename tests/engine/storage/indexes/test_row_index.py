@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.storage.indexes.row_index import taken_back_unknown
-from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, write_segments
-from workbench.limits import Limits
+from workbench.limits import SESSION_LIMITS, Limits
 
 Rows = list[tuple[tuple[int | None, str | None, float | None], int]]
 
@@ -28,7 +27,7 @@ def written(rows: Rows, folder: Path) -> Run:
 
 @pytest.mark.parametrize("small", [0, 10_000], ids=["files", "memory"])
 def test_rows_that_are_not_there(small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IN_MEMORY, "limits", Limits(rows_indexed_in_memory=small))
+    monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(rows_indexed_in_memory=small))
     chosen, found = Random(5), Counter[bool]()
     for _ in range(60):
         bag: Counter[tuple[object, ...]] = Counter()

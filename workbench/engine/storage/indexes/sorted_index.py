@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -26,22 +26,18 @@ from workbench.arrow.types import Mask, Times, times_of
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
-from workbench.files.packs import file_of
+from workbench.files.packs import file_of, session_folder
 from workbench.files.shared import local_path
 from workbench.files.writing import replacing
-from workbench.limits import LIMITS, Limits
+from workbench.limits import SESSION_LIMITS
 from workbench.sql.windows.bounds import Interval
 
 
 class IndexesInMemory:
-    """The indexes of small segments that were asked for last.
+    """The indexes of small segments that were asked for last, of each session as many bytes as its limits say."""
 
-    Attributes:
-        limits: their bytes, and the rows of a segment that is small.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits, self._bytes, self._lock = limits, 0, threading.Lock()
+    def __init__(self) -> None:
+        self._bytes, self._lock = Counter[str](), threading.Lock()
         self._known: OrderedDict[tuple[str, str], list[npt.NDArray[Any]]] = OrderedDict()
 
     def get(self, name: tuple[str, str]) -> list[npt.NDArray[Any]] | None:
@@ -53,20 +49,30 @@ class IndexesInMemory:
 
     def add(self, name: tuple[str, str], columns: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
         """Keep the columns of an index, in the place of those that were not asked for the longest."""
+        session = session_folder(name[0])
+        most_bytes = SESSION_LIMITS.of(session).bytes_indexed_in_process
         with self._lock:
             if name not in self._known:
                 self._known[name] = columns
-                self._bytes += _size(columns)
-                while self._bytes > self.limits.bytes_indexed_in_process:
-                    self._bytes -= _size(self._known.popitem(last=False)[1])
+                self._bytes[session] += _size(columns)
+            while self._bytes[session] > most_bytes:
+                first = next(own for own in self._known if session_folder(own[0]) == session)
+                self._bytes[session] -= _size(self._known.pop(first))
         return columns
+
+    def forget(self, session: str) -> None:
+        """Drop the indexes of the files in a session's folder."""
+        with self._lock:
+            for name in [name for name in self._known if session_folder(name[0]) == session]:
+                del self._known[name]
+            del self._bytes[session]
 
 
 def _size(columns: list[npt.NDArray[Any]]) -> int:
     return 200 + sum(column.nbytes for column in columns)  # with the names
 
 
-IN_MEMORY = IndexesInMemory(LIMITS)
+IN_MEMORY = IndexesInMemory()
 """Those of this process, of all its sessions."""
 
 Entries = tuple[npt.NDArray[Any], Positions]
@@ -104,7 +110,8 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
     """
     if (known := IN_MEMORY.get((segment, key))) is not None:
         return known
-    if file_of(segment) != segment or open_segment(segment).num_rows <= IN_MEMORY.limits.rows_indexed_in_memory:
+    most = SESSION_LIMITS.of(session_folder(segment)).rows_indexed_in_memory
+    if file_of(segment) != segment or open_segment(segment).num_rows <= most:
         return IN_MEMORY.add((segment, key), list(make()))
     file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
     try:
