@@ -86,7 +86,8 @@ def unready(
     else:
         probe = replace(probe, name=f".probe-{uuid.uuid4().hex}", nonce=uuid.uuid4().hex)
         with suppress(OSError):  # the workers say what is wrong with it
-            probe.write(probe.name)
+            if store or folder.is_dir():
+                probe.write(probe.name)
     try:
         by_task = context.parallelize(range(tasks), tasks).map(lambda task: (task, probe.problems(task))).collect()
         problems = {problem for _, of_task in by_task for problem in of_task}
