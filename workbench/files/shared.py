@@ -41,12 +41,14 @@ class SharedFolder:
         address: of the store.
         here: where this machine has the files.
         most_bytes: that are kept here of fetched files, about; the driver keeps all.
+        users: the sessions of this process that share it; others may read what one writes.
     """
 
     name: str
     address: str
     here: str
     most_bytes: int | None = None
+    users: int = 1
     _fetched: OrderedDict[str, int] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -104,11 +106,17 @@ _SHARING = _Sharing()
 
 def share_folder(folder: str | Path, address: str) -> None:
     """Let other machines have the files of a folder of this process through a store."""
+    if (known := _SHARING.folders.get(str(folder))) is not None and known.address == address:
+        known.users += 1
+        return
     _SHARING.folders = {**_SHARING.folders, str(folder): SharedFolder(str(folder), address, str(folder))}
 
 
 def unshare_folder(folder: str | Path) -> None:
-    """End that."""
+    """End that, once for each time that it was begun."""
+    if (known := _SHARING.folders.get(str(folder))) is not None and known.users > 1:
+        known.users -= 1
+        return
     _SHARING.folders = {name: shared for name, shared in _SHARING.folders.items() if name != str(folder)}
 
 

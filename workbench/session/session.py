@@ -143,7 +143,8 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             session.parts.gate.trust = trust
             with session.parts.store.exclusively():
                 session.parts.opening.open(repair, trust)
-                store_missing(session.parts.store.last.engine.files, directory.state)
+                if directory.read_only is None:
+                    store_missing(session.parts.store.last.engine.files, directory.state)
         session.parts.failures.disable()
         if session.read_only is None:
             session.parts.live.adopt(session.streams)

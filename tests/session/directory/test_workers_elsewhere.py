@@ -81,8 +81,12 @@ def test_workers_have_no_folder_but_the_store(machines: SparkSession, tmp_path: 
 
 def test_a_temporary_session_leaves_nothing_in_its_store(bucket: str) -> None:
     with Session(InProcess(), store=f"{bucket}/temporary") as session:
-        session.add_stream("t", rows(100), history=50, batch=50)
+        session.add_stream("t", rows(150), history=50, batch=50)
         session.register(QUERIES["groups"])
+        session.run(1)
+        assert stored(f"{bucket}/temporary") == state_of(session)
+        with Session.open(session.path, InProcess(), store=f"{bucket}/temporary") as other:
+            assert other.read_only and len(other.queries) == 1
         session.run(1)
         assert stored(f"{bucket}/temporary") == state_of(session)
     assert [*store_at(f"{bucket}/temporary").names()] == []
