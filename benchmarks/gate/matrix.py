@@ -64,10 +64,13 @@ def _session(options: Options) -> Iterator[Session]:
 
 
 def _needs_spark(session: Session, kind: KindOfQuery) -> bool:
-    """Whether a query cannot be registered without Spark, or looks at too many pairs."""
+    """Whether a query cannot be registered or read without Spark, or looks at too many pairs."""
     try:
-        session.register(kind.sql, name="q")
-        session.drop("q")
+        try:
+            session.register(kind.sql, name="q").head(1)
+        finally:
+            if "q" in session.queries:
+                session.drop("q")
     except (NeedsSparkError, QueryError):
         return True
     return False

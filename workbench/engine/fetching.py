@@ -19,6 +19,7 @@ from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.row_inputs import over_rows
+from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.engine.read_window import crossing
 from workbench.engine.selection import has_retractions, repeated, rows_with_any, summed_weights
 from workbench.engine.storage.comparable import ASCENDING, positions_in_order
@@ -270,20 +271,28 @@ class _Wanted:
         return rows_with_any(segments, schema, self.bit_sets, limits, self.computed, after, first=first, until=until)
 
     def evaluated(self, rows: pa.RecordBatch | None) -> pa.RecordBatch | None:
-        """Rows with the expressions, which Spark evaluates; ``None`` where they are too many."""
-        if rows is None or rows.num_rows * len(self.expressions) > self.limits.values_evaluated_in_process:
+        """Rows with the expressions; ``None`` where Spark evaluates some, and they are too many to be brought back."""
+        if rows is None:
             return None
-        if not self.expressions:
-            return rows
+        known = {name: evaluate(e, rows) for name, e in self.expressions.items() if has_kernels(e)}
+        left = {name: e for name, e in self.expressions.items() if name not in known}
+        if rows.num_rows * len(left) > self.limits.values_evaluated_in_process:
+            return None
+        if left:
+            known |= self._by_spark(left, rows)
+        for name in self.expressions:
+            rows = rows.append_column(name, known[name])
+        return rows
+
+    def _by_spark(self, expressions: Mapping[str, Expression], rows: pa.RecordBatch) -> dict[str, pa.Array]:
+        """The values of expressions without kernels."""
         spark, layout = self.relation.jobs.session, self.relation.layout
         values = [name for name in self.columns if name in layout.columns]
         numbered = rows.select(values).append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
         frame = spark.createDataFrame(pa.Table.from_batches([numbered]), layout.ddl([*values, _PLACE]))
-        evaluated = frame.selectExpr(_PLACE, *(f"{over_rows(e)} AS `{name}`" for name, e in self.expressions.items()))
+        evaluated = frame.selectExpr(_PLACE, *(f"{over_rows(e)} AS `{name}`" for name, e in expressions.items()))
         found = evaluated.toArrow().sort_by(_PLACE)
-        for name in self.expressions:
-            rows = rows.append_column(name, found.column(name).combine_chunks())
-        return rows
+        return {name: found.column(name).combine_chunks() for name in expressions}
 
 
 def _values(expressions: Iterable[Expression], rows: pa.RecordBatch) -> list[pa.Array]:

@@ -199,6 +199,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "map_of": [
         (call("array", *(call("struct", Constant(key, STRING), COLUMNS[MONEY][at]) for at, key in enumerate("ab"))),)
     ],
+    **{name: [(COLUMNS[DATE][0], by) for by in PLACES] for name in "+-"},
     "struct": [(COLUMNS[POINT][0], COLUMNS[DATE][0], COLUMNS[TEXTS][0])],
 }
 """Calls of arguments of several types."""

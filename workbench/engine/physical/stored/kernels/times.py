@@ -27,6 +27,7 @@ _LONGEST = 10**12
 """Seconds: with a longer window microseconds might not fit 64 bits."""
 _MOST_MONTHS = 120_000
 """Ten thousand years."""
+_INT = 2**31
 _MONDAY = 4
 """1970 began four days before the first Monday."""
 
@@ -252,6 +253,25 @@ def _days_apart(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 _AS_IT_IS = Kernel(lambda call, arguments: arguments[0], of_kinds(Kind.INTEGER, *COUNTED))
+
+
+def _moved_by(sign: int) -> Kernel:
+    """A date some days later or earlier; NULL beyond 32 bits, of the days and of the number."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        dates, number = arguments
+        by = number.fill_null(0).to_numpy(zero_copy_only=False)
+        beyond = (by < -_INT) | (by >= _INT)
+        days = _days(dates) + sign * np.where(beyond, 0, by)
+        beyond |= (days < -_INT) | (days >= _INT)
+        missing = beyond | np.asarray(dates.is_null()) | np.asarray(number.is_null())
+        return pa.array(np.where(missing, 0, days).astype(np.int32), mask=missing).cast(pa.date32())
+
+    return Kernel(compute, lambda call: [a.type.kind for a in call.arguments] == [Kind.DATE, Kind.INTEGER])
+
+
+MOVED_KERNELS = {"+": _moved_by(1), "-": _moved_by(-1)}
+"""By the name of the function."""
 
 TIME_KERNELS = {
     "-": Kernel(_days_apart, of_kinds(Kind.DATE)),
