@@ -52,7 +52,8 @@ paper: $(STAMP) java ## measure the papers' experiments that have no result yet,
 notebooks: $(STAMP) java ## run the notebooks and keep them with their outputs (ARGS=notebooks/01-quickstart.ipynb)
 	$(BIN)/python scripts/notebooks.py $(ARGS)
 
-release: $(STAMP) java ## build wheel and sdist, try the wheel in empty environments of two Pythons (ARGS="PYTHON PYTHON")
+release: $(STAMP) java ## measure the papers anew, build wheel and sdist, try the wheel (ARGS="PYTHON PYTHON", PAPER=--quick)
+	$(BIN)/python -m benchmarks.paper $(PAPER)
 	$(BIN)/python scripts/release.py $(ARGS)
 
 trust: $(STAMP) java ## run what shows that answers are right, and write docs/trust.md (ARGS="--sequences 5000")
