@@ -19,6 +19,7 @@ from workbench.session.events import log_problem
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
+from workbench.streams.live.lookup import LOOKUP_SCHEMES, LookupReader
 from workbench.streams.live.posted_rows import LISTEN_SCHEME
 from workbench.streams.live.reader import OffsetMark, Offsets, Reader, mark_of
 from workbench.streams.live.sources import open_live
@@ -148,6 +149,7 @@ class LiveSources:
         self._earlier: dict[str, str] = {}
         self._ended: set[str] = set()
         self._arrivals: dict[str, Arrivals] = {}
+        self._streams: Mapping[str, Stream] = {}
         self._looks: dict[str, BatchSize] = {}
         """How many rows each source is asked for."""
 
@@ -198,7 +200,8 @@ class LiveSources:
             How many rows were logged.
         """
         logged = 0
-        for name, stream in streams.items():
+        self._streams = streams
+        for name, stream in sorted(streams.items(), key=lambda item: self._asks_for_keys(item[1].log)):
             tail = stream.log.tail
             if stream.table or tail is None or not stream.log.is_live:
                 continue
@@ -305,6 +308,9 @@ class LiveSources:
         assert log.tail is not None
         if (reader := self._reader(log)) is None:
             return False
+        if isinstance(reader, LookupReader):
+            named = {name.lower(): stream for name, stream in self._streams.items()}
+            reader.follow(named.get(reader.follows.lower()))
         before = log.rows
         fetched = log_fetched(log, reader, most)
         if fetched.ended:
@@ -314,6 +320,11 @@ class LiveSources:
         elif problem := self._problems.pop(name, ""):
             self._earlier[name] = f"until {dt.datetime.now():%H:%M:%S}: {problem}"
         return log.transactions is not None and log.rows > before
+
+    def _asks_for_keys(self, log: StreamLog) -> bool:
+        """Whether a source asks for keys that others bring, so that it comes after them."""
+        given = "" if log.tail is None else log.tail.offsets.get(SOURCE, "")
+        return given.startswith(LOOKUP_SCHEMES) or isinstance(self._readers.get(log.name), LookupReader)
 
     def _described(self, name: str, tail: Tail) -> str:
         reader = self._readers.get(name)

@@ -85,9 +85,10 @@ class SessionStreams:
                 (``"kafka://host:port/topic"``), a table that PostgreSQL publishes
                 (``"postgresql://host/database?table=orders&publication=shop"``), a socket of JSON lines
                 (``"socket://host:port"``), rows that programs send by HTTP (``"listen://127.0.0.1:8080/trades"``), a
-                document that is polled (``"poll+https://host/trades.json?every=60s"``), a pattern of paths
-                (``"in/*.csv"``), the change data feed of a Delta table, a ``PolledQuery``, an iterator or generator of
-                dicts or tables, or a streaming DataFrame of Spark.
+                document that is polled (``"poll+https://host/trades.json?every=60s"``), a remote table that is asked by
+                key (``"lookup+https://host/rates/{currency}?of=trades.currency"``, or a ``RemoteLookup``), a pattern of
+                paths (``"in/*.csv"``), the change data feed of a Delta table, a ``PolledQuery``, an iterator or
+                generator of dicts or tables, or a streaming DataFrame of Spark.
             history: the first rows, already there as batch 0; none when ``None``, but of a table of PostgreSQL all that
                 it has.
             batch: rows that arrive with each batch; or the event time that a batch covers, ``"1h"`` or a ``timedelta``:

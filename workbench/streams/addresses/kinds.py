@@ -106,8 +106,11 @@ POLL = AddressKind(
     free=True,
     user_is_secret=True,
 )
+LOOKUP = AddressKind(
+    ("lookup+http", "lookup+https"), harmless=HTTP.harmless | _words("of ttl"), free=True, user_is_secret=True
+)
 LISTEN = AddressKind(("listen",), harmless=_words("rate largest waiting"), secret=_words("token"), user=False)
 SOCKET = AddressKind(("socket",), user=False)
 
-KINDS = {scheme: kind for kind in (KAFKA, POSTGRES, HTTP, POLL, LISTEN, SOCKET) for scheme in kind.schemes}
+KINDS = {scheme: kind for kind in (KAFKA, POSTGRES, HTTP, POLL, LOOKUP, LISTEN, SOCKET) for scheme in kind.schemes}
 """The kinds by their schemes."""

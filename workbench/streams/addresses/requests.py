@@ -5,6 +5,7 @@ A redirect would make a GET without rows of a POST, or give rows and secrets to 
 
 from __future__ import annotations
 
+import re
 import urllib.error
 import urllib.request
 from base64 import b64encode
@@ -15,8 +16,8 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from workbench.errors import SessionError
 from workbench.streams.addresses.address import Address
 
-_OF_SESSIONS = "poll+"
-"""Begins the scheme of an address that is polled."""
+_OF_SESSIONS = re.compile(r"^(poll|lookup)\+")
+"""Begins the scheme of an address that is asked by a session."""
 
 
 def send(
@@ -39,7 +40,7 @@ def send(
     address, headers = given.with_environment(), {**(headers or {})}
     if address.user:
         headers["Authorization"] = f"Basic {b64encode(f'{address.user}:{address.password}'.encode()).decode()}"
-    url = address.text(*without, user=False).removeprefix(_OF_SESSIONS)
+    url = _OF_SESSIONS.sub("", address.text(*without, user=False))
     request = urllib.request.Request(url, body, headers, method="GET" if body is None else "POST")
     try:
         answer: HTTPResponse = _opener().open(request, timeout=timeout)
@@ -47,7 +48,7 @@ def send(
     except urllib.error.HTTPError as refusal:
         if 300 <= refusal.code < 400 and not (refusal.code == 304 and body is None):
             with refusal:
-                there = urlsplit(urljoin(given.text().removeprefix(_OF_SESSIONS), refusal.headers.get("Location", "")))
+                there = urlsplit(urljoin(_OF_SESSIONS.sub("", given.text()), refusal.headers.get("Location", "")))
             to = urlunsplit((there.scheme, there.netloc.rpartition("@")[2], there.path, "", ""))
             hint = f"only the address that was given is followed; give {to} if it is the right one"
             raise SessionError(f"the answer is {refusal.code}, a redirect to {to}", hint=hint) from None

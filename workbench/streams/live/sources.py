@@ -16,6 +16,7 @@ from workbench.streams.live.folder import FolderReader, files_of_columns
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.kafka.address import KAFKA_SCHEME, with_registry
 from workbench.streams.live.kafka.reader import TopicReader
+from workbench.streams.live.lookup import LOOKUP_SCHEMES, LookupReader, RemoteLookup
 from workbench.streams.live.polled_document import POLL_SCHEMES, DocumentReader
 from workbench.streams.live.polled_query import PolledQuery, QueryReader
 from workbench.streams.live.posted_rows import FIRST_REQUEST, LISTEN_SCHEME, PostedRows
@@ -60,9 +61,10 @@ def open_live(
 
     Args:
         source: the address of a topic (``kafka://…``), a table (``postgresql://…``), a socket (``socket://…``), a port
-            that rows are sent to (``listen://…``), a document that is polled (``poll+https://…``), the change data
-            feed of a Delta table (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or generator, or a
-            streaming DataFrame of Spark.
+            that rows are sent to (``listen://…``), a document that is polled (``poll+https://…``), a remote table that
+            is asked by key (``lookup+https://…`` or a ``RemoteLookup``), the change data feed of a Delta table
+            (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or generator, or a streaming DataFrame of
+            Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
         options: what is declared of how CSV files are written.
@@ -108,6 +110,10 @@ def _reader(
             return DocumentReader(source, schema, options)
         case _ if is_streaming(source) and folder is not None:
             return SparkStreamReader(source, folder)
+        case str() if source.startswith(LOOKUP_SCHEMES):
+            return LookupReader(RemoteLookup.at(source), schema)
+        case RemoteLookup():
+            return LookupReader(source, schema)
         case PolledQuery():
             return QueryReader(source, schema)
         case str() | Path() if is_pattern(source) and not Path(source).exists():
