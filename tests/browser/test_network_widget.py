@@ -141,6 +141,7 @@ def test_everybody_can_use_it_with_the_keyboard_alone(view: PlanView, theme: str
             view.widget.nodes[view.widget.selected]["name"]
             in page.get_by_role("region", name="The chosen node").inner_text()
         )
+        assert page.locator(".argus-pane g.node.upstream, .argus-pane g.node.downstream").count()
         closed = page.locator(".argus-pane g.node").count()
         page.keyboard.press("Enter")
         page.wait_for_function("(n) => document.querySelectorAll('.argus-pane g.node').length !== n", arg=closed)

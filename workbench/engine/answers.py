@@ -158,18 +158,18 @@ class Answers:
         vectors += [(batch, vector) for batch, vector in self.clock.vectors if batch > self.registered]
         return [(batch, extent(self.plan.window, vector)) for batch, vector in vectors]
 
-    @property
-    def logged(self) -> Run:
-        """The files with all changes that count for the query's node, and maybe others, if it has no window."""
+    def logged(self, after: int | None = None) -> Run:
+        """The files with all changes after a batch that count for the query's node, and maybe others."""
         if self.tree.plan.monotone:
             return self.tree.relation.segments
         entries = [entry for entry in _entries_of(self.tree, self.registered) if entry.delta.rows]
-        return tuple(segment for entry in entries for segment in entry.delta.segments)
+        later = [entry for entry in entries if after is None or entry.batch > after]
+        return tuple(segment for entry in later for segment in entry.delta.segments)
 
     @property
     def segments(self) -> Run:
         """The files with the rows of the answer, of which those of batches after ``until`` are to be left out."""
-        return self.tree.relation.segments if self.until is None else self.logged
+        return self.tree.relation.segments if self.until is None else self.logged()
 
     def _rows(self, names: Sequence[str]) -> DataFrame:
         """Some columns of the rows that are in the query's window, if it has one."""
@@ -216,7 +216,7 @@ class Answers:
         relation = self.tree.relation
         if self.plan.window:
             return changes_within(relation, self._needed, self.extents, since)
-        return relation.frame(self._needed, self.logged)
+        return relation.frame(self._needed, self.logged())
 
 
 def _in_direction(name: str, key: SortKey) -> Column:

@@ -221,7 +221,7 @@ def _changed_rows(answer: Answers, since: int | None) -> pa.RecordBatch | None:
     if not answer.plan.window:
         # What was there at registration counts as a change of that batch, whatever batch has brought it.
         after = since if since is not None and since >= answer.registered else None
-        return wanted.evaluated(wanted.rows_of(answer.logged, after))
+        return wanted.evaluated(wanted.rows_of(answer.logged(after), after))
     rows = wanted.rows_of(answer.tree.relation.segments)
     if rows is None:
         return None

@@ -267,12 +267,18 @@ class ResultsView(View):
         return lambda: answer_table(rows.head(SAVED), len(changes), asked.title)
 
     def _show_chart(self, asked: ResultsRequest) -> Callable[[], Shown]:
-        query, columns = asked.query, ChartColumns.of(asked.query.columns, dict(asked.drawn))
+        query, columns, held = asked.query, ChartColumns.of(asked.query.columns, dict(asked.drawn)), self._hold(asked)
         where = asked.where or None
-        total = query.count(batch=asked.past, where=where)
-        newest = columns.over_time and total > columns.most
-        by = (columns.x, True) if newest and not asked.sort else (asked.sort or None, asked.descending)
-        rows = query.head(columns.most, batch=asked.past, sort=by[0], descending=by[1], where=where)
+        total = query.count(batch=asked.past, where=where) if held is None else held.rows
+        by, descending = asked.sort or None, asked.descending
+        if columns.over_time and total > columns.most and not by:  # the newest
+            by, descending = columns.x, True
+        if held is None:
+            rows = query.head(columns.most, batch=asked.past, sort=by, descending=descending, where=where)
+        else:
+            names = [name for name, _ in query.columns]
+            order = (names.index(by), descending) if by is not None and by in names else None
+            rows = frame_of(rows_as_shown(query, held.page(0, columns.most, order)))
         self.chart.draw(rows, columns, total, query.name)
         self._say(asked, f"{len(rows):,} of {counted(total, 'row')}" if len(rows) < total else counted(total, "row"))
         changed = [report.changes.get(query.name, 0) for report in self.session.reports[-_BATCHES:]]

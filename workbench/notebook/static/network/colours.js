@@ -37,6 +37,7 @@ class Colours {
       most ? `${i ? "" : "> 0 "}≤ ${text((most * (i + 1)) / LEVELS)}` : "–"));
     this.legend.replaceChildren(`${label}: `, ...steps,
       make("span", { class: "argus-thick" }, "edges: ", ...STEPS.map((step, i) => make("span", { "data-thick": i + 1 }, `${count(step)}`)), "rows and more"),
+      make("span", { class: "argus-way" }, "what the chosen node is computed from"), make("span", { class: "argus-way downstream" }, "what is computed from it"),
       make("span", { class: "argus-hint" }, "double click or Enter: open, close · drag: move · click, then wheel: zoom"));
   }
 }

@@ -232,10 +232,13 @@ class View {
     const chosen = this.model.get("selected"), box = this.boxOf(chosen);
     if (box) this.pane.setAttribute("aria-activedescendant", box.id);
     else this.pane.removeAttribute("aria-activedescendant");
-    const parents = this.known(chosen)?.parents ?? [];
+    const nodes = this.model.get("nodes"), readers = {};
+    for (const [name, { parents }] of Object.entries(nodes)) for (const parent of parents) (readers[parent] ??= []).push(name);
+    const upstream = reached(chosen, (name) => nodes[name]?.parents ?? []), downstream = reached(chosen, (name) => readers[name] ?? []);
     for (const [name, group] of this.boxes) {
       group.classList.toggle("chosen", group === box);
-      group.classList.toggle("parent", parents.includes(name));
+      group.classList.toggle("upstream", upstream.has(name));
+      group.classList.toggle("downstream", downstream.has(name));
     }
   }
 
@@ -243,6 +246,18 @@ class View {
     this.resized.disconnect();
     for (const [name, action] of this.followed) this.model.off(name, action);
   }
+}
+
+// All that is reached from a node by steps, but itself.
+function reached(from, next) {
+  const found = new Set(), waiting = [...next(from)];
+  while (waiting.length) {
+    const name = waiting.pop();
+    if (found.has(name)) continue;
+    found.add(name);
+    waiting.push(...next(name));
+  }
+  return found;
 }
 
 export default {
