@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from workbench.engine.reports import BatchReport, operator_totals
 from workbench.explain.describe import NetworkView
-from workbench.network.nodes import NodeId
+from workbench.network.nodes import SIDES, Aggregate, Join, Node, NodeId
+from workbench.network.projection import carried_columns
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,22 @@ def query_costs(reports: Sequence[BatchReport], network: NetworkView) -> list[Qu
             saved[served.pop()] += total.seconds / len(reports)
     costs = [_cost(query, seconds[query], saved[query], ancestors[query], readers, network) for query in ancestors]
     return sorted(costs, key=lambda cost: -cost.seconds)
+
+
+def shown_totals(network: NetworkView, query: str) -> list[NodeId]:
+    """The joins of a query whose rows all show a total, an aggregate without groups: when it moves, each row changes.
+
+    A total that rows are only compared with is not among them: by that, those change that it passes.
+    """
+    nodes, carried = network.network.nodes, carried_columns(network.network)
+    joins = [node for id_ in sorted(network.ancestors(query)) if isinstance(node := nodes[id_], Join)]
+    return [join.id for join in joins if _totals(join, nodes) & {join.names.input_name(c)[0] for c in carried[join.id]}]
+
+
+def _totals(join: Join, nodes: Mapping[NodeId, Node]) -> set[int]:
+    """The sides of a join that are one row."""
+    roots = [(side, nodes[root]) for side, root in zip(SIDES, join.roots, strict=True)]
+    return {side for side, root in roots if isinstance(root, Aggregate) and not root.groups}
 
 
 def _cost(

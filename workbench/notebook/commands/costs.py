@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.explain.describe import NetworkView
 from workbench.explain.kept_state import memory_text
-from workbench.explain.query_costs import QueryCost, query_costs
+from workbench.explain.query_costs import QueryCost, query_costs, shown_totals
 from workbench.explain.text import counted, milliseconds
 from workbench.network.network import Network
 from workbench.notebook.command_line import argument, command
@@ -53,7 +53,8 @@ def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
     over = f"batch {first}" if first == last else f"batches {first} to {last}"
     columns = ["query", "its part", "", "nodes", "its own", "rows of these", "goes with it"]
     title = f"{which}, a batch, over {over}; the time of an operator is divided among the queries it works for"
-    show(together(table(columns, rows, title), plain(dropping(session, found))))
+    said = [changing(network, cost.query) for cost in found[: max(1, arguments.limit)]]
+    show(together(table(columns, rows, title), plain("\n".join([dropping(session, found), *filter(None, said)]))))
 
 
 @command("strategies", examples=("%argus strategies",))
@@ -99,6 +100,17 @@ def dropping(session: Session, found: list[QueryCost]) -> str:
     )
 
 
+def changing(network: NetworkView, query: str) -> str:
+    """That each batch changes all rows of a query, in a sentence, where they show a total; else nothing."""
+    joins = shown_totals(network, query)
+    if not joins:
+        return ""
+    return (
+        f"{query} shows a total in every row of {', '.join(joins)}: "
+        "all these rows change in each batch that changes the total"
+    )
+
+
 def kept_rows(session: Session, cost: QueryCost) -> int:
     """Rows that are kept for a query alone."""
     return sum(session.kept(root)[0] for root in cost.own_trees)
@@ -127,7 +139,7 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
             f"a batch, predicted: {_time(session, more)} on top{replaced}; "
             f"alone the query would take {_time(session, costs)}, so sharing saves {_time(session, costs - more)}{part}"
         )
-        lines.append(memory_text(session.memory(name, preview)))
+        lines += filter(None, [memory_text(session.memory(name, preview)), changing(preview, name)])
     return "\n".join(lines)
 
 
