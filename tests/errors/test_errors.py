@@ -149,11 +149,11 @@ TABLESAMPLE is not supported
 hint: write a condition on a column""",
     ),
     "type clash": (
-        "%%argus wrong\nSELECT tranid\nFROM Transfers\nWHERE amount > '1000000'",
+        "%%argus wrong\nSELECT tranid\nFROM Transfers\nWHERE amount > '1,000,000'",
         """\
 type clash: decimal(9,2) cannot be compared with string
-  WHERE amount > '1000000'
-        ^^^^^^^^^^^^^^^^^^
+  WHERE amount > '1,000,000'
+        ^^^^^^^^^^^^^^^^^^^^
 hint: write the number without quotes""",
     ),
     "missing file": (

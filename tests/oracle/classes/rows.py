@@ -5,6 +5,12 @@ from __future__ import annotations
 from oracle.harness import Case
 
 SELECTIONS = {
+    "numbers_as_texts": Case(
+        "SELECT id, k = '3' AS a, x < '2.5' AS b, amount >= '-0.01' AS c, k IN ('1', '-2') AS d, x * '2' AS e FROM t"
+        " WHERE k <> '5' AND (amount BETWEEN '0' AND '5000.5' OR x > '0.25' OR k > '10')",
+        "SELECT id, k = '3', x < '2.5', amount >= '-0.01', k IN ('1', '-2'), x * 2 FROM t"
+        " WHERE k <> '5' AND (amount BETWEEN '0' AND '5000.5' OR x > '0.25' OR k > '10')",
+    ),
     "whole_quotients": Case(
         "SELECT id, amount DIV 3 AS a, k DIV 0.25 AS b, amount DIV (id % 7 - 3) AS c, 7 DIV amount AS e,"
         " (ts - TIMESTAMP '2002-11-01') DIV INTERVAL '7' MINUTE AS f, big DIV 0.001 AS h FROM t"

@@ -41,6 +41,8 @@ SELECTIONS = [
     conditions("arithmetic over two columns", "code - id > 1", "id + 1 < code"),
     conditions("a common factor", "2 * code - 2 * id > 2", "code - id > 1"),
     conditions("date arithmetic", "day > DATE '2002-01-02'", "day + 3 > DATE '2002-01-05'"),
+    conditions("a number as text", "code = 3", "code = '3'"),
+    conditions("an amount as text", "amount >= 10.5", "amount >= '10.50'"),
     conditions("a date as text", "day >= DATE '2002-01-02'", "day >= '2002-01-02'"),
     conditions("an interval in other units", f"{_AFTER} > INTERVAL '1' DAY", f"{_AFTER} > INTERVAL '24' HOUR"),
     conditions("an interval that is moved", f"{_DAY} - {_MONTH} > INTERVAL '1' DAY",

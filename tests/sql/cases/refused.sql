@@ -131,10 +131,10 @@ unknown function foo
 select foo(a) from T
        ^^^^^^;
 
-select a from T where a = '1';
+select a from T where a = '1.5';
 type clash: integer cannot be compared with string
-select a from T where a = '1'
-                      ^^^^^^^;
+select a from T where a = '1.5'
+                      ^^^^^^^^^;
 
 select a from T where d > 5;
 type clash: date cannot be compared with integer

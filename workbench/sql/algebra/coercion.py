@@ -1,7 +1,8 @@
 """Which types go together: conversions of arguments, sides of comparisons, common types.
 
-A string is never silently a number: ``type_code = '1000'`` is refused, because what Spark, Oracle and DuckDB make of
-it differs. A constant string compared with a date must be a date.
+A column of texts is never silently one of numbers: what Spark, Oracle and DuckDB make of it differs. A constant text
+beside a number is one where all databases read the same, as in ``type_code = '1000'``. A constant text compared with a
+date must be a date.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
+from workbench.sql.algebra.folding import PLAIN_NUMBER, constant_as, fold, parse_date, parse_instant
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -38,6 +39,7 @@ from workbench.sql.algebra.zones import in_zone, zoning
 
 AS_TEXT = "ARRAY_JOIN(x, ',')"
 """How to make a text of an array, for hints."""
+_DIGITS_OF_DOUBLE = 15
 _ELEMENTS = "ARRAY_CONTAINS(x, v) and ARRAYS_OVERLAP(x, y) look for elements"
 _FIELDS = "structs compare where their fields have the same names and types; s.f is a field"
 NO_ORDER = f"take an element, x[0], SIZE(x), or {AS_TEXT}"
@@ -163,6 +165,9 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     if counted := next((s for s in typed if s.type.counted), None):
         return tuple(_number(side, counted) for side in sides)
     kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
+        numbers = [s.type for s in typed if s.type.numeric]
+        sides = tuple(_number_of_text(side, numbers) or side for side in sides)
     target = INSTANT if any(s.type == INSTANT for s in typed) else _comparison_type(kinds)
     result = []
     for side in sides:
@@ -174,6 +179,32 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
         except TypeClash:
             raise _clash(lead, side) from None
     return tuple(result)
+
+
+def _number_of_text(side: Expression, beside: Sequence[DataType]) -> Constant | None:
+    """The number that a constant text is beside numbers of some types, where all databases read the same.
+
+    They read a text as the type of what is beside it: a fraction is no INTEGER, DECIMAL is cut to its digits, and Spark
+    compares it as DOUBLE, which has 15 digits of any.
+    """
+    as_double = double_of_text(side)
+    if as_double is None or DOUBLE in beside:
+        return as_double
+    assert isinstance(side, Constant)
+    value = Decimal(str(side.value))
+    of_decimals = [type_ for type_ in beside if type_.kind is Kind.DECIMAL]
+    digits = max((type_.scale for type_ in of_decimals), default=0)
+    exact = -int(value.as_tuple().exponent) <= digits and len(value.as_tuple().digits) <= _DIGITS_OF_DOUBLE
+    if not exact or any(type_.precision > _DIGITS_OF_DOUBLE for type_ in of_decimals):
+        return None
+    return number(value)
+
+
+def double_of_text(side: Expression) -> Constant | None:
+    """The DOUBLE that a constant text is, where all databases read it as the same number."""
+    if not isinstance(side, Constant) or not isinstance(side.value, str) or not PLAIN_NUMBER.fullmatch(side.value):
+        return None
+    return Constant(float(side.value), DOUBLE)
 
 
 def _number(side: Expression, lead: Expression) -> Expression:

@@ -23,7 +23,7 @@ _DIRECTIVES = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss
 _LETTERS = "|".join(_DIRECTIVES)
 _OFFSET = re.compile(r"([0-9]{4}-[0-9-]{5}[ T][0-9:.]+)\s*(?:Z|([+-])(1[0-8]|0[0-9])(?::?([0-5][0-9]))?)")
 """A time with an offset from UTC, as all databases read it."""
-_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9]{1,60}(\.[0-9]{1,60})?")
 """Text that every database reads as the same number; Python alone also reads 1_000, and digits of other scripts."""
 _EPOCH = dt.datetime(1970, 1, 1)
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
@@ -214,7 +214,7 @@ def _fold_cast(value: Value, type_: DataType) -> Constant | None:
     match value, type_.kind:
         case str(), (Kind.DATE | Kind.TIMESTAMP):
             return constant_as(Constant(value, STRING), type_)
-        case str(), (Kind.INTEGER | Kind.DECIMAL) if _PLAIN_NUMBER.fullmatch(value):
+        case str(), (Kind.INTEGER | Kind.DECIMAL) if PLAIN_NUMBER.fullmatch(value):
             parsed = Decimal(value)
             return exact_constant(parsed, type_) if fits(parsed, type_) else None
         case bool(), Kind.STRING:

@@ -70,6 +70,9 @@ def _case(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 def _type_of_first(arguments: Arguments) -> tuple[Arguments, DataType]:
     pair = coercion.comparable_sides(*arguments)
+    if arguments[0].type == STRING and pair[0].type.numeric and not coercion.is_null(arguments[0]):
+        raise coercion.TypeClash(f"type clash: string cannot be compared with {pair[1].type}", arguments[0],
+                                 "write the number without quotes")  # fmt: skip
     # What is counted compares as its number, which is what it is to Spark.
     return pair, arguments[0].type if arguments[0].type.counted else pair[0].type
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
-from workbench.sql.algebra.coercion import TypeClash, coerce
+from workbench.sql.algebra.coercion import TypeClash, coerce, double_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
@@ -29,6 +29,8 @@ _NEGATED_EXACTLY = 34
 def _arithmetic(operator: str) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         left, right = (coerce(a, INTEGER) if coercion.is_null(a) else a for a in arguments)
+        if DOUBLE in (left.type, right.type):
+            left, right = (double_of_text(a) or a for a in (left, right))
         if left.type.kind is Kind.DATE and operator in ("+", "-"):
             return _date_arithmetic(operator, left, right)
         if right.type.kind is Kind.DATE and operator == "+":

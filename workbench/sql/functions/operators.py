@@ -214,7 +214,20 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     if any(row is not None for row in rows):
         tests = [row for row in rows if row is not None]
         return call("or", *tests) if len(tests) > 1 else tests[0]
-    return call("in", b.bind(node.this), *map(b.bind, values))
+    subject, *listed = [b.bind(node.this), *map(b.bind, values)]
+    for value in listed:
+        # Spark compares texts where there is one in the list, and so the way in which a number is written.
+        is_text = isinstance(value, Constant) and isinstance(value.value, str)
+        if subject.type.numeric and is_text and (subject.type.kind is not Kind.INTEGER or not _is_shortest(value)):
+            raise TypeClash(f"type clash: {subject.type} cannot be compared with string", value,
+                            "write the numbers without quotes")  # fmt: skip
+    return call("in", subject, *listed)
+
+
+def _is_shortest(number: Expression) -> bool:
+    """Whether a constant text is a whole number as databases write it."""
+    text = str(number.value) if isinstance(number, Constant) else ""
+    return re.fullmatch("0|-?[1-9][0-9]{0,17}", text) is not None
 
 
 def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression | None:

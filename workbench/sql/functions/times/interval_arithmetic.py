@@ -52,7 +52,7 @@ _MONTHS = "a month has no fixed number of days: add them one after the other to 
 @reads(exp.MakeInterval, parts="year month week day hour minute second")
 def calendar_interval(b: ExpressionBinder, node: exp.MakeInterval) -> Expression:
     """MAKE_INTERVAL, which is in spark no value that is compared, of months and days at once."""
-    if b.rules.rounds_intervals:
+    if b.rules.rounds_intervals and interval_parts(b, node):
         b.source.refuse("MAKE_INTERVAL as a value", node, "write MAKE_DT_INTERVAL or MAKE_YM_INTERVAL")
     return literal(b, node)
 
