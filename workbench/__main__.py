@@ -8,8 +8,11 @@ lets the batch end that is running.
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -36,6 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--trust", action="store_true", help=trust)
     agents = commands.add_parser("agents", help="let an agent ask a session, as a server of the Model Context Protocol")
     agents.add_argument("path", metavar="PATH", help="the session's folder, which is read alone")
+    serve = commands.add_parser("serve", help="show a session in a browser, read-only, as it goes on")
+    serve.add_argument("path", metavar="PATH", help="the session's folder")
+    serve.add_argument("--port", type=int, default=0, metavar="N", help="where (default: a port that is free)")
+    serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="which interface (default: this machine)")
+    serve.add_argument("--token-from", metavar="NAME", help="the variable of the environment that has the token")
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
@@ -45,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "agents":
             return answer_agents(options.path)
+        if options.command == "serve":
+            return serve_session(options.path, options.port, options.host, options.token_from)
         return run_session(options.path, options.batches, options.trust or None)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
@@ -69,8 +79,33 @@ def answer_agents(path: str) -> int:
     from workbench.agents.server import agent_server
     from workbench.session.session import Session
 
-    with Session.open(path, trust=False) as session:
+    with Session.open(path, trust=False, reading=True) as session:
         agent_server(session).run("stdio")
+    return 0
+
+
+def serve_session(path: str, port: int, host: str, token_from: str | None) -> int:
+    """Show a session's page until the process is interrupted; another process may go on with the session.
+
+    Raises:
+        WorkbenchError: the session cannot be opened, nothing can listen there, or the environment has no such variable.
+    """
+    from workbench.notebook.serving import PAGE_PATH, SessionPages
+    from workbench.session.session import Session
+    from workbench.web.listening import listen
+
+    if token_from is not None and token_from not in os.environ:
+        raise SessionError(f"the environment has no variable {token_from}", hint="the token would be seen in a command")
+    token = secrets.token_urlsafe(24) if token_from is None else os.environ[token_from]
+    ends = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ends.set())
+    with Session.open(path, trust=False, reading=True) as session:
+        endpoint = listen(SessionPages(session), PAGE_PATH, port, host, token)
+        asked = f"?token={token}" if token_from is None else ", for requests with the token"
+        print(f"{session.path} at {endpoint.url}{asked}", flush=True)
+        ends.wait()
+        endpoint.close()
     return 0
 
 

@@ -103,6 +103,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
         group: str | int | None = None,
         limits: Limits = LIMITS,
         store: str | None = None,
+        reading: bool = False,
     ) -> Self:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
@@ -122,6 +123,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
                 ``$NAME``, is never trusted.
             group: as for a new session; ``None`` changes nothing of who may read and write it.
             limits: as for a new session; they are not stored.
+            reading: whether to only read along, so that another process may go on with it.
             store: as for a new session; it is not stored. It is given what it lacks.
 
         Raises:
@@ -134,7 +136,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             ...     s.run(3)
             ...     s.query("big").changes(since=s.batch - 3)
         """
-        session, directory = cls.__new__(cls), SessionDirectory.existing(path, group)
+        session, directory = cls.__new__(cls), SessionDirectory.existing(path, group, reading)
         with directory.starting() as catalog:
             with decoding_catalog(directory.path / CATALOG):
                 dialect = known_dialect(catalog.settings.get("dialect", "spark"))

@@ -97,7 +97,7 @@ COMMANDS: dict[str, Command] = {
             experiment.experiment,
         ),
         *(suspension.suspend, suspension.resume, suspension.priority),
-        *(sessions.save, sessions.close, sessions.open_session, sessions.config, sessions.check),
+        *(sessions.save, sessions.snapshot, sessions.close, sessions.open_session, sessions.config, sessions.check),
         *(sessions.doctor, sessions.last_error, help_command),
     )
 }

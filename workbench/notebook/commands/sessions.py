@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
+from workbench.files.writing import replacing
 from workbench.limits import LIMITS
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.watch import watch_again
@@ -30,6 +31,32 @@ TRUST = argument(
 )
 _LIMITS = argument("--limits", action="store_true", help="show up to how much the engine takes which way")
 _EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
+
+
+@command(
+    "snapshot",
+    argument("file", metavar="FILE", completes="path", help="where to write it, such as trades.html"),
+    argument("queries", nargs="*", metavar="QUERY", completes="query", help="the queries to show (default: all)"),
+    argument("--rows", type=int, default=100, metavar="N", help="rows of an answer (default: 100)"),
+    examples=("%argus snapshot trades.html", "%argus snapshot trades.html big_transfers fees_by_day --rows 20"),
+)
+def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Write answers, charts, the network and of when they are to one HTML file, for who has no Jupyter.
+
+    Raises:
+        QueryError: there is no such query.
+        MagicError: the file cannot be written.
+    """
+    from workbench.notebook.snapshot import snapshot_page  # widgets take a second to import
+
+    page = snapshot_page(context.session, arguments.queries, max(0, arguments.rows))
+    path = Path(arguments.file).expanduser()
+    try:
+        with replacing(path) as file:
+            file.write(page.encode())
+    except OSError as error:
+        raise MagicError(f"{path} cannot be written: {error.strerror}", hint="give another path") from error
+    show(f"{path}: {len(page.encode()) / 1e6:.1f} MB, for any browser; it needs no server and no network")
 
 
 @command("save", PATH, examples=("%argus save ~/fraud",))

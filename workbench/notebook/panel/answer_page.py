@@ -89,7 +89,7 @@ def _is_nested(column: pd.Series) -> bool:
 
 def _text(value: Any, number: bool) -> str:
     marked = marked_cell(value)
-    if isinstance(marked, str) and marked != value and len(marked) <= WIDEST:
+    if isinstance(marked, str) and marked is not value and len(marked) <= WIDEST:
         return marked
     if isinstance(value, dt.timedelta):
         return interval_text(value)

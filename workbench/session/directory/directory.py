@@ -108,12 +108,13 @@ class SessionDirectory:
         return SessionDirectory(folder, temporary=path is None, _writing=writing)
 
     @staticmethod
-    def existing(path: str | Path, group: str | int | None = None) -> SessionDirectory:
+    def existing(path: str | Path, group: str | int | None = None, reading: bool = False) -> SessionDirectory:
         """The folder of a session that is there; read-only when another process writes or the folder allows no more.
 
         Args:
             path: of the folder.
             group: who may read and write it from now on besides its owner; ``None`` changes nothing of that.
+            reading: whether it is only to be read, so that another process may write.
 
         Raises:
             SessionError: there is no session in it, or it has no catalog any more, or cannot be the group's, or
@@ -127,6 +128,8 @@ class SessionDirectory:
             raise SessionError(
                 f"there is no session in {folder}", hint=f"%argus save, or Session(path={str(path)!r}), makes one"
             )
+        if reading:
+            return SessionDirectory(folder, read_only="it was opened to be read")
         if not os.access(folder, os.W_OK):
             return SessionDirectory(folder, read_only="the folder cannot be written to")
         try:

@@ -1,0 +1,76 @@
+"""A snapshot and a served page in a browser: nothing is asked for, all can use them, and the served one follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("playwright", reason="Playwright is not installed")
+
+from browser.axe import grave
+from browser.axe import problem as no_axe
+from browser.widget_page import CHROMIUM
+from playwright.sync_api import Page, expect, sync_playwright
+
+from workbench.engine.spark.in_process import InProcess
+from workbench.notebook.serving import PAGE_PATH, SessionPages
+from workbench.notebook.snapshot import snapshot_page
+from workbench.session.session import Session
+from workbench.web.listening import listen
+
+TOKEN = "0123456789abcdef-of-a-test"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium")
+
+
+@pytest.fixture
+def session(in_process: InProcess) -> Iterator[Session]:
+    rows = pd.DataFrame({"day": pd.date_range("2026-03-01", periods=40), "n": range(40)})
+    with Session(in_process) as made:
+        made.add_stream("T", rows, history=20, batch=5, time="day")
+        made.register("SELECT day, SUM(n) AS total FROM T GROUP BY day", "by_day")
+        made.register("SELECT * FROM T WHERE n > 2", "rows")
+        yield made
+
+
+@pytest.fixture
+def pages() -> Iterator[list[Page]]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield [
+            browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+            for scheme, width in (("light", 1280), ("dark", 1920))
+        ]
+        browser.close()
+
+
+def test_a_snapshot_asks_for_nothing_and_fits(session: Session, pages: list[Page], tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(snapshot_page(session), encoding="utf-8")
+    for page in pages:
+        asked = list[str]()
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(file.as_uri())
+        expect(page.get_by_role("region", name="by_day", exact=True)).to_contain_text("all is well")
+        assert asked == [file.as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert no_axe() is not None or grave(page) == []
+
+
+def test_a_served_page_follows_the_batches(session: Session, pages: list[Page]) -> None:
+    endpoint = listen(SessionPages(session), PAGE_PATH, token=TOKEN)
+    try:
+        page = pages[0]
+        page.goto(f"{endpoint.url}?token={TOKEN}")
+        answer = page.get_by_role("region", name="by_day", exact=True)
+        expect(answer).to_contain_text("as of batch 0")
+        page.wait_for_timeout(1_200)  # it has seen the first state
+        session.run(1)
+        expect(answer).to_contain_text("as of batch 1")
+        expect(answer).to_contain_text("25 rows")
+        expect(page.get_by_role("heading", level=1)).to_have_text("batch 1")
+    finally:
+        endpoint.close()

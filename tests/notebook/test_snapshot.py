@@ -1,0 +1,68 @@
+"""A session as one page: what it shows, that it loads nothing, and that what is served follows the session."""
+
+from __future__ import annotations
+
+import re
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pandas as pd
+import pytest
+
+from workbench.errors import QueryError
+from workbench.notebook.serving import PAGE_PATH, SessionPages
+from workbench.notebook.snapshot import snapshot_page
+from workbench.session.session import Session
+from workbench.web.listening import listen
+
+TOKEN = "0123456789abcdef-of-a-test"
+
+
+@pytest.fixture
+def session(in_process, tmp_path):
+    days = pd.to_datetime(["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"])
+    rows = pd.DataFrame({"id": range(4), "day": days, "name": ["<script>x</script>", "b", "NULL", None]})
+    with Session(in_process, tmp_path / "session") as made:
+        made.add_stream("T", rows, history=2, batch=1, time="day")
+        made.register("SELECT day, COUNT(*) AS n FROM T GROUP BY day", "by_day")
+        made.register("SELECT id, name FROM T", "names")
+        yield made
+
+
+def test_a_page_has_answers_charts_network_and_of_when_they_are(session):
+    session.run(1)
+    page = snapshot_page(session)
+    sections = re.findall(r'<section[^>]*aria-label="([^"]*)"', page)
+    assert sections == ["by_day", "names", "Network", "Streams"]
+    assert page.count("as of batch 1 · T 2026-03-03 · all is well") == 2
+    assert page.count('role="img"') >= 1 and "n by day" in page and "γ" in page
+    assert "&lt;script&gt;" in page and "<script" not in page and "&#x27;NULL&#x27;" in page
+    assert not re.search(r'(?:src|href)="(?!#|data:)|url\(|@import', page), "it loads something"
+    assert "connect-src" in page and "light dark" in page
+    one = snapshot_page(session, ["names"], rows=1)
+    assert "by_day" not in one.partition('aria-label="Network"')[0] and "1 of 3 rows" in one
+    with pytest.raises(QueryError, match="there is no query name"):
+        snapshot_page(session, ["name"])
+
+
+def test_a_query_that_does_not_run_says_so_in_its_place(session):
+    session.suspend("by_day")
+    session.run(1)
+    assert "as of batch 0, 1 batch behind: suspended" in snapshot_page(session)
+
+
+def test_a_served_page_follows_the_writer_and_needs_the_token(session, in_process):
+    with Session.open(session.path, in_process, trust=False, reading=True) as read:
+        assert read.read_only == "it was opened to be read" and session.read_only is None
+        endpoint = listen(SessionPages(read), PAGE_PATH, token=TOKEN)
+        try:
+            with pytest.raises(HTTPError, match="403"):
+                urlopen(endpoint.url)
+            asked = f"?token={TOKEN}"
+            first, page = (urlopen(endpoint.url + path + asked).read().decode() for path in ("/batch", ""))
+            assert "as of batch 0" in page
+            session.run(1)
+            second, page = (urlopen(endpoint.url + path + asked).read().decode() for path in ("/batch", ""))
+            assert first != second and "as of batch 1" in page and "follow()" in page
+        finally:
+            endpoint.close()

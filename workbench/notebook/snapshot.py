@@ -1,0 +1,113 @@
+"""A session as one page: answers, charts, alerts, the network and of when each is, complete without a server.
+
+It loads nothing, runs no script, and follows the reader's choice of light or dark. ``argus serve`` shows the same page
+of a session that goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from workbench.errors import WorkbenchError
+from workbench.explain.text import counted
+from workbench.notebook.chart import ChartColumns, answer_chart
+from workbench.notebook.command_line import MagicError
+from workbench.notebook.display import Shown, as_of_html, plain, sinks_table, streams_table
+from workbench.notebook.drawing import picture
+from workbench.notebook.panel.answer_page import answer_table
+from workbench.notebook.panel.widgets import STYLE
+from workbench.session.query import Query
+from workbench.session.session import Session
+
+SNAPSHOT_ROWS = 100
+"""Rows of an answer that a page shows where no number is given."""
+_PAGE_STYLE = """
+:root { color-scheme: light dark; --jp-layout-color0: light-dark(#fff, #111);
+  --jp-layout-color1: light-dark(#fff, #161616);
+  --jp-layout-color2: light-dark(#f1f4f7, #242424); --jp-layout-color3: light-dark(#dde2e7, #3a3a3a);
+  --jp-ui-font-color0: light-dark(#111, #f4f4f4); --jp-ui-font-color1: light-dark(#222, #e8e8e8);
+  --jp-ui-font-color2: light-dark(#4d4d4d, #bdbdbd); --jp-content-font-color1: light-dark(#222, #e8e8e8);
+  --jp-border-color1: light-dark(#bbb, #555); --jp-border-color2: light-dark(#ccc, #444);
+  --jp-success-color1: light-dark(#2e7d32, #81c784); --jp-warn-color1: light-dark(#a04000, #ffb74d);
+  --jp-code-font-family: ui-monospace, monospace; }
+body { margin: 0 auto; max-width: 1800px; padding: 16px 24px; background: var(--jp-layout-color0);
+  color: var(--jp-ui-font-color1); font: 14px/1.45 system-ui, sans-serif; }
+main { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px; }
+section { border: 1px solid var(--jp-border-color2); border-radius: 6px; padding: 8px 16px 16px; min-width: 0; }
+section.wide { grid-column: 1 / -1; }
+section > .rows { max-height: 420px; overflow: auto; }
+h1 { font-size: 22px; } h2 { font-size: 16px; margin: 8px 0; } .argus-as-of { margin: 8px 0; }
+table { border-collapse: collapse; }
+th, td { padding: 2px 10px; text-align: left; border-bottom: 1px solid var(--jp-border-color2); }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+pre { white-space: pre-wrap; } a { color: inherit; }
+"""
+
+
+def snapshot_page(session: Session, names: Sequence[str] = (), rows: int = SNAPSHOT_ROWS, head: str = "") -> str:
+    """One HTML page of a session as it is now.
+
+    Args:
+        session: of which.
+        names: the queries to show; none: all.
+        rows: how many rows of an answer at most.
+        head: what is put into the head of the page.
+
+    Raises:
+        QueryError: there is no such query.
+    """
+    queries = [session.query(name) for name in names] or [*session.queries.values()]
+    title = f"{session.path.name}, after batch {session.batch}" if not session.temporary else f"batch {session.batch}"
+    csp = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'; connect-src 'self'"
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{csp}">
+<title>{escape(title)}</title><style>{STYLE}{_PAGE_STYLE}</style>{head}</head>
+<body class="argus"><header><h1>{escape(title)}</h1></header>
+<main>{"".join(_sections(session, queries, rows))}</main></body></html>
+"""
+
+
+def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator[str]:
+    for query in queries:
+        yield _section(query.name, "".join(_answer(session, query, rows)))
+    yield _section("Network", picture(session.network).html or "", wide=True)
+    yield _section("Streams", streams_table(session).html or "", wide=True)
+    if session.sinks:
+        yield _section("Sinks", sinks_table(session.sinks).html or "", wide=True)
+
+
+def _section(title: str, html: str, wide: bool = False) -> str:
+    kind = ' class="wide"' if wide else ""
+    return f'<section{kind} aria-label="{escape(title, quote=True)}"><h2>{escape(title)}</h2>{html}</section>'
+
+
+def _answer(session: Session, query: Query, rows: int) -> Iterator[str]:
+    """The parts of a query's section; what cannot be read says why in its place."""
+    yield as_of_html(session.as_of(query.name))
+    try:
+        total = query.count()
+        shown = query.head(rows)
+        if (chart := _chart(query, total)) is not None:
+            yield chart.html or ""
+        heading = counted(total, "row") if len(shown) == total else f"{len(shown):,} of {counted(total, 'row')}"
+        table = answer_table(shown, total, query.name).html or ""
+        name = escape(query.name, quote=True)
+        yield f'{escape(heading)}<div class="rows" tabindex="0" role="region" aria-label="rows of {name}">{table}</div>'
+    except WorkbenchError as problem:
+        yield plain(str(problem)).html or ""
+    yield f"<details><summary>SQL</summary><pre>{escape(query.sql.strip())}</pre></details>"
+
+
+def _chart(query: Query, total: int) -> Shown | None:
+    """The chart that an answer suggests; ``None`` where it has no numbers, or a single row."""
+    try:
+        columns = ChartColumns.of(query.columns, {})
+    except MagicError:
+        return None
+    if total < 2:
+        return None
+    newest = columns.over_time and total > columns.most
+    drawn = query.head(columns.most, sort=columns.x if newest else None, descending=newest)
+    return answer_chart(drawn, columns, total, query.name)
