@@ -13,8 +13,9 @@ class Limits:
 
     Attributes:
         rows_scanned_in_process: stored rows at most whose lineage the driver tests for an answer, which takes 10 ms a
-            word; of more a Spark job does, which needs a hundred times that before its first row.
-        rows_found_in_process: an answer of more rows is computed by Spark's tasks side by side, which pays for the job.
+            million and word; of more a Spark job does, which needs a second before its first row.
+        rows_found_in_process: of an answer at most that is read here; a million take 0.3 seconds, and a job that hands
+            them over takes several. More would be too much for the memory of a small machine.
         values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
             reads the rows itself is faster.
         bytes_fetched_from_store: of the files that an executor keeps of those that it has fetched, about.
@@ -85,8 +86,8 @@ class Limits:
         milliseconds_closing_sinks: the end of a session waits for its sinks, all together.
     """
 
-    rows_scanned_in_process: int = 1_000_000
-    rows_found_in_process: int = 100_000
+    rows_scanned_in_process: int = 5_000_000
+    rows_found_in_process: int = 2_000_000
     values_evaluated_in_process: int = 20_000
     bytes_fetched_from_store: int = 20_000_000_000
     bytes_fetched: int = 500_000_000
