@@ -9,6 +9,7 @@ import argparse
 import ast
 import dataclasses
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -58,6 +59,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     for path, text in pages().items():
         files.append(File.generated(config, path, content=text))
+    for path, notebook in notebooks().items():
+        files.append(File.generated(config, path, content=notebook_page(notebook)))
     return files
 
 
@@ -76,10 +79,35 @@ def pages() -> dict[str, str]:
         "reference/catalog.md": catalog,
         "reference/modules.md": modules,
         "reference/functions.md": functions_page,
+        "gallery/index.md": gallery,
     }
     return {path: text() for path, text in generated.items()} | {
         path: in_site((ROOT / name).read_text(encoding="utf-8")) for path, name in ROOT_PAGES.items()
     }
+
+
+def notebooks() -> dict[str, Path]:
+    """The notebooks of the folder ``notebooks``, by the path of the page that shows each with its outputs."""
+    return {f"gallery/{path.stem}.html": path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+
+
+def gallery() -> str:
+    """The page that lists the notebooks, each with its title and what its first lines say."""
+    lines = ["# Gallery\n", "The notebooks of the folder `notebooks`, with what their cells show.\n"]
+    for path, notebook in notebooks().items():
+        title, _, text = "".join(json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"]).partition("\n")
+        first = text.strip().partition("\n\n")[0].replace("\n", " ")
+        lines.append(f"- [{title.lstrip('# ')}]({Path(path).name}): {first}")
+    return "\n".join(lines) + "\n"
+
+
+def notebook_page(notebook: Path) -> str:
+    """A notebook with its outputs as a page of its own, which loads nothing from the network."""
+    import nbformat
+
+    from workbench.notebook.demo import page
+
+    return page(nbformat.read(notebook, as_version=4), notebook.stem)
 
 
 def in_site(text: str) -> str:

@@ -38,6 +38,16 @@ def test_the_site_is_complete_and_needs_no_network(site: Path) -> None:
     assert "add_stream" in (site / "reference/api/session.html").read_text(encoding="utf-8")
 
 
+def test_each_notebook_is_a_page_with_its_outputs_and_needs_no_network(site: Path) -> None:
+    listed = (site / "gallery/index.html").read_text(encoding="utf-8")
+    names = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    assert len(names) >= 8
+    for name in names:
+        html = (site / "gallery" / f"{name}.html").read_text(encoding="utf-8")
+        assert f'href="{name}.html"' in listed and "jp-OutputArea-output" in html
+        assert not [address for pair in LOADED.findall(html) for address in pair if address], name
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: sh scripts/system-packages.sh chromium")
 def test_search_works_in_a_folder_without_a_server(site: Path) -> None:
     from playwright.sync_api import sync_playwright
