@@ -37,7 +37,7 @@ def parse_date(text: str, pattern: str = "yyyy-MM-dd") -> dt.date | None:
 
 def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None:
     """The time that a text means; without a pattern in SQL's forms, a date alone or with a time to microseconds."""
-    text = text.strip() if pattern is None else text
+    text = _padded(text) if pattern is None else text
     for form in [pattern] if pattern else _SQL_FORMS:
         directives = re.sub(_LETTERS, lambda m: _DIRECTIVES[m[0]], form).replace("'", "")
         # strptime takes 1-digit months where Java's two letters want two digits, so the shape is checked first.
@@ -52,6 +52,11 @@ def parse_timestamp(text: str, pattern: str | None = None) -> dt.datetime | None
         except ValueError:
             continue
     return None
+
+
+def _padded(text: str) -> str:
+    """A time with two digits for its month, day, hour, minute and second, which all databases read with one, too."""
+    return re.sub("(?<![0-9.])([0-9])(?![0-9])", r"0\1", text.strip())
 
 
 def parse_instant(text: str) -> dt.datetime | None:
@@ -88,7 +93,7 @@ def constant_as(constant: Constant, type_: DataType) -> Constant | None:
         case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):
             return exact_constant(value, type_)
         case str(), Kind.DATE:
-            date = parse_date(value.strip())
+            date = parse_date(_padded(value))
             return Constant(date, DATE) if date else None
         case str(), Kind.TIMESTAMP:
             time = parse_timestamp(value)

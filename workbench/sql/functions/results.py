@@ -7,6 +7,7 @@ NULL. Only what is certain to have few bits is taken to have them: a literal, a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -14,13 +15,15 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import fits
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MONTHS, NARROW, Kind, decimal, integer
+from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, MONTHS, NARROW, Kind, decimal, integer
 from workbench.sql.functions.calls import call, cast, within
-from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call
+from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]
 """An operand of an operator, in the text and as it is bound."""
+_MOST_DIGITS = 9
+"""Digits to which FLOOR and CEIL go, each way."""
 _SHIFTED = 32
 """Bits of the integers that Spark shifts where they have no more."""
 
@@ -53,11 +56,38 @@ def whole_number(name: str) -> Callable[[ExpressionBinder, exp.Floor | exp.Ceil]
 
     def bind(b: ExpressionBinder, node: exp.Floor | exp.Ceil) -> Expression:
         value = b.bind(node.this)
+        if node.args.get("decimals") is not None:
+            refuse_elsewhere(b, SPARK_FAMILY, node)
+            return _to_digit(b, name, value, node.args["decimals"])
         if value.type.kind is Kind.INTEGER and b.rules.floor_of_integer_is_double:
             return cast(value, DOUBLE)
         return call(f"{name}_of_double" if value.type == DOUBLE and not b.rules.floor_is_integer else name, value)
 
     return bind
+
+
+def _to_digit(b: ExpressionBinder, name: str, value: Expression, digits_node: exp.Expr) -> Expression:
+    """FLOOR or CEIL of an exact number to a digit behind the point, or before it where it is below 0: a DECIMAL."""
+    digits = b.bind(digits_node)
+    at = digits.value if isinstance(digits, Constant) and isinstance(digits.value, int) else None
+    if at is None or value.type.kind not in (Kind.INTEGER, Kind.DECIMAL) or not -_MOST_DIGITS <= at <= _MOST_DIGITS:
+        hint = "the digits are a constant whole number, and the number is exact: CAST(x AS DECIMAL(p,s))"
+        b.source.refuse(f"{name.upper()} of this to digits", digits_node, hint)
+    precision = value.type.precision if value.type.kind is Kind.DECIMAL else 10 if value.type.bits <= _SHIFTED else 20
+    scale = min(value.type.scale, max(at, 0))
+    type_ = decimal(max(precision - value.type.scale + 1, 1 - at) + scale, scale)
+    if precision + 2 * _MOST_DIGITS > MAX_PRECISION:
+        b.source.refuse(f"{name.upper()} of so long a number to digits", digits_node, "CAST it AS DECIMAL(20,2)")
+    if at < value.type.scale:
+        up, down = (_power_of_ten(power) for power in (at, -at))
+        value = call("*", call(name, call("*", value, up)), down)
+    return cast(value, type_)
+
+
+def _power_of_ten(power: int) -> Constant:
+    if power >= 0:
+        return Constant(10**power, INTEGER)
+    return Constant(Decimal(1).scaleb(power), decimal(-power, -power))
 
 
 def in_doubles(b: ExpressionBinder, name: str, *arguments: Expression) -> Expression:
@@ -149,8 +179,8 @@ def _shift(function: str) -> Bind:
     return bind
 
 
-reads(exp.Floor)(whole_number("floor"))
-reads(exp.Ceil)(whole_number("ceil"))
+reads(exp.Floor, parts="this decimals")(whole_number("floor"))
+reads(exp.Ceil, parts="this decimals")(whole_number("ceil"))
 reads(exp.BitwiseLeftShift, parts="this expression", dialects=SPARK_FAMILY)(_shift("shiftleft"))
 reads(exp.BitwiseRightShift, parts="this expression", dialects=SPARK_FAMILY)(_shift("shiftright"))
 reads_call("shiftrightunsigned", dialects=SPARK_FAMILY)(_shift("shiftrightunsigned"))

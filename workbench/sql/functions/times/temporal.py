@@ -14,7 +14,7 @@ from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.folding import parse_instant
+from workbench.sql.algebra.folding import constant_as, parse_instant
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
@@ -68,9 +68,19 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
     if isinstance(value, Constant) and isinstance(value.value, str):
         if of_session and (instant := parse_instant(value.value)) is not None:
             return session_timestamp(Constant(instant, INSTANT))
+        if value.value.strip().lower() == "epoch" and (b.rules.clock_in_intervals or type(node) is exp.Cast):
+            return cast(Constant(dt.date(1970, 1, 1), DATE), type_)
+        clock = constant_as(Constant(value.value.strip().removesuffix("Z"), STRING), TIMESTAMP)
         try:
             return coercion.coerce(value, type_)
         except TypeClash:
+            if (
+                clock is not None
+                and b.rules.exact
+                and not b.rules.date_has_time
+                and (type_ == DATE or (type_ == TIMESTAMP and b.rules.clock_in_intervals))
+            ):
+                return cast(clock, type_)
             form = "year-month-day, as in 2002-11-20" if type_ == DATE else "written as 2002-11-20 10:00:00"
             what = f"'{value.value}' is not {with_article(str(type_))}"
             raise b.source.error(what, node, f"{type_}s are {form}") from None
