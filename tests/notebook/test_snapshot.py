@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from workbench.errors import QueryError
+from workbench.notebook.panel.dashboard_view import DashboardView
+from workbench.notebook.panel.view import Live
 from workbench.notebook.serving import PAGE_PATH, SessionPages
 from workbench.notebook.snapshot import snapshot_page
 from workbench.session.session import Session
@@ -66,3 +68,19 @@ def test_a_served_page_follows_the_writer_and_needs_the_token(session, in_proces
             assert first != second and "as of batch 1" in page and "follow()" in page
         finally:
             endpoint.close()
+
+
+def test_a_dashboard_follows_the_batches_and_keeps_its_order(session):
+    view = DashboardView(session, session.player, ["names", "by_day"], 10)
+    dashboard = Live(view)
+    dashboard.refresh()
+    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', view.widget.value) == ["names", "by_day"]
+    before = view.widget.value
+    session.run(1)
+    dashboard.refresh()
+    assert before != view.widget.value and view.widget.value.count("as of batch 1") == 2
+    assert "names: as of batch 1" in view.static_view().text
+    session.drop("names")
+    dashboard.refresh()
+    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', view.widget.value) == ["by_day"]
+    dashboard.close()

@@ -22,6 +22,14 @@ from workbench.session.session import Session
 
 SNAPSHOT_ROWS = 100
 """Rows of an answer that a page shows where no number is given."""
+DASHBOARD_STYLE = """
+.argus-dashboard { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px; }
+.argus-dashboard section { border: 1px solid var(--jp-border-color2); border-radius: 6px; min-width: 0;
+  padding: 8px 16px 16px; }
+.argus-dashboard section.wide { grid-column: 1 / -1; }
+.argus-dashboard section > .rows { max-height: 420px; overflow: auto; }
+"""
+"""How sections stand side by side."""
 _PAGE_STYLE = """
 :root { color-scheme: light dark; --jp-layout-color0: light-dark(#fff, #111);
   --jp-layout-color1: light-dark(#fff, #161616);
@@ -33,10 +41,6 @@ _PAGE_STYLE = """
   --jp-code-font-family: ui-monospace, monospace; }
 body { margin: 0 auto; max-width: 1800px; padding: 16px 24px; background: var(--jp-layout-color0);
   color: var(--jp-ui-font-color1); font: 14px/1.45 system-ui, sans-serif; }
-main { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px; }
-section { border: 1px solid var(--jp-border-color2); border-radius: 6px; padding: 8px 16px 16px; min-width: 0; }
-section.wide { grid-column: 1 / -1; }
-section > .rows { max-height: 420px; overflow: auto; }
 h1 { font-size: 22px; } h2 { font-size: 16px; margin: 8px 0; } .argus-as-of { margin: 8px 0; }
 table { border-collapse: collapse; }
 th, td { padding: 2px 10px; text-align: left; border-bottom: 1px solid var(--jp-border-color2); }
@@ -63,19 +67,24 @@ def snapshot_page(session: Session, names: Sequence[str] = (), rows: int = SNAPS
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{csp}">
-<title>{escape(title)}</title><style>{STYLE}{_PAGE_STYLE}</style>{head}</head>
+<title>{escape(title)}</title><style>{STYLE}{_PAGE_STYLE}{DASHBOARD_STYLE}</style>{head}</head>
 <body class="argus"><header><h1>{escape(title)}</h1></header>
-<main>{"".join(_sections(session, queries, rows))}</main></body></html>
+<main class="argus-dashboard">{"".join(_sections(session, queries, rows))}</main></body></html>
 """
 
 
 def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator[str]:
     for query in queries:
-        yield _section(query.name, "".join(_answer(session, query, rows)))
+        yield answer_section(session, query, rows)
     yield _section("Network", picture(session.network).html or "", wide=True)
     yield _section("Streams", streams_table(session).html or "", wide=True)
     if session.sinks:
         yield _section("Sinks", sinks_table(session.sinks).html or "", wide=True)
+
+
+def answer_section(session: Session, query: Query, rows: int) -> str:
+    """The section of a query: of when it is, its chart, its first rows, its text."""
+    return _section(query.name, "".join(_answer(session, query, rows)))
 
 
 def _section(title: str, html: str, wide: bool = False) -> str:

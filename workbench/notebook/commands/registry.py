@@ -97,7 +97,15 @@ COMMANDS: dict[str, Command] = {
             experiment.experiment,
         ),
         *(suspension.suspend, suspension.resume, suspension.priority),
-        *(sessions.save, sessions.snapshot, sessions.close, sessions.open_session, sessions.config, sessions.check),
+        *(
+            sessions.dashboard,
+            sessions.save,
+            sessions.snapshot,
+            sessions.close,
+            sessions.open_session,
+            sessions.config,
+            sessions.check,
+        ),
         *(sessions.doctor, sessions.last_error, help_command),
     )
 }

@@ -8,6 +8,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from IPython.display import display
+
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
 from workbench.files.writing import replacing
@@ -33,11 +35,35 @@ _LIMITS = argument("--limits", action="store_true", help="show up to how much th
 _EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
 
 
+_ROWS = argument("--rows", type=int, default=100, metavar="N", help="rows of an answer (default: 100)")
+_QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", help="which to show (default: all)")
+
+
+@command(
+    "dashboard",
+    _QUERIES,
+    _ROWS,
+    examples=("%argus dashboard", "%argus dashboard big_transfers fees_by_day --rows 20"),
+)
+def dashboard(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show answers and their charts side by side, in the order in which they are named; they follow the batches.
+
+    Raises:
+        QueryError: there is no such query.
+    """
+    from workbench.notebook.panel.dashboard_view import DashboardView  # widgets take a second to import
+    from workbench.notebook.panel.view import Live
+
+    session = context.session
+    names = [session.query(name).name for name in arguments.queries]
+    display(Live(DashboardView(session, session.player, names, max(0, arguments.rows))))
+
+
 @command(
     "snapshot",
     argument("file", metavar="FILE", completes="path", help="where to write it, such as trades.html"),
-    argument("queries", nargs="*", metavar="QUERY", completes="query", help="the queries to show (default: all)"),
-    argument("--rows", type=int, default=100, metavar="N", help="rows of an answer (default: 100)"),
+    _QUERIES,
+    _ROWS,
     examples=("%argus snapshot trades.html", "%argus snapshot trades.html big_transfers fees_by_day --rows 20"),
 )
 def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
