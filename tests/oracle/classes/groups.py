@@ -52,6 +52,15 @@ AGGREGATES = {
         "SELECT flag, quantile_cont(amount::DOUBLE, 0.9), quantile_cont(x, 0.25) FROM t GROUP BY flag",
     ),
     "mode": Case("SELECT g, MODE(s) AS m FROM t GROUP BY g", _MODE),
+    "first_and_last_in_order": Case(
+        "SELECT flag, FIRST(id ORDER BY k DESC NULLS LAST, id DESC) AS a, LAST(s ORDER BY id) AS b,"
+        " FIRST(g ORDER BY g, id) FILTER (WHERE k > 3) AS c FROM t GROUP BY flag",
+        dialect="duckdb",
+    ),
+    "percentiles": Case(
+        "SELECT flag, QUANTILE_CONT(x, [0.25, 0.5, 0.9]) AS p, QUANTILE_DISC(k, [0.5, 1]) AS q FROM t GROUP BY flag",
+        dialect="duckdb",
+    ),
     "distinct_values": Case(
         "SELECT g, COUNT(DISTINCT k) AS a, SUM(DISTINCT k) AS s, COUNT(*) AS n, MAX(y) AS m FROM t GROUP BY g",
         # A sum beyond BIGINT is NULL here, and a HUGEINT in DuckDB.

@@ -129,6 +129,7 @@ class SelectBinder:
         warn_of_slips(self._select, self._scope, self._source)
         self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
         self._aggregation.order, self._aggregation.mixed = self._from.order, self._from.mixed
+        self._aggregation.arrival = self._from.arrival
         self._analytics.order = () if self._from.mixed or self.is_grouped else self._from.order
         self._after_groups = AfterGroups(self._from)
         self._of_groups = SubqueryValues(self._after_groups, self._context)

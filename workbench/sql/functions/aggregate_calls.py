@@ -6,7 +6,7 @@ them in ways of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
@@ -23,12 +23,16 @@ _FLAGS = {"big_int", "deterministic", "nulls_excluded"}
 
 @dataclass(frozen=True)
 class AggregateSyntax:
-    """A call of an aggregate: its arguments, whether they are DISTINCT, and what its values are ordered by."""
+    """A call of an aggregate: its arguments, whether they are DISTINCT, and what its values are ordered by.
+
+    ``ignore_nulls``: whether it says IGNORE NULLS, as all but FIRST and LAST do anyway.
+    """
 
     name: str
     parts: list[exp.Expr]
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()
+    ignore_nulls: bool = False
 
 
 def aggregate_name(node: exp.Expr) -> str | None:
@@ -53,8 +57,8 @@ def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSy
         UnsupportedError: the call has a part that is not evaluated.
     """
     match node:
-        case exp.IgnoreNulls():  # what every aggregate does
-            return read_aggregate(name, node.this, source)
+        case exp.IgnoreNulls():
+            return replace(read_aggregate(name, node.this, source), ignore_nulls=True)
         case exp.WithinGroup():
             return _within_group(name, node, source)
         case exp.Anonymous():

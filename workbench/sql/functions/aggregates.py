@@ -251,6 +251,9 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("max(any)", exp.Max, distinct=True),
     # Any value will do; the smallest one is the same on every replay, whatever the order of rows.
     _aggregate("any_value(any)", exp.AnyValue, expand=_as("min", 1), distinct=True, unordered=_ANY),
+    # The value of the row with the smallest number: rows are numbered as they arrive.
+    _aggregate("first(any)", exp.First, exp.FirstValue, names="arbitrary", expand=_as("min_by", 2), unordered=1),
+    _aggregate("last(any)", exp.Last, exp.LastValue, expand=_as("max_by", 2), unordered=1),
     _aggregate("count_if(any)", exp.CountIf, expand=_count_if),
     _aggregate("bool_and(any)", exp.LogicalAnd, names="every", expand=_bool_and, distinct=True),
     _aggregate("bool_or(any)", exp.LogicalOr, names="some", expand=_bool_or, distinct=True),

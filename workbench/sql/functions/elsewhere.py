@@ -39,8 +39,6 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("varp", {"": "VAR_POP(x)"}),
     ("quantile quantile_cont quantileexact", {"": "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"}),
     ("ratio_to_report", {"": "x / SUM(x) OVER ()"}),
-    ("first first_value", {"": "MIN_BY(x, t)"}),
-    ("last last_value", {"": "MAX_BY(x, t)"}),
     ("rownum row_num rownumberinallblocks", {"": "ROW_NUMBER() OVER (ORDER BY t)"}),
     ("choose ifs switch multiif", {"": "CASE WHEN x > 1 THEN 'a' ELSE 'b' END"}),
     ("iferror ifna", {"": "COALESCE(x, 0)"}),

@@ -22,8 +22,23 @@ from workbench.sql.algebra.expressions import (
     columns,
 )
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, decimal
-from workbench.sql.binder.aggregates.ordered import IN_ORDER, counted_and_value, in_order
+from workbench.sql.algebra.types import (
+    BOOLEAN,
+    DOUBLE,
+    INTEGER,
+    MAX_PRECISION,
+    STRING,
+    Kind,
+    array_of,
+    decimal,
+)
+from workbench.sql.binder.aggregates.ordered import (
+    IN_ORDER,
+    PLACED,
+    counted_and_value,
+    counted_and_value_in_order,
+    in_order,
+)
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
@@ -57,6 +72,7 @@ class Aggregation:
         inside: whether the argument of an aggregate is being bound, where no other aggregate may stand.
         order: of the rows, which LISTAGG and ARRAY_AGG have without ORDER BY.
         mixed: whether they are joined with others, and so have lost it.
+        arrival: the number of a row in the order of arrival, where all rows have one.
     """
 
     def __init__(self) -> None:
@@ -64,6 +80,11 @@ class Aggregation:
         self.inside = False
         self.order: tuple[SortKey, ...] = ()
         self.mixed = False
+        self.arrival: Expression | None = None
+
+    @property
+    def _rows_order(self) -> tuple[SortKey, ...]:
+        return () if self.mixed else self.order
 
     def keep(self, statistic: AggregateCall) -> None:
         """Take a statistic that the block needs."""
@@ -109,7 +130,10 @@ class Aggregation:
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
-        places = range(0 if not built_in else AGGREGATES[syntax.name].unordered, len(arguments))
+        places = range(
+            AGGREGATES[syntax.name].unordered if built_in else 0,
+            1 if built_in and syntax.name in _SHARES else len(arguments),
+        )
         if whole := next((arguments[i] for i in places if not arguments[i].type.ordered), None):
             clash = no_order(whole)
             what = f"{syntax.name.upper()} of {whole.type.kind}s, which have no order"
@@ -118,11 +142,16 @@ class Aggregation:
             refuse_maps(*arguments)
         if built_in and syntax.name == "array_agg" and len(arguments) == 1:
             arguments = counted_and_value(arguments[0], b)
+        if built_in and syntax.name in PLACED and len(arguments) == 1:
+            arguments = counted_and_value_in_order(syntax, arguments[0], self._rows_order, self.arrival, b)
         if built_in and syntax.name in _SHARES:
-            arguments = _with_share(arguments, syntax, b.source)
+            arguments = _with_shares(arguments, syntax, b.source)
         if condition is not None:
             # Rows in which this argument is NULL do not count; the value of MIN_BY may be NULL, its key may not.
-            at = 1 if built_in and syntax.name in ("min_by", "max_by") and len(arguments) > 1 else 0
+            by_key = syntax.name in ("min_by", "max_by") or (
+                syntax.name in PLACED and not (syntax.order or self._rows_order)
+            )
+            at = 1 if built_in and by_key and len(arguments) > 1 else 0
             arguments = arguments or [Constant(1, INTEGER)]
             arguments[at] = call("case", b.condition(condition), arguments[at], Constant(None, STRING))
         return arguments
@@ -131,11 +160,21 @@ class Aggregation:
         self, syntax: AggregateSyntax, arguments: list[Expression], node: exp.Expr, b: ExpressionBinder
     ) -> Expression:
         name = syntax.name
-        if name not in IN_ORDER and name != "percentile_disc" and syntax.order:
+        if name in _SHARES and len(arguments) > 1 and isinstance(shares := arguments[1], Call):
+            each = [self._built_in(syntax, [arguments[0], share], node, b) for share in shares.arguments]
+            none = call("is_null", each[0])
+            return call("case", none, Constant(None, array_of(each[0].type)), call("array", *each))
+        if name in PLACED and (syntax.order or self._rows_order):
+            _check(name, len(syntax.parts), syntax.distinct, node, b.source)
+            name, arguments = in_order(syntax, arguments, node, b, self._rows_order)
+            values = aggregates.expand(name, tuple(arguments), False, self.keep)
+            return call("element_at", values, Constant(1 if syntax.name == "first" else -1, INTEGER))
+        if name not in (*IN_ORDER, *PLACED) and name != "percentile_disc" and syntax.order:
             b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
-        _check(name, len(syntax.parts) if name in IN_ORDER else len(arguments), syntax.distinct, node, b.source)
+        given = len(syntax.parts) if name in (*IN_ORDER, *PLACED) else len(arguments)
+        _check(name, given, syntax.distinct, node, b.source)
         if name in IN_ORDER:
-            rows = () if syntax.distinct or self.mixed else self.order
+            rows = () if syntax.distinct else self._rows_order
             if self.mixed and not syntax.order and not syntax.distinct:
                 lost = f"the ORDER BY of a subquery that is joined is not that of {name.upper()}"
                 b.source.warn(lost, node, f"write ORDER BY inside {name.upper()}")
@@ -224,9 +263,17 @@ def _of_no_rows(array: Expression, b: ExpressionBinder) -> Expression:
     return call("nullif" if b.rules.arrays_keep_nulls else "coalesce", array, Call("array", (), array.type))
 
 
-def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:
-    """The arguments of a percentile, the second a constant between 0 and 1 in its shortest form."""
-    share = arguments[1] if len(arguments) > 1 else None
+def _with_shares(arguments: list[Expression], syntax: AggregateSyntax, source: SourceText) -> list[Expression]:
+    """The arguments of a percentile, the second a share, or an array of shares."""
+    given = arguments[1] if len(arguments) > 1 else None
+    if isinstance(given, Call) and given.function == "array" and given.arguments:
+        shares = tuple(_share(share, syntax, source) for share in given.arguments)
+        return [arguments[0], call("array", *shares), *arguments[2:]]
+    return [arguments[0], _share(given, syntax, source), *arguments[2:]]
+
+
+def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText) -> Constant:
+    """A constant between 0 and 1 in its shortest form."""
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
         place = (*syntax.parts, None)[1] if syntax.parts else None
@@ -235,7 +282,7 @@ def _with_share(arguments: list[Expression], syntax: AggregateSyntax, source: So
         )
     shortest = Decimal(str(value)).normalize()
     scale = max(0, -int(shortest.as_tuple().exponent))
-    return [arguments[0], Constant(shortest, decimal(scale + 1, scale)), *arguments[2:]]
+    return Constant(shortest, decimal(scale + 1, scale))
 
 
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")

@@ -23,12 +23,42 @@ from workbench.sql.syntax.source_text import SourceText
 
 IN_ORDER = ("listagg", "array_agg")
 """Aggregates whose values stand in an order."""
+PLACED = ("first", "last")
+"""Aggregates that give the value at an end of an order, which is that of arrival unless they have ORDER BY."""
 
 
 def counted_and_value(value: Expression, b: ExpressionBinder) -> list[Expression]:
     """Of ARRAY_AGG whether a row counts, and its value: in spark NULLs do not, and elsewhere they do."""
     counts = Constant(True, BOOLEAN) if b.rules.arrays_keep_nulls else call("not", call("is_null", value))
     return [counts, value]
+
+
+def counted_and_value_in_order(
+    syntax: AggregateSyntax, value: Expression, rows: Sequence[SortKey], arrival: Expression | None, b: ExpressionBinder
+) -> list[Expression]:
+    """Of FIRST and LAST: in an order whether a row counts, and its value; else the value, and the number of its row.
+
+    Args:
+        syntax: the call.
+        value: its argument.
+        rows: the order of the rows.
+        arrival: the number of a row, where rows have one.
+        b: the text.
+
+    Raises:
+        UnsupportedError: there is no order.
+    """
+    counts = call("not", call("is_null", value)) if syntax.ignore_nulls else Constant(True, BOOLEAN)
+    if syntax.order or rows:
+        return [counts, value]
+    if arrival is None:
+        name = syntax.name.upper()
+        hint = (
+            f"write the order inside, {name}(x ORDER BY t); only rows of one stream that takes none back arrive in one"
+        )
+        b.source.refuse(f"{name} of rows in no order", syntax.parts[0], hint)
+    number = call("case", counts, arrival, Constant(None, arrival.type)) if syntax.ignore_nulls else arrival
+    return [value, number]
 
 
 def in_order(
@@ -58,7 +88,7 @@ def in_order(
         value = arguments[0]
     else:
         given = value = arguments[1]
-        keeps_nulls = b.rules.arrays_keep_nulls
+        keeps_nulls = syntax.name in PLACED or b.rules.arrays_keep_nulls
     order = []
     for key in syntax.order:
         bound = b.bind(key.this)
@@ -73,7 +103,8 @@ def in_order(
             b.source.refuse(what, node, "order it by the values")
     if syntax.distinct and b.rules.distinct_arrays_are_sorted and not order:
         order = [SortKey(value, nulls_first=False)]  # it sorts them to find those that are equal
-    name, keys = with_keys(syntax.name, order or rows, (value, given), keeps_nulls, node, b.source)
+    name = "array_agg" if syntax.name in PLACED else syntax.name
+    name, keys = with_keys(name, order or rows, (value, given), keeps_nulls, node, b.source)
     return name, [*arguments, *keys]
 
 

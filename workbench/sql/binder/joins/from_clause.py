@@ -38,6 +38,7 @@ from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_s
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.query_limits import MAX_JOINED
 from workbench.sql.windows.bounds import NoWindow, split_bounds
+from workbench.sql.windows.stream_time import ROW
 
 WindowOn = Callable[["FromClause", Item], PredSet]
 SubqueriesOf = Callable[["FromClause", Scope], SubqueryBinder]
@@ -118,6 +119,14 @@ class FromClause:
     def __post_init__(self) -> None:
         self.source = self.context.source
         self.scope = Scope(self.source, outer=self.context.outer)
+
+    @property
+    def arrival(self) -> Column | None:
+        """The number with which a row arrived, where the rows are those of one stream that takes none back."""
+        match self.inputs:
+            case [StreamInput(append_only=True)]:
+                return ROW
+        return None
 
     def mark(self) -> ClausePosition:
         """The present position in the clause."""
