@@ -20,6 +20,27 @@ ARRAYS = {
         "SELECT id, array_to_string(list_transform(list_filter([k, id, big], lambda v: v > 3), lambda v: CAST(v % 10 AS"
         " VARCHAR)), '|'), coalesce(k, 0) + coalesce(id, 0) FROM t WHERE k = 7 OR id = 7 OR k < 4",
     ),
+    "lists": Case(
+        "SELECT id, list_reduce(l, lambda a, b: a * 2 + b) AS r, list_reduce(l, lambda a, b: a + b, 5) AS i,"
+        " list_sum(l) AS s, list_avg(l) AS m, list_min(l) AS lo, list_max(l) AS hi, list_count(l) AS c,"
+        " list_unique(l) AS u, list_position(l, 3) AS p, list_first(l) AS f, list_last(l) AS e, list_any_value(l) AS v,"
+        " list_extract(l, -2) AS x, list_has_any(l, [1, 2, NULL]) AS a"
+        " FROM (SELECT id, CASE WHEN k <> 2 THEN [k % 10, id % 5, CASE WHEN k > 4 THEN id % 7 END]"
+        " WHEN flag THEN [] END AS l FROM t) v WHERE len(l) > 0 OR l IS NULL",
+        dialect="duckdb",
+    ),
+    "parts_of_lists": Case(
+        "SELECT id, l[2:3] AS a, l[:2] AS b, l[2:] AS c, l[-2:-1] AS d, l[k % 5:k % 7] AS e, l[0:1] AS f, l[-9:2] AS g,"
+        " list_slice(l, 3, 9) AS h, list_concat(l, [k], NULL) AS i, list_reverse(l) AS j,"
+        " [x * 2 FOR x IN l IF x > 2] AS m, l::VARCHAR[] AS n, NULL::INT[] AS o FROM (SELECT id, k,"
+        " CASE WHEN k <> 2 THEN [k % 10, id % 5, CASE WHEN k > 4 THEN id % 7 END, 4]"
+        " WHEN flag THEN [] END AS l FROM t) v",
+        dialect="duckdb",
+    ),
+    "a_range": Case(
+        "SELECT t.id, r.id AS n FROM t JOIN range(2, 9, 3) r ON t.k = r.id UNION ALL SELECT id, -1 FROM range(3)",
+        "SELECT t.id, n FROM t JOIN range(2, 9, 3) r(n) ON t.k = n UNION ALL SELECT n, -1 FROM range(3) r(n)",
+    ),
     "groups": Case(
         "SELECT x[0] AS w, COUNT(*) AS n, SUM(size(x)) AS parts, MAX(x[1]) AS most"
         " FROM (SELECT split(s, '_') AS x, k FROM t) GROUP BY x[0] HAVING COUNT(*) > 1",

@@ -10,6 +10,17 @@ _KNOWN_PAIRS = f"{_KNOWN.format('a.ts')} AND (b.ts IS NULL OR {_KNOWN.format('b.
 _LENGTH = "to_microseconds(EPOCH_US(b.ts) - EPOCH_US(a.ts))"
 
 SHAPES = {
+    "columns": Case(
+        "SELECT g, max(COLUMNS('^(k|id|d)$')) AS \"m_\\1\", count(COLUMNS(['x', 's'])),"
+        " min(COLUMNS(* EXCLUDE (g, x, y, s, flag, big, wide))) FROM t GROUP BY g",
+        dialect="duckdb",
+    ),
+    "columns_of_all": Case(
+        "SELECT COLUMNS(* EXCLUDE (big, wide, x, y, amount) REPLACE (k + 1 AS k)) FROM t WHERE flag", dialect="duckdb"
+    ),
+    "distinct_on_columns": Case(
+        "SELECT DISTINCT ON (COLUMNS('^(g|flag)$')) id, g, flag FROM t ORDER BY g, flag, id DESC", dialect="duckdb"
+    ),
     "no_from": Case("SELECT 1 AS a, (SELECT MAX(k) FROM t) AS m, EXISTS (SELECT 1 FROM u WHERE k = 3) AS e"),
     "no_from_no_row": Case("SELECT 'x' AS a WHERE (SELECT COUNT(*) FROM t) > 100"),
     "values": Case("SELECT t.id, v.b FROM t LEFT JOIN (VALUES (1, 'a'), (2, NULL), (2, 'c')) AS v(k, b) ON t.k = v.k"),

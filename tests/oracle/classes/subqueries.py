@@ -5,6 +5,12 @@ from __future__ import annotations
 from oracle.harness import Case
 
 SUBQUERIES = {
+    "grouped_by": Case(
+        "SELECT k % 3 AS r, COUNT(*) AS n, SUM(id) AS s FROM t"
+        " GROUP BY k % 3, k IN (SELECT k FROM u WHERE flag), (SELECT MAX(v.rate) FROM names v WHERE v.k = t.k)",
+        "SELECT r, COUNT(*), SUM(id) FROM (SELECT k % 3 AS r, id, k IN (SELECT k FROM u WHERE flag) AS a,"
+        " (SELECT MAX(v.rate) FROM names v WHERE v.k = t.k) AS b FROM t) GROUP BY r, a, b",
+    ),
     "in": Case("SELECT id, s FROM t WHERE k IN (SELECT k FROM u WHERE flag)"),
     "in_two": Case("SELECT id FROM t WHERE (k, g) IN (SELECT k, g FROM u)"),
     "in_groups": Case("SELECT id FROM t WHERE k IN (SELECT k FROM u GROUP BY k HAVING COUNT(*) > 2)"),

@@ -51,10 +51,8 @@ def _has_plain_range(bound: Expression) -> bool:
 
 def _is_plain_cast(bound: Expression) -> bool:
     """A cast that neither rounds nor writes a number or a time as text."""
-    if not isinstance(bound, Call):
-        return True
-    if bound.type.counted:
-        return True
+    if not isinstance(bound, Call) or bound.type.counted or bound.type.kind is Kind.ARRAY:
+        return True  # elements of an array are cast one by one
     if bound.function != "cast":
         is_read = (
             bound.type == BOOLEAN or bound.type.temporal or bound.type.numeric

@@ -32,10 +32,7 @@ from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
 from workbench.sql.binder.joins.trees import resolved
-from workbench.sql.binder.order.aliases import (
-    KnownAliases,
-    SelectAliases,
-)
+from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (
     Named,
@@ -50,7 +47,7 @@ from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.set_operations import union_of
-from workbench.sql.binder.stars import starred
+from workbench.sql.binder.stars import for_each_column, starred
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import name_parts, without_ends
 from workbench.sql.functions.arrays.maps import refuse_compared
@@ -126,6 +123,8 @@ class SelectBinder:
             self._select, self._context, self._subqueries_of, None if windows is None else windows.on
         )
         self._scope = self._from.scope
+        self._select.set("expressions", for_each_column(self._select.expressions, self._scope))
+        self._distinct_on = [node.unalias() for node in for_each_column(self._distinct_on, self._scope)]
         warn_of_slips(self._select, self._scope, self._source)
         self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
         self._aggregation.order, self._aggregation.mixed = self._from.order, self._from.mixed
@@ -178,7 +177,9 @@ class SelectBinder:
         if group is None:
             return
         aliases = self._aliases()
-        scalar = ScalarBinder(replace(self._scope, aliases=aliases), self._context.schema, grouped=True)
+        subqueries = self._subqueries_of(self._from, self._scope)
+        scope = replace(self._scope, aliases=aliases)
+        scalar = ScalarBinder(scope, self._context.schema, grouped=True, subqueries=subqueries)
         if group.args.get("all") and not group.expressions:
             self._source.refuse_others(group, {"all"}, "GROUP BY ALL")
             if self._scope.has(exp.column("all")):
@@ -199,10 +200,8 @@ class SelectBinder:
         self._name_window()
 
     def _aliases(self) -> SelectAliases:
-        known = self._context.schema
-        return SelectAliases(
-            self._select.expressions, self._scope, lambda item, scope: ScalarBinder(scope, known).bind(item)
-        )
+        schema = self._context.schema
+        return SelectAliases(self._select.expressions, self._scope, lambda node, s: ScalarBinder(s, schema).bind(node))
 
     def bind_select_list(self) -> None:
         """The select list, with ``*`` and ``t.*`` written out; an item knows the aliases before it."""

@@ -1,13 +1,15 @@
-"""The columns of ``*``, ``t.*`` and ``s.*``, and what stands after a dot."""
+"""The columns of ``*``, ``t.*``, ``s.*`` and COLUMNS(…), and what stands after a dot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Expression
+from workbench.sql.binder.protocols import outside_subqueries
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window_call
 from workbench.sql.functions.reading import ExpressionBinder, reads
@@ -31,6 +33,67 @@ def starred(
     renamed = {column(n.this): n.alias for n in star.args.get("rename") or ()}
     replaced = {column(n.args["alias"]): bind(n.this) for n in star.args.get("replace") or ()}
     return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
+
+
+def for_each_column(nodes: Iterable[exp.Expr], scope: Scope) -> list[exp.Expr]:
+    """Items of a list, those with COLUMNS(…) once for each column that it names, which are called as these are.
+
+    ``MAX(COLUMNS('^a'))`` is ``MAX(a1) AS a1, MAX(a2) AS a2``. In an alias ``\\1`` is what the first group has matched.
+
+    Raises:
+        SqlError: no column is meant, or one that is not there.
+        UnsupportedError: an item has two of them that differ, or one that is spread over arguments.
+    """
+    return [each for node in nodes for each in _for_each_column(node, scope)]
+
+
+def _for_each_column(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
+    found = [part for part in outside_subqueries(node) if isinstance(part, exp.Columns)]
+    if not found:
+        return [node]
+    first, *others = found
+    scope.source.refuse_others(first, {"this"}, "COLUMNS")
+    if any(other != first for other in others):
+        scope.source.refuse("different COLUMNS in one item", others[0], "write an item for each")
+    pattern = first.this.name if isinstance(first.this, exp.Literal) else None
+    items: list[exp.Expr] = []
+    for name, value in _named_by(first, scope):
+        item = node.unalias().transform(lambda part, to=value: to.copy() if isinstance(part, exp.Columns) else part)
+        matched = re.search(pattern, name) if pattern is not None else None
+        shown = matched.expand(node.alias) if matched and "\\" in node.alias else node.alias or name
+        items.append(exp.alias_(item, shown, quoted=True, copy=False))
+    if not items:
+        raise scope.source.error(
+            "COLUMNS names no column", first, f"there are {', '.join(n for n, _ in scope.columns)}"
+        )
+    return items
+
+
+def _named_by(columns: exp.Columns, scope: Scope) -> list[tuple[str, exp.Expr]]:
+    """The columns that COLUMNS names by a pattern, a list or ``*``, and what stands for each."""
+    given, known = columns.this, [name for name, _ in scope.columns]
+    match given:
+        case exp.Star():
+            scope.source.refuse_others(given, {"except_", "replace", "rename"}, "*")
+            left_out = {node.name.lower() for node in given.args.get("except_") or ()}
+            renamed = {node.this.name.lower(): node.alias for node in given.args.get("rename") or ()}
+            replaced = {node.alias.lower(): exp.paren(node.this) for node in given.args.get("replace") or ()}
+            if wrong := sorted((left_out | renamed.keys() | replaced.keys()) - {*known}):
+                raise scope.source.error(f"* has no column {wrong[0]}", columns, nearest(wrong[0], known))
+            return [(renamed.get(n, n), replaced.get(n, _column(n))) for n in known if n not in left_out]
+        case exp.Literal() if given.is_string:
+            try:
+                pattern = re.compile(given.name)
+            except re.error as error:
+                raise scope.source.error(f"not a regular expression: {error}", given) from None
+            return [(name, _column(name)) for name in known if pattern.search(name)]
+        case exp.Array() if all(isinstance(node, exp.Literal) and node.is_string for node in given.expressions):
+            return [(node.name.lower(), _column(node.name.lower())) for node in given.expressions]
+    scope.source.refuse("COLUMNS of that", columns, "write COLUMNS(*), COLUMNS('^a') or COLUMNS(['a', 'b'])")
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression]]:

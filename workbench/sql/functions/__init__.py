@@ -18,7 +18,7 @@ from workbench.sql.functions import (
     structs,
     texts,
 )
-from workbench.sql.functions.arrays import arrays, databases, lambdas, maps
+from workbench.sql.functions.arrays import arrays, databases, lambdas, lists, maps
 from workbench.sql.functions.times import (
     formats,
     interval_arithmetic,
@@ -34,6 +34,7 @@ TEXT_ONLY = (
     interval_arithmetic,
     json_paths,
     lambdas,
+    lists,
     operators,
     results,
     temporal,

@@ -23,6 +23,7 @@ from workbench.sql.algebra.types import (
     parse_type,
 )
 from workbench.sql.dialects import Rounding, TruthTexts
+from workbench.sql.functions.arrays.lists import array_cast
 from workbench.sql.functions.calls import WITHIN, call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
@@ -69,6 +70,8 @@ def _cast(expression: Call, arguments: Sequence[str]) -> str:
 def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     """CAST, which gives NULL for a value that does not convert."""
     to = node.args["to"]
+    if to.this == exp.DType.ARRAY and len(to.expressions) == 1 and not to.args.get("values"):
+        return array_cast(b, node, to.expressions[0])
     if to.this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
         return interval_arithmetic.literal(b, node)
     if to.this == exp.DType.INTERVAL or isinstance(to.this, exp.Interval):

@@ -41,6 +41,14 @@ def struct(b: ExpressionBinder, node: exp.Struct) -> Expression:
     return Call("struct", tuple(value for _, value in named), type_)
 
 
+@reads(exp.StructExtract, parts="this expression", dialects=ONLY_DUCKDB)
+def extracted(b: ExpressionBinder, node: exp.StructExtract) -> Expression:
+    """STRUCT_EXTRACT(s, 'x'), which is ``s.x``."""
+    if not isinstance(node.expression, exp.Literal) or not node.expression.is_string:
+        b.source.refuse("STRUCT_EXTRACT by what is no constant name", node.expression, "as in STRUCT_EXTRACT(s, 'x')")
+    return field(b, b.bind(node.this), node.expression.name, node)
+
+
 def fields(value: Expression) -> list[tuple[str, Expression]]:
     """The fields of a struct by their names."""
     return [(name, call("field", value, Constant(place, INTEGER))) for place, (name, _) in enumerate(value.type.fields)]

@@ -14,7 +14,7 @@ from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
     exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
@@ -235,6 +235,9 @@ for _node in _REGULAR:
     reads(_node, parts=f"this expression group {_more}", dialects=SPARK_FAMILY)(regular_expression)
 
 
+for _name, _function in (("prefix", "startswith"), ("suffix", "endswith")):
+    reads_name(_name, takes=2, dialects=ONLY_DUCKDB)(lambda b, arguments, to=_function: call(to, *arguments))
+
 DECLARED = [
     *of_nodes([exp.Upper, exp.Lower], "(string): string", EVERYWHERE),
     function("length(string): integer"),
@@ -261,7 +264,7 @@ DECLARED = [
              example="SELECT bit_length('Spark SQL') → 72"),
     function("right(string, integer): string", "right({0}, {int1})"),
     function("startswith(string, string): boolean", nodes=[exp.StartsWith], dialects=COMPARED),
-    function("endswith(string, string): boolean", nodes=[exp.EndsWith]),
+    function("endswith(string, string): boolean", nodes=[exp.EndsWith], dialects=SPARK_FAMILY | ONLY_DUCKDB),
     function("contains(string, string): boolean", nodes=[exp.Contains],
              help="contains(left, right) Returns a boolean.",
              example="SELECT contains('Spark SQL', 'Spark') → true"),

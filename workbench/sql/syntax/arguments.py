@@ -72,6 +72,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     }
     if DIALECTS[dialect].explodes:
         functions["INLINE_OUTER"] = partial(_build, "INLINE_OUTER", InlineOuter.from_arg_list)
+        functions["RANGE"] = partial(_build, "RANGE", _range)
     if not DIALECTS[dialect].has_lambdas:  # an arrow reads JSON there, also in arguments of functions
         changes["LAMBDAS"] = {sign: parse for sign, parse in base.LAMBDAS.items() if sign is not TokenType.ARROW}
     make = cast(Callable[..., type[Parser]], type(base))
@@ -106,6 +107,12 @@ class _Refusing:
                     if constants[constant] < 0:
                         raise DroppedArgumentError(name, place, argument[0])
         return node
+
+
+def _range(arguments: list[exp.Expr]) -> exp.GenerateSeries:
+    """RANGE(end) or RANGE(start, end[, step]) in FROM, which the parser does not know in spark."""
+    start, end, *step = arguments if len(arguments) > 1 else [exp.Literal.number(0), *arguments]
+    return exp.GenerateSeries(start=start, end=end, step=step[0] if step else None, is_end_exclusive=True)
 
 
 def _constant(node: exp.Expr) -> str:

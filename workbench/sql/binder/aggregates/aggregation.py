@@ -130,10 +130,8 @@ class Aggregation:
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
-        places = range(
-            AGGREGATES[syntax.name].unordered if built_in else 0,
-            1 if built_in and syntax.name in _SHARES else len(arguments),
-        )
+        compared = arguments[:1] if built_in and syntax.name in _SHARES else arguments
+        places = range(AGGREGATES[syntax.name].unordered if built_in else 0, len(compared))
         if whole := next((arguments[i] for i in places if not arguments[i].type.ordered), None):
             clash = no_order(whole)
             what = f"{syntax.name.upper()} of {whole.type.kind}s, which have no order"
@@ -269,7 +267,8 @@ def _with_shares(arguments: list[Expression], syntax: AggregateSyntax, source: S
     if isinstance(given, Call) and given.function == "array" and given.arguments:
         shares = tuple(_share(share, syntax, source) for share in given.arguments)
         return [arguments[0], call("array", *shares), *arguments[2:]]
-    return [arguments[0], _share(given, syntax, source), *arguments[2:]]
+    share = _share(given, syntax, source)
+    return [arguments[0], share, *arguments[2:]]
 
 
 def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText) -> Constant:

@@ -272,6 +272,8 @@ def _named(
         return ["pos", "col"], [call("-", place, Constant(1, INTEGER)), value]
     unnamed = name_of_series(function) if isinstance(function, exp.GenerateSeries) else "unnest"
     unnamed = "value" if isinstance(function, exp.Anonymous) else unnamed
+    if rules.explodes and isinstance(function, exp.GenerateSeries) and function.args.get("is_end_exclusive"):
+        return ["id"], [value]
     alone = rules.column_of_function or (node.alias if rules.column_of_alias else "") or unnamed
     offset = function.args.get("offset")
     if isinstance(offset, exp.Identifier):  # the parser takes it off the names after AS

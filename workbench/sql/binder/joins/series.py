@@ -72,7 +72,12 @@ def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | Non
         step = _integer(b.bind(node.args["step"])) if node.args.get("step") is not None else 1
         if first is None or last is None or not step:
             return None
-        if node.args.get("step") is None and b.rules.explodes and first > last:
+        if (
+            node.args.get("step") is None
+            and b.rules.explodes
+            and first > last
+            and not node.args.get("is_end_exclusive")
+        ):
             step = -1  # SEQUENCE goes down by itself
         series = ConstantSeries(Constant(first, INTEGER), step, _count(first, last, step, node), node)
     if series.count > _MOST:
@@ -87,8 +92,10 @@ def name_of_series(node: exp.GenerateSeries) -> str:
 
 def _is_called_here(node: exp.GenerateSeries, b: ExpressionBinder) -> bool:
     """Whether the text's database has the function by this name."""
-    is_sequence = (b.source.called(node) or "").upper() == "SEQUENCE"
-    return b.rules.explodes if is_sequence else b.rules.generates_series
+    called = (b.source.called(node) or "").upper()
+    if called == "SEQUENCE":
+        return b.rules.explodes
+    return b.rules.generates_series or (b.rules.explodes and called == "RANGE")
 
 
 def _integer(value: Expression) -> int | None:

@@ -18,7 +18,7 @@ from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_nul
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Arguments, TypeRule, each, function
+from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, each, function
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
@@ -210,29 +210,11 @@ def _variable(call: Call, arguments: Sequence[str]) -> str:
     return "`" + str(name.value).replace("`", "``") + "`"
 
 
-@reads(
-    exp.Bracket, parts="this expressions offset returns_list_for_maps", dialects=COMPARED, what="an element of an array"
-)
-def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
-    """``array[0]``, ELEMENT_AT(array, 1), and ``map['k']``."""
-    array, *place = b.parts(node, "this", "expressions")
-    if len(place) != 1:
-        b.source.refuse("a part of an array, [...]", node, "SLICE(x, 1, 2) are the first two elements")
-    if array.type.kind is Kind.MAP:
-        if (
-            b.rules.places_from_one and array.type.key_and_value[0].kind is not Kind.STRING
-        ):  # the parser has taken 1 away
-            b.source.refuse("m[k] of keys that are no texts", node, "write MAP_EXTRACT_VALUE(m, k)")
-        return call("map_value", array, place[0])
-    number = place[0].value if isinstance(place[0], Constant) else None
-    if b.rules.places_from_one and (not isinstance(number, int) or number < 0):  # the parser has taken 1 from it
-        b.source.refuse(f"this place of an array in {b.dialect}", node, "write a constant, 1 or more")
-    return call("element_at" if node.args.get("offset") and not b.rules.places_from_one else "get", array, place[0])
-
-
 @reads(exp.GenerateSeries, parts="start end step is_end_exclusive", dialects=SPARK_FAMILY)
 def sequence(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
     """SEQUENCE(a, b[, step]); GENERATE_SERIES has no such name in Spark."""
+    if node.args.get("is_end_exclusive"):
+        b.source.refuse("RANGE but in FROM", node, "SEQUENCE(1, 9) is an array")
     if (b.source.called(node) or "").upper() == "GENERATE_SERIES":
         b.source.refuse(
             "GENERATE_SERIES in spark", node, "SEQUENCE(a, b) is an array, and EXPLODE(SEQUENCE(a, b)) its rows"
@@ -278,8 +260,7 @@ def reverse(b: ExpressionBinder, node: exp.Reverse) -> Expression:
 
 
 DECLARED = [
-    function("array([value...])", _array, rule=_array_of_common_type, of_null=True, nodes=[exp.Array],
-             parts="expressions", dialects=EVERYWHERE),
+    function("array([value...])", _array, rule=_array_of_common_type, of_null=True),
     function("split(string, string[, integer]): array<string>", _split),
     function("regexp_extract_all(string, string, integer): array<string>", "regexp_extract_all({0}, {1}, {int2})",
              costly=True),
@@ -290,8 +271,10 @@ DECLARED = [
     function("get(array, place)", "get({0}, {int1})", rule=_array_first(_element, INTEGER), names="get"),
     function("element_at(array, place)", "(case when {1} <> 0 then try_element_at({0}, {int1}) end)",
              rule=_array_first(_element, INTEGER)),
-    function("array_max(array)", rule=_with_order(_array_first(_element)), nodes=[exp.ArrayMax]),
-    function("array_min(array)", rule=_with_order(_array_first(_element)), nodes=[exp.ArrayMin]),
+    function("array_max(array)", rule=_with_order(_array_first(_element)), nodes=[exp.ArrayMax],
+             dialects=SPARK_FAMILY | ONLY_DUCKDB),
+    function("array_min(array)", rule=_with_order(_array_first(_element)), nodes=[exp.ArrayMin],
+             dialects=SPARK_FAMILY | ONLY_DUCKDB),
     function("array_size(array)", "cast(array_size({0}) as bigint)", rule=_array_first(_always(INTEGER))),
     function(f"{HAS_PLACE}(array, place[, count])", "({1} <= array_size({0}))",
              rule=_array_first(_always(BOOLEAN), INTEGER, INTEGER), inner=True),

@@ -67,5 +67,6 @@ def reduced(b: ExpressionBinder, node: exp.Reduce) -> Expression:
 reads(exp.Exists, parts="this expression", dialects=SPARK_FAMILY)(over_elements("exists"))
 for _node, _function in ((exp.Transform, "transform"), (exp.ArrayFilter, "filter")):
     reads(_node, parts="this expression", dialects=SPARK_FAMILY | ONLY_DUCKDB)(over_elements(_function))
+reads_call("list_apply", "apply", "array_apply", dialects=ONLY_DUCKDB)(of_elements("transform"))
 for _function in ("forall", "zip_with"):
     reads_call(_function)(of_elements(_function))
