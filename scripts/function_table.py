@@ -89,6 +89,25 @@ ELSEWHERE = {
     "jsonb_array_elements_text": "Makes a row of the text of each element of an array of JSON.",
     "jsonb_typeof": "Returns the kind of a value of JSON: object, array, string, number, boolean or null.",
     "jsonb_array_length": "Returns the number of elements of an array of JSON.",
+    **dict.fromkeys(
+        ("array_cat", "array_concat", "list_concat", "list_cat"),
+        "Returns the elements of the arrays one after the other; a NULL has none.",
+    ),
+    **dict.fromkeys(("array_count", "list_count"), "Returns the number of elements that are not NULL."),
+    **dict.fromkeys(
+        ("array_indexof", "list_indexof", "list_position", "array_position"),
+        "Returns the place of a value in the array, from 1; NULL where it is not there.",
+    ),
+    **dict.fromkeys(("array_unique", "list_unique"), "Returns the number of different elements, without NULL."),
+    "list_any_value": "Returns the first element that is not NULL.",
+    **dict.fromkeys(("list_has_any", "array_has_any"), "Returns whether a value is in both arrays."),
+    **dict.fromkeys(("list_last", "array_last"), "Returns the last element of the array."),
+    **dict.fromkeys(("list_first", "array_first"), "Returns the first element of the array."),
+    **dict.fromkeys(
+        ("list_slice", "array_slice"),
+        "Returns the elements from a place to another; places below 0 count from the end.",
+    ),
+    "list_pack": "Returns an array of the values.",
     "square": "Returns the number times itself.",
     **dict.fromkeys(
         ("array_reverse_sort", "list_reverse_sort"), "Returns the elements of the array in descending order."

@@ -58,7 +58,8 @@ AGGREGATES = {
         dialect="duckdb",
     ),
     "percentiles": Case(
-        "SELECT flag, QUANTILE_CONT(x, [0.25, 0.5, 0.9]) AS p, QUANTILE_DISC(k, [0.5, 1]) AS q FROM t GROUP BY flag",
+        "SELECT flag, QUANTILE_CONT(x, [0.25, 0.5, 0.9]) AS p, QUANTILE_DISC(k, [0.5, 1]) AS q,"
+        " PERCENTILE_CONT([0.25, 0.9]) WITHIN GROUP (ORDER BY x DESC) AS r FROM t GROUP BY flag",
         dialect="duckdb",
     ),
     "distinct_values": Case(

@@ -100,7 +100,15 @@ def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> Aggre
         return AggregateSyntax(name, [order[0].this])
     if name == "percentile_disc":
         return AggregateSyntax(name, [order[0].this, called.this], False, order)
-    # Descending, the share is counted from the other end.
-    descending = order[0].args.get("desc") and isinstance(called.this, exp.Literal) and not called.this.is_string
-    share = exp.Literal.number(str(1 - Decimal(called.this.name))) if descending else called.this
+    if not order[0].args.get("desc"):
+        return AggregateSyntax(name, [order[0].this, called.this])
+    # Descending, a share is counted from the other end.
+    share = called.this.transform(_from_the_other_end)
+    if any(isinstance(part, exp.Expr) and not isinstance(part, (exp.Literal, exp.Array)) for part in share.walk()):
+        source.refuse("a share that is no plain number, in a descending order", called, "as in PERCENTILE_CONT(0.9)")
     return AggregateSyntax(name, [order[0].this, share])
+
+
+def _from_the_other_end(share: exp.Expr) -> exp.Expr:
+    is_number = isinstance(share, exp.Literal) and not share.is_string
+    return exp.Literal.number(str(1 - Decimal(share.name))) if is_number else share
