@@ -49,7 +49,8 @@ class Feed:
     ``static``: a table, all of it there from the start. ``time``: the column with event times. ``lateness``: by how
     much their rows may be late; rows that are later count as arrived and are in no answer. ``takes``: of a stream whose
     rows have weights in the column ``w``, for each row that takes one back the place of that one, else -1. ``stops``:
-    of a stream whose batches are cut by event time, how many rows are there after each.
+    of a stream whose batches are cut by event time, how many rows are there after each. ``constraints``: what is
+    declared of its rows, as ``add_stream`` takes it.
     """
 
     table: pa.Table
@@ -60,6 +61,7 @@ class Feed:
     lateness: dt.timedelta | int | None = None
     takes: tuple[int, ...] = ()
     stops: tuple[int, ...] = ()
+    constraints: Mapping[str, object] = field(default_factory=dict)
 
     def stop(self, batch: int) -> int:
         """How many rows there are after a batch."""
@@ -169,7 +171,7 @@ class Oracle:
         else:
             about = {"history": feed.history, "batch": feed.batch, "time": feed.time, "lateness": feed.lateness}
             about |= {"weight": "w"} if feed.takes else {}
-            self.session.add_stream(name, feed.table, **about)  # type: ignore[arg-type]
+            self.session.add_stream(name, feed.table, **about, **feed.constraints)  # type: ignore[arg-type]
 
     # -- steps ---------------------------------------------------------------------------------------------------
 

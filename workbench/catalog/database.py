@@ -232,8 +232,6 @@ class Database:
         if not self.column("PRAGMA user_version")[0] and not self.tables:
             self._create()
         self._check(path)
-        self._connection.create_function("aggregate_relations", 1, aggregate_relations, deterministic=True)
-        self._connection.executescript(DERIVED)
         self.run("PRAGMA journal_mode = WAL")
         self.run(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
 
@@ -244,6 +242,9 @@ class Database:
         if version == 0:
             raise CatalogError(f"{path} is not a catalog of the workbench")
         self._connection.create_function("present_json", 1, present_json, deterministic=True)
+        # Relations that follow from others name columns that older versions lack.
+        for view in self.column("SELECT name FROM sqlite_temp_master WHERE type = 'view'"):
+            self.run(f"DROP VIEW temp.{view}")
         while version in MIGRATIONS:
             script, version = MIGRATIONS[version], version + 1
             self._connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {version}; COMMIT")
@@ -252,6 +253,8 @@ class Database:
                 f"{path} has catalog version {version}, and this workbench reads version {VERSION}",
                 hint="open it with the workbench that wrote it, or start with an empty folder",
             )
+        self._connection.create_function("aggregate_relations", 1, aggregate_relations, deterministic=True)
+        self._connection.executescript(DERIVED)
 
     def _problems(self) -> list[str]:
         """What is wrong with the database itself."""

@@ -33,10 +33,11 @@ from workbench.sql.algebra.expressions import (
     reading_order,
     text,
 )
+from workbench.sql.constraints import Constraint
 
 _VALUES = tuple[Expression, ...]
 _TABLES = {
-    "source": ("sources",),
+    "source": ("sources", "source_constraints"),
     "selection": ("selection_topology",),
     "join": ("join_topology",),
     "aggregate": ("aggregate_topology", "aggregate_parents", "group_sets", "finer_group_sets", "aggregate_statistics"),
@@ -71,6 +72,8 @@ class NodeRows:
         match node:
             case Source():
                 add("sources", [(node.id, node.stream, node.owner, node.append_only)])
+                if node.constraints:
+                    add("source_constraints", [(node.id, encode(node.constraints, tuple[Constraint, ...]))])
             case Selection():
                 read, above = node.read, self._jvoa(node.read.root)
                 forms = (node.parent, put(node.predicates), read.root, put(read.required))
@@ -96,10 +99,12 @@ class NodeRows:
         """The node that the rows say."""
         match kind:
             case "source":
-                stream, owner, append_only = self._row(
-                    "SELECT stream, owner, append_only FROM sources WHERE node = ?", id_
+                stream, owner, append_only, constraints = self._row(
+                    "SELECT stream, owner, append_only, coalesce(constraints, '[]') FROM sources"
+                    " LEFT JOIN source_constraints USING (node) WHERE node = ?",
+                    id_,
                 )
-                return Source(stream, owner, bool(append_only))
+                return Source(stream, owner, bool(append_only), decode_once(constraints, tuple[Constraint, ...]))
             case "selection":
                 parent, tested, root, required = self._row(
                     "SELECT direct_parent, direct_predicates, svoa, svoa_predicates FROM selection_topology"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 23
+VERSION = 24
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -45,6 +45,8 @@ _NODES = """
 CREATE TABLE nodes (id TEXT PRIMARY KEY, kind TEXT NOT NULL, position INTEGER NOT NULL UNIQUE) WITHOUT ROWID;
 CREATE TABLE sources (
     node TEXT PRIMARY KEY, stream TEXT NOT NULL, owner TEXT NOT NULL, append_only INTEGER NOT NULL) WITHOUT ROWID;
+-- The constraints that plans rely on, of the sources that have some.
+CREATE TABLE source_constraints (node TEXT PRIMARY KEY, constraints TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE selection_topology (
     node TEXT PRIMARY KEY, direct_parent TEXT NOT NULL, direct_predicates TEXT NOT NULL,
     svoa TEXT NOT NULL, svoa_predicates TEXT NOT NULL, jvoa_left TEXT, jvoa_right TEXT) WITHOUT ROWID;
@@ -164,12 +166,13 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 -- A batch brings "batch" rows, or those of "span" microseconds of event time.
 -- gaps: rows before "arrived" that batches passed over, as "shed" says.
 -- added: columns that its source had not when it was added; widened: those of other types than they had then.
+-- constraints: what is declared of its rows, and which row broke it ("" where none did).
 -- checksum: of the log's manifest.json, which has those of its other files; NULL where it was not computed.
 CREATE TABLE streams (
     name TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, folder TEXT NOT NULL, is_table INTEGER NOT NULL,
     time TEXT, history INTEGER NOT NULL, batch INTEGER NOT NULL, arrived INTEGER NOT NULL,
     checksum INTEGER, span INTEGER, shed TEXT, gaps TEXT NOT NULL, added TEXT NOT NULL,
-    widened TEXT NOT NULL) WITHOUT ROWID;
+    widened TEXT NOT NULL, constraints TEXT NOT NULL) WITHOUT ROWID;
 -- All versions of the analyst's functions; a name is the function's, "@" and its version. What their calls may take
 -- (seconds, megabytes), how many arguments they take, and who added them.
 CREATE TABLE user_functions (
@@ -250,6 +253,10 @@ CREATE TEMP VIEW aggregate_basics (function, "over", statistic, stat_id, kept) A
     SELECT b.value ->> 0, b.value ->> 1, b.value ->> 2, b.value ->> 3, b.value ->> 4
         FROM json_each(aggregate_relations((
             SELECT json_group_array(json_array(name, json(statistics), rule)) FROM user_aggregates)), '$.basics') b;
+-- What is declared of the rows of streams, and which row broke it (T11.1.1).
+CREATE TEMP VIEW constraints (stream, kind, "constraint", broken) AS
+    SELECT s.name, c.value ->> '$.constraint.is', c.value ->> 'text', c.value ->> 'broken'
+        FROM streams s, json_each(s.constraints) c;
 -- The checkpoint that a session is opened from (T3.6), which is its last commit: its number and batch, and what it has.
 CREATE TEMP VIEW checkpoints ("commit", batch, nodes, queries, rows, bytes) AS
     SELECT CAST(s.value AS INTEGER), (SELECT coalesce(max(batch), 0) FROM batches), (SELECT count(*) FROM nodes),
@@ -331,6 +338,9 @@ MIGRATIONS = {
     21: "DROP TABLE IF EXISTS main.aggregate_rules;",
     # Segments can be parts of packs, which older versions cannot read.
     22: "",
+    # Streams can have constraints.
+    23: "ALTER TABLE streams ADD COLUMN constraints TEXT NOT NULL DEFAULT '[]';"
+    " CREATE TABLE IF NOT EXISTS source_constraints (node TEXT PRIMARY KEY, constraints TEXT NOT NULL) WITHOUT ROWID;",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,9 +23,10 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep, log_rows
 from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import TreePlan
-from workbench.engine.physical.retention import has_windows, retention_bounds
+from workbench.engine.physical.retention import Bounds, may_expire, retention_bounds
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
@@ -37,7 +38,7 @@ from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_fi
 from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnamed_files
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.relation import Delta
-from workbench.engine.storage.retention import Expiration, RetentionBound
+from workbench.engine.storage.retention import Expiration
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -192,7 +193,12 @@ class Engine:
         return self._hydration(network, batch, suspended).operators
 
     def add_stream(
-        self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]], time: str | None = None
+        self,
+        name: str,
+        columns: Columns,
+        rows: Iterable[tuple[int, pa.Table]],
+        time: str | None = None,
+        ordered: Sequence[str] = (),
     ) -> None:
         """Take in the rows that a stream has brought so far, each with the batch that brought them.
 
@@ -201,13 +207,14 @@ class Engine:
             columns: names and types.
             rows: the rows that are there from the start, each table with the batch that brought it.
             time: the column with event times, if it has one.
+            ordered: columns whose largest values are to be known, too.
 
         Raises:
             StreamError: a column has a name the engine uses itself.
         """
         before = self.state
         empty = empty_stream(self.jobs, columns, self.runner.folder(f"stream-{len(before.arrived)}"))
-        clock = before.clock if time is None else before.clock.with_stream(name, time)
+        clock = before.clock.with_stream(name, time, ordered)
         deltas = []
         with translate_errors("read the history"):
             for batch, table in rows:
@@ -345,23 +352,21 @@ class Engine:
         bounds = self._bounds(network, plans, before.clock, batch)
         return Hydration(self.runner, before, plans, bounds, batch, passed_over(network, plans, suspended))
 
-    def _bounds(
-        self, network: Network, plans: Mapping[str, TreePlan], clock: EventTimeClock, batch: int
-    ) -> dict[str, list[RetentionBound]]:
-        return retention_bounds(
-            network, plans, clock.now, clock.after_batch(batch - self.jobs.limits.batches_of_changes)
-        )
+    def _bounds(self, network: Network, plans: Mapping[str, TreePlan], clock: EventTimeClock, batch: int) -> Bounds:
+        looked_up = LookedUp(network, clock.now, self.incremental_aggregates)
+        earlier = clock.after_batch(batch - self.jobs.limits.batches_of_changes)
+        return retention_bounds(network, plans, looked_up, earlier)
 
     def _without_expired(
         self, network: Network, trees: Mapping[str, Tree], clock: EventTimeClock, batch: int
     ) -> Mapping[str, Tree]:
         """The trees without rows that have expired."""
-        if not has_windows(network):
+        if not may_expire(network):
             return trees
-        bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch)
+        bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch).stored
         # A suspended tree is read as of its batch, when its rows had not expired.
         going = {name: tree for name, tree in trees.items() if tree.suspended_at is None}
-        freed = run_all(going, lambda name: trees[name].without_expired(self._expiration, bounds[name]), self._pool)
+        freed = run_all(going, lambda name: trees[name].without_expired(self._expiration, bounds.get(name)), self._pool)
         left = {**trees, **freed}
         for name, tree in left.items():
             if tree is not trees[name]:

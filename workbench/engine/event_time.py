@@ -8,8 +8,9 @@ later rows are dropped. Here rows that come late are evaluated like all others, 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from workbench.engine.storage.layout import BATCH
 from workbench.engine.storage.segments import Segment, open_segment
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Value
+from workbench.sql.constraints import largest_key
 from workbench.sql.windows.stream_time import EventTimeVector, as_number, row_number_key
 
 if TYPE_CHECKING:
@@ -38,10 +40,12 @@ class EventTimeClock:
     Attributes:
         times: the column with event times of each stream that has some; names in lower case.
         vectors: one for each batch, after the one for the history.
+        ordered: the columns of each stream whose largest values vectors have, too, under ``largest_key``.
     """
 
     times: Mapping[str, str] = field(default_factory=dict)
     vectors: tuple[tuple[int, EventTimeVector], ...] = ((0, {}),)
+    ordered: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def now(self) -> EventTimeVector:
@@ -82,15 +86,20 @@ class EventTimeClock:
         """The vector after a batch; empty before the history."""
         return next((vector for number, vector in reversed(self.vectors) if number <= batch), {})
 
-    def with_stream(self, name: str, time: str) -> EventTimeClock:
+    def with_stream(self, name: str, time: str | None, ordered: Sequence[str] = ()) -> EventTimeClock:
         """The clock with another stream, of which nothing has arrived yet."""
-        return replace(self, times={**self.times, name.lower(): stored_name(time)})
+        times = {} if time is None else {name.lower(): stored_name(time)}
+        largest = {name.lower(): ordered} if ordered else {}
+        return replace(self, times={**self.times, **times}, ordered={**self.ordered, **largest})
 
     def without_stream(self, name: str) -> EventTimeClock:
         """The clock without a stream."""
-        gone = {name.lower(), row_number_key(name)}
+        ordered = (largest_key(name, column) for column in self.ordered.get(name.lower(), ()))
+        gone = {name.lower(), row_number_key(name), *ordered}
         vectors = tuple((b, {key: at for key, at in vector.items() if key not in gone}) for b, vector in self.vectors)
-        return EventTimeClock({key: time for key, time in self.times.items() if key not in gone}, vectors)
+        times = {key: time for key, time in self.times.items() if key not in gone}
+        others = {key: columns for key, columns in self.ordered.items() if key not in gone}
+        return EventTimeClock(times, vectors, others)
 
     def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> EventTimeClock:
         """The clock with rows of an earlier batch."""
@@ -107,11 +116,16 @@ class EventTimeClock:
         for name, table in arriving.items():
             time = self.times.get(name.lower())
             _advance(later, name, None if time is None else pc.max(table.column(time)).as_py(), table.num_rows)
+            for column in self.ordered.get(name.lower(), ()):
+                _reach(later, largest_key(name, column), pc.max(table.column(column)).as_py())
         return later
 
 
 def recover_clock(
-    arrived: Mapping[str, Relation], times: Mapping[str, str | None], batches: Iterable[int]
+    arrived: Mapping[str, Relation],
+    times: Mapping[str, str | None],
+    batches: Iterable[int],
+    ordered: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> EventTimeClock:
     """The clock computed again from the rows that streams have brought, each with its batch.
 
@@ -119,37 +133,48 @@ def recover_clock(
         arrived: the rows of every stream.
         times: the column with event times of every stream, if it has one.
         batches: all batches that were run.
+        ordered: the columns of streams whose largest values are known, too.
     """
     known = {name.lower(): stored_name(time) for name, time in times.items() if time is not None}
-    brought: dict[int, list[tuple[str, Value, int]]] = {}
+    largest = {name.lower(): columns for name, columns in ordered.items() if columns}
+    brought: dict[int, list[tuple[str, Value, int, Mapping[str, Value]]]] = {}
     for name, relation in arrived.items():
-        time = known.get(name.lower())
+        time, columns = known.get(name.lower()), largest.get(name.lower(), ())
         for segment in relation.segments:
-            for batch, latest, rows in _by_batch(segment, time):
-                brought.setdefault(batch, []).append((name, latest, rows))
+            for batch, totals in _by_batch(segment, [*([] if time is None else [time]), *columns]):
+                of_columns = {largest_key(name, column): totals[f"{column}_max"] for column in columns}
+                latest = None if time is None else totals[f"{time}_max"]
+                brought.setdefault(batch, []).append((name, latest, totals["count_all"], of_columns))
     vector: dict[str, Value] = {}
     vectors = []
     for batch in (0, *batches):
-        for name, latest, rows in brought.get(batch, ()):
+        for name, latest, rows, reached in brought.get(batch, ()):
             _advance(vector, name, latest, rows)
+            for key, value in reached.items():
+                _reach(vector, key, value)
         vectors.append((batch, dict(vector)))
-    return EventTimeClock(known, tuple(vectors))
+    return EventTimeClock(known, tuple(vectors), largest)
 
 
-def _by_batch(segment: Segment, time: str | None) -> Iterator[tuple[int, Value, int]]:
-    """For each batch that brought rows of a segment their latest time and their number."""
-    columns = [BATCH] if time is None else [BATCH, time]
-    rows = pa.Table.from_batches([open_segment(segment.path).select(columns)])
-    aggregates: list[tuple[Any, str]] = [([], "count_all")] if time is None else [([], "count_all"), (time, "max")]
+def _by_batch(segment: Segment, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """For each batch that brought rows of a segment the largest values of some columns, and the number of rows."""
+    distinct = [*dict.fromkeys(columns)]
+    rows = pa.Table.from_batches([open_segment(segment.path).select([BATCH, *distinct])])
+    aggregates: list[tuple[Any, str]] = [([], "count_all"), *((column, "max") for column in distinct)]
     for totals in rows.group_by(BATCH).aggregate(aggregates).to_pylist():
-        yield totals[BATCH], totals.get(f"{time}_max"), totals["count_all"]
+        yield totals[BATCH], totals
 
 
 def _advance(vector: dict[str, Value], name: str, latest: Value, rows: int) -> None:
     """Advance a vector by rows of a stream."""
-    key, counted = name.lower(), row_number_key(name)
+    counted = row_number_key(name)
     before = vector.get(counted)
     vector[counted] = rows + (before if isinstance(before, int) else 0)
+    _reach(vector, name.lower(), latest)
+
+
+def _reach(vector: dict[str, Value], key: str, latest: Value) -> None:
+    """Let a vector have a value that is not less than before."""
     if latest is not None:
         vector[key] = max((time for time in (vector.get(key), latest) if time is not None), key=_order)
 

@@ -15,7 +15,8 @@ from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
-from workbench.engine.schedule import Meter, run_in_order, with_parents
+from workbench.engine.physical.retention import Bounds
+from workbench.engine.schedule import Meter, run_in_order
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.state import Deltas, EngineState, empty_tree, narrowed
 from workbench.engine.storage.changelog import (
@@ -25,7 +26,6 @@ from workbench.engine.storage.changelog import (
     taken_back,
     with_difference,
 )
-from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 
@@ -38,7 +38,7 @@ class Hydration:
         runner: runs Spark plans.
         state: before.
         plans: of the operators of the new network, parents first.
-        bounds: the rows of every tree that will still be read.
+        bounds: the rows of every tree that will still be read, or looked up.
         batch: the last batch that was run; 0 after the history alone.
         may_stay_suspended: operators that may, since only suspended queries read them.
         trees: those that are done.
@@ -47,7 +47,7 @@ class Hydration:
     runner: Runner
     state: EngineState
     plans: Mapping[str, TreePlan]
-    bounds: Mapping[str, list[RetentionBound]]
+    bounds: Bounds
     batch: int
     may_stay_suspended: frozenset[str] = frozenset()
     trees: dict[str, Tree] = field(default_factory=dict)
@@ -73,19 +73,24 @@ class Hydration:
     @cached_property
     def _kept(self) -> Mapping[str, Tree]:
         """The trees that have all rows and columns that their new plans ask for."""
-        covering = {
-            name: old
-            for name, old in self.state.trees.items()
-            if name in self.plans and old.plan.covers(self.plans[name]) and old.has(self.bounds[name])
-        }
-        # What is computed now is computed from parents as they are now.
-        computed = self.plans.keys() - (covering.keys() & self.may_stay_suspended)
-        going = with_parents(self.plans, computed)
-        return {name: old for name, old in covering.items() if old.suspended_at is None or name not in going}
+        kept, hydrating, going = dict[str, Tree](), set[str](), set[str]()
+        for name, plan in reversed([*self.plans.items()]):
+            old, reads = self.state.trees.get(name), {read for read, _ in plan.inputs}
+            # What is computed now is computed from all rows of its parents, also those that are not looked up again.
+            needed = self.bounds.required if name in hydrating else self.bounds.stored
+            covers = old is not None and old.plan.covers(plan) and old.has(needed.get(name, ()))
+            # And from parents as they are now.
+            goes = name in going or not covers or name not in self.may_stay_suspended
+            going |= reads if goes else set()
+            if old is not None and covers and (old.suspended_at is None or not goes):
+                kept[name] = old
+            else:
+                hydrating |= reads
+        return kept
 
     def _bring(self, name: str, meter: Meter) -> None:
         """One tree, when those it reads are done: kept, extended by fused roots, or computed from its parents."""
-        plan, old, bounds = self.plans[name], self.state.trees.get(name), self.bounds[name]
+        plan, old, bounds = self.plans[name], self.state.trees.get(name), self.bounds.required.get(name)
         if name in self._kept:
             kept = self._kept[name]
             self.trees[name] = narrowed(kept, plan.over(kept.plan.stored), self.batch)
@@ -104,14 +109,15 @@ class Hydration:
         refiltered = plan.over(old.plan.stored)
         if (again := self._filtered_again(refiltered, old)) is not None:
             return again
-        complete = old.has(b for b in self.bounds[plan.name] if b.bits <= set(old.plan.bits.values()))
+        bounds = self.bounds.required.get(plan.name, ())
+        complete = old.has(b for b in bounds if b.bits <= set(old.plan.bits.values()))
         added = old.extended_by(refiltered) if complete else None
         return self._extended(refiltered, old, added) if added is not None else None
 
     def _filtered_again(self, plan: TreePlan, old: Tree) -> Tree | None:
         """A tree with the rows that it has already and other selections on them; ``None`` where it lacks something."""
         few = old.relation.rows <= self.runner.limits.rows_filtered_in_process
-        there = few and old.has(self.bounds[plan.name]) and old.plan.has_rows_of(plan)
+        there = few and old.has(self.bounds.required.get(plan.name, ())) and old.plan.has_rows_of(plan)
         known = old.plan.bits.keys() & plan.bits.keys()
         delta = self.runner.filtered_again(plan, old.relation, known) if there else None
         if delta is None:

@@ -85,8 +85,10 @@ class Tree:
         """Whether all rows within these bounds are there."""
         return self.bounds is None or all(any(own.covers(bound) for own in self.bounds) for bound in bounds)
 
-    def without_expired(self, expiration: Expiration, bounds: Sequence[RetentionBound]) -> Tree:
-        """The tree without rows that no bound covers; without any bounds it stays as it is."""
+    def without_expired(self, expiration: Expiration, bounds: Sequence[RetentionBound] | None) -> Tree:
+        """The tree without rows that no bound covers: without any, none is left. ``None``: it stays as it is."""
+        if bounds is None:
+            return self
         roots = self.plan.roots
         every_row = frozenset(self.plan.bits[root] for root in roots if len(roots) == 1)
         groups = self.plan.grouped.keys if isinstance(self.plan, AggregatePlan) else ()

@@ -92,6 +92,10 @@ class SqlWarning(UserWarning):
     """A query is accepted, and holds something that is hardly meant; the text shows the place and what to try."""
 
 
+class ConstraintWarning(UserWarning):
+    """A row breaks what was declared of its stream; answers are right, and plans do not rely on it any more."""
+
+
 class InputError(WorkbenchError):
     """A function of the workbench was given what it cannot take."""
 

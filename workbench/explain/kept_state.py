@@ -8,14 +8,17 @@ are those of a table, or the number of groups is limited.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
+from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.retention import RequiredTimes, required_times
 from workbench.explain.text import counted
 from workbench.network.network import Network
 from workbench.network.nodes import (
+    SIDES,
     Aggregate,
     Analytic,
     Join,
@@ -32,6 +35,7 @@ from workbench.network.wording import Wording
 from workbench.optimizer.cardinality import Estimates
 from workbench.sql.algebra.expressions import Call, Column, Expression
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.constraints import ArrivalOrder, ForeignKey, foreign_keys
 from workbench.sql.predicates.cnf import TRUE, PredSet
 from workbench.sql.windows.bounds import LEAST
 from workbench.sql.windows.stream_time import EventTimeVector
@@ -107,11 +111,36 @@ class _States:
     def found(self, answer: NodeId) -> list[KeptState]:
         """The states of all operators, that of the answer last."""
         roots = [root for root in self.network.trees if root == answer or self._is_state(root)]
-        return [self._state(root, root == answer) for root in roots]
+        states = [self._state(root, root == answer) for root in roots]
+        return [*states, *self._not_stored(frozenset(roots)), *self._verified()]
+
+    def _not_stored(self, roots: frozenset[NodeId]) -> Iterator[KeptState]:
+        """The inputs of joins that are not stored, since each row finds its partner when it comes."""
+        for node in self.network.nodes.values():
+            for side in SIDES if isinstance(node, Join) else ():
+                root = self.network.roots[node.inputs[side][0]]
+                key = self._looked_up.foreign_key(node, side) if isinstance(node, Join) else None
+                if key is not None and root not in roots:
+                    yield KeptState(Wording(self.network.nodes).name(root), f"not stored: {key}", frozenset(), 0.0, 0.0)
+
+    def _verified(self) -> Iterator[KeptState]:
+        """What is counted to verify the foreign keys between streams of the query: their values."""
+        sources = [node for node in self.network.nodes.values() if isinstance(node, Source)]
+        known = {source.stream: source for source in sources}
+        for key in foreign_keys(chain.from_iterable(source.constraints for source in sources), known):
+            target = known[key.target]
+            grows, why = self._growth(target.id)
+            rows = self.estimates.rows(Read(target.id))
+            width = _TEXT * len(key.key) + _FIXED
+            yield KeptState(f"values of {key}, to verify it", "" if grows else why, grows, rows, rows * width)
+
+    @cached_property
+    def _looked_up(self) -> LookedUp:
+        return LookedUp(self.network, self.now)
 
     @cached_property
     def _required(self) -> RequiredTimes:
-        return required_times(self.network, self.now, self.now)
+        return required_times(self.network, self._looked_up, self.now)[1]
 
     @cached_property
     def _carried(self) -> Mapping[NodeId, Mapping[str, DataType]]:
@@ -121,10 +150,12 @@ class _States:
         """Whether rows of a root are looked up again by an operator that reads them, or are groups."""
         node = self.network.nodes[root]
         return isinstance(node, Aggregate) or any(
-            _looks_up(self.network.nodes[reader])
+            _looks_up(node) and self._looked_up.limits(node, at) is not None
             for id_ in self.network.trees[root]
-            for reader in self.network.children[id_]
-            if self.network.roots[reader] != root
+            for node in map(self.network.nodes.__getitem__, self.network.children[id_])
+            if self.network.roots[node.id] != root
+            for at, nodes in enumerate(node.inputs)
+            if id_ in nodes
         )
 
     def _state(self, root: NodeId, is_answer: bool) -> KeptState:
@@ -132,7 +163,8 @@ class _States:
         grows, why = self._growth(root)
         rows = self.estimates.rows(Read(root, self._tested(root)))
         if grows and self._leaves(root):
-            grows, why = frozenset(), "rows leave it with the window"
+            orders = sorted({str(order) for order in self._orders(root)})
+            grows, why = frozenset(), ", ".join(orders) or "rows leave it with the window"
         width = sum(_TEXT if type_.stored == Kind.STRING.value else _FIXED for type_ in self._carried[root].values())
         what = wording.name(root) + (" (the answer)" if is_answer else "")
         return KeptState(what, "" if grows else why, grows, rows, rows * (width + _FIXED))
@@ -148,6 +180,14 @@ class _States:
         """Whether all rows that are read of a root leave some window."""
         found = self._required[root]
         return bool(found) and all(any(i.low != LEAST for i in times.values()) for _, times in found)
+
+    def _orders(self, root: NodeId) -> Iterator[ArrivalOrder]:
+        """The orders of arrival by which joins do not find the rows of a root again."""
+        for id_ in self.network.trees[root]:
+            for reader in map(self.network.nodes.__getitem__, self.network.children[id_]):
+                if isinstance(reader, Join):
+                    own = (side for side in SIDES if reader.parents[side] == id_)
+                    yield from filter(None, (self._looked_up.order(reader, side) for side in own))
 
     def _growth(self, root: NodeId) -> tuple[frozenset[str], str]:
         """The streams that make a root grow for ever; and by what it is bounded where there is none."""
@@ -178,7 +218,8 @@ class _States:
             case Column(name=name):
                 node = self.network.nodes[root]
                 if isinstance(node, Source):
-                    return node.stream.lower() in self.tables
+                    keys = (c for c in node.constraints if isinstance(c, ForeignKey) and c.columns == (name,))
+                    return any(s.lower() in self.tables for s in (node.stream, *(key.target for key in keys)))
                 if name in node.types:
                     return not self._growth(root)[0]
                 carried = node.carried(name)

@@ -204,7 +204,10 @@ def streams_table(session: Session) -> Shown:
     rows = [row[: len(columns)] for row in rows]
     if not rows:
         return Shown("no streams yet")
-    lines = drift_lines(session)
+    lines = [
+        *drift_lines(session),
+        *(str(c) for s in session.streams.values() for c in s.constraints if c.constraint.declared),
+    ]
     return together(table(columns, rows), plain("\n".join(lines))) if lines else table(columns, rows)
 
 

@@ -146,12 +146,12 @@ class StateStore:
     def _undo(self, before: State) -> None:
         """Take the engine and the planner back; the catalog has gone back with its transaction."""
         self._runtime.engine.undo(before.engine)
-        self._runtime.planner.streams = before.statistics
+        self._runtime.planner.streams, self._runtime.planner.constraints = before.statistics, before.constraints
 
     def adopt(self, state: State) -> None:
         """Go on from a state that was read from the catalog."""
         self._runtime.engine.replace_state(state.engine)
-        self._runtime.planner.streams = state.statistics
+        self._runtime.planner.streams, self._runtime.planner.constraints = state.statistics, state.constraints
         self.last = state
 
     def disable(self, reasons: Mapping[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
@@ -14,6 +15,8 @@ from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.zones import UTC
+from workbench.sql.checks import Check, checks_of
+from workbench.sql.constraints import StreamConstraints
 from workbench.sql.logical import LogicalQuery, StreamWindow
 from workbench.sql.schema import Schema, UserAggregate
 from workbench.sql.windows.stream_time import EventTimeVector
@@ -119,6 +122,15 @@ class State:
         spelled = {name: stream.spelled for name, stream in self.streams.items()}
         known = self.views, latest, self.aggregates
         return Schema(columns, *known, times, tables, now, self._after_batch, corrected, spelled, self.timezone)
+
+    @property
+    def constraints(self) -> StreamConstraints:
+        """The constraints of the rows of each stream that no row has broken."""
+        return {name: stream.holding for name, stream in self.streams.items() if stream.holding}
+
+    def checks_of(self, query: QueryRecord) -> tuple[Check, ...]:
+        """The checks of a query, by their numbers."""
+        return checks_of(query.logical, chain.from_iterable(self.constraints.values()))
 
     def _after_batch(self, batch: int) -> EventTimeVector | None:
         return self.engine.clock.after_batch(batch) if batch <= self.batch else None

@@ -12,18 +12,21 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 
 from workbench.engine.engine import Engine
+from workbench.engine.event_time import EventTimeClock
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
-from workbench.errors import NotEmittedError, QueryError, StreamError
+from workbench.errors import ConstraintWarning, NotEmittedError, QueryError, StreamError
 from workbench.network.calls import functions_of
 from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
 from workbench.optimizer.hydration_cost import SEEN, PastHydration, hydration_work
 from workbench.optimizer.join_cost import costliest_new_join
+from workbench.session.constraints import affected, broken_keys, broken_orders, check_droppable
 from workbench.session.cost_limit import check_cost
 from workbench.session.events import log_problem
 from workbench.session.learning.observing import Observer, present_statistics
@@ -34,6 +37,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import Bound
 from workbench.sql.checks import checks_of
+from workbench.sql.constraints import Constraint
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
 from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
@@ -86,10 +90,16 @@ def new_log(state: State, streams: Path, name: str) -> Iterator[Path]:
 def add_stream(runtime: Runtime, state: State, stream: Stream) -> State:
     """Add a stream, and the rows of its history."""
     history = ((0, table) for table in stream.history_tables())
-    runtime.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time)
+    runtime.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time, stream.ordered)
     statistics = {**state.statistics, stream.name.lower(): stream.statistics()}
     runtime.planner.streams = statistics
-    return replace(state.with_stream(stream), statistics=statistics)
+    reached: dict[Constraint, str] = {}
+    clock = EventTimeClock().with_stream(stream.name, None, stream.ordered)
+    for table in stream.history_tables() if stream.ordered else ():
+        reached = {**broken_orders([stream], {stream.name: table}, clock.now), **reached}
+        clock = clock.after(0, {stream.name: table})
+    state = replace(state.with_stream(stream), statistics=statistics)
+    return _without_broken(state, reached) if reached else state
 
 
 def drop_stream(runtime: Runtime, state: State, name: str) -> State:
@@ -105,6 +115,7 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
         hint = "drop first " + ", ".join(readers[:LISTED]) + (", …" if len(readers) > LISTED else "")
         what = "1 query or view" if len(readers) == 1 else f"{len(readers)} queries or views"
         raise StreamError(f"{stream.name} is read by {what}", hint=hint)
+    check_droppable(state, stream)
     runtime.engine.drop_stream(stream.name)
     statistics = {key: known for key, known in state.statistics.items() if key != stream.name.lower()}
     runtime.planner.streams = statistics
@@ -114,7 +125,7 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
 def learn(runtime: Runtime, state: State) -> State:
     """Let the planner know what streams look like by now, and what batches have shown of the network."""
     state = replace(state, statistics=present_statistics(state))
-    runtime.planner.know(state.statistics, runtime.observer.observed(state))
+    runtime.planner.know(state.statistics, runtime.observer.observed(state), state.constraints)
     return state
 
 
@@ -228,6 +239,9 @@ def run(
     streams = {name: stream for name, stream in state.streams.items() if not stream.table or sizes.get(name)}
     steps = {name: stream.next(sizes.get(name, 0)) for name, stream in streams.items()}
     arriving = {name: table for name, (_, table) in steps.items()}
+    if broken := broken_orders(streams.values(), arriving, runtime.engine.state.clock.now):
+        return run(runtime, _fall_back(runtime, state, broken), sizes, profile)
+    before = runtime.engine.state
     try:
         report = runtime.engine.run_batch(state.network, state.batch + 1, arriving, profile, state.suspended)
     except NotEmittedError as problem:
@@ -239,7 +253,12 @@ def run(
     cuts = {name: cut for name, cut in sizes.items() if isinstance(cut, BatchCut)}
     report = replace(report, rows=sum(arrived.values()), arrived=arrived, late_rows=late_rows, cuts=cuts)
     after = {name: stream for name, (stream, _) in steps.items()}
-    return replace(state, streams={**state.streams, **after}, reports=(*state.reports, report)), report
+    arrived_state = replace(state, streams={**state.streams, **after}, reports=(*state.reports, report))
+    if broken := broken_keys(runtime.engine, arrived_state, state):
+        # Answers may be wrong by now: the batch is taken back, and comes once more.
+        runtime.engine.undo(before)
+        return run(runtime, _fall_back(runtime, state, broken), sizes, profile)
+    return arrived_state, report
 
 
 def _computed_anew(
@@ -302,7 +321,8 @@ def callers(state: State, function: str) -> list[str]:
 
 def add_checks(planner: Planner, network: Network, name: str, logical: LogicalQuery) -> Network:
     """The network with the checks of a query that are needed."""
-    for number, check in enumerate(checks_of(logical), start=1):
+    constraints = chain.from_iterable(planner.constraints.values())
+    for number, check in enumerate(checks_of(logical, constraints), start=1):
         if not check.needed:
             continue
         network = planner.register(network, check_name(name, number), check.query).network
@@ -328,10 +348,51 @@ def _adopt(runtime: Runtime, state: State, network: Network) -> State:
     seconds = time.perf_counter() - begun
     if not operators:
         return state
+    if broken := broken_keys(runtime.engine, state):
+        return _fall_back(runtime, state, broken)
     # Its work is estimated from the rows that there are now: the planner may know those of another batch.
     state = learn(runtime, state)
     past = PastHydration(hydration_work(runtime.planner.estimates, network.nodes, operators), seconds)
     return replace(state, hydrations=(*state.hydrations, past)[-SEEN:])
+
+
+def _fall_back(runtime: Runtime, state: State, broken: Mapping[Constraint, str]) -> State:
+    """Go on without constraints that rows break: queries that may rely on them are planned anew.
+
+    What a plan without them looks up, and was not stored, is computed again from the rows that have arrived.
+    """
+    names, before = affected(state, broken), state.network
+    log_problem("constraints broken", batch=state.batch, queries=names, how=[*broken.values()])
+    state = learn(runtime, _without_broken(state, broken))
+    planner, queries = runtime.planner, dict(state.queries)
+    network = planner.without(before, with_checks(before, names))
+    for name in names:
+        query = queries[name]
+        planned = planner.register(network, name, query.logical, query.sql, query.dialect, query.results == EAGER)
+        network = add_checks(planner, planned.network, name, query.logical)
+        # Rows that may be taken back have a changelog, which begins anew where they are rows of another operator.
+        plan, old = planned.network.queries[name], before.queries[name]
+        goes_on = planned.network.monotone[plan.read.root] or plan.read == old.read
+        registered = query.registered if goes_on else state.batch
+        suspended = None if query.suspended is None else state.batch
+        notes = (f"{constraint} is not relied on: {how}" for constraint, how in broken.items())
+        explanation = replace(planned.explanation, notes=(*planned.explanation.notes, *notes))
+        planner.catalog.put_decisions(name, explanation.rows())
+        queries[name] = replace(query, explanation=explanation, registered=registered, suspended=suspended)
+    network = planner.with_present_constraints(network)
+    order = [*(name for name in before.queries if name in network.queries), *network.queries]
+    planner.catalog.put_query_order(dict.fromkeys(order))
+    network = Network(network.nodes, {name: network.queries[name] for name in order})
+    return _adopt(runtime, replace(state, queries=queries), network)
+
+
+def _without_broken(state: State, broken: Mapping[Constraint, str]) -> State:
+    """The state that does not rely on some constraints, which is said."""
+    for constraint, how in broken.items():
+        message = f"{constraint}: {how}; plans do not rely on it any more, and answers are right"
+        warnings.warn(message, ConstraintWarning, stacklevel=2)
+    streams = {name: stream.with_broken(broken) for name, stream in state.streams.items()}
+    return replace(state, streams=streams)
 
 
 def release(runtime: Runtime, state: State, network: Network) -> State:

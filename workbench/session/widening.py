@@ -18,6 +18,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
 from workbench.errors import StreamError, nearest
+from workbench.session.constraints import check_column
 from workbench.session.readers_anew import with_readers_anew
 from workbench.session.state import LISTED, State
 from workbench.session.transitions import Runtime
@@ -92,6 +93,7 @@ def widen_column(
     if new.type == before:
         return state, answer
     wide = replace(stream, log=stream.log.with_widened([new]))
+    check_column(state, stream, stored)
     _check(stream, wide, new, before)
     after = _with_wider(runtime, state, stream, wide)
     shapes = {q: output_columns(record.logical) for q, record in state.queries.items()}
@@ -184,7 +186,8 @@ def _with_wider(runtime: Runtime, state: State, stream: Stream, wide: Stream) ->
         engine = runtime.engine
         engine.widen_stream(stream.name, dict(wide.stored_columns), wide.arrivals(batches))
         times = {name: one.time for name, one in state.streams.items()}
-        clock = recover_clock(engine.state.arrived, times, [report.batch for report in state.reports])
+        ordered = {name: one.ordered for name, one in state.streams.items()}
+        clock = recover_clock(engine.state.arrived, times, [report.batch for report in state.reports], ordered)
         engine.replace_state(replace(engine.state, clock=clock))
         statistics = {**state.statistics, stream.name.lower(): wide.statistics()}
         runtime.planner.streams = statistics

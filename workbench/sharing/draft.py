@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeVar
 
 from workbench.catalog.catalog import Catalog, QueryText
@@ -21,6 +22,7 @@ from workbench.sharing.decisions import Record
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType
+from workbench.sql.constraints import StreamConstraints
 from workbench.sql.predicates.canonical import canonical, canonical_expression, without_overflow
 from workbench.sql.predicates.cnf import TRUE, OnSide, PredSet, rename_predicates
 from workbench.sql.predicates.implication import normalized
@@ -39,6 +41,7 @@ class Draft:
         estimates: sizes, from the data seen so far.
         owner: the query that is registered, which owns what it may not share; empty while queries are dropped.
         nodes, queries: as they are now.
+        constraints: those that hold of the rows of each stream.
         record: the decisions taken.
         dirty_roots: roots whose readers have changed, so that their trees must be arranged again.
         retested: joins that test something else than before.
@@ -55,6 +58,7 @@ class Draft:
     owner: str
     nodes: dict[NodeId, Node]
     queries: dict[str, QueryPlan]
+    constraints: StreamConstraints
     record: Record = field(default_factory=Record)
     dirty_roots: dict[NodeId, None] = field(default_factory=dict)
     retested: set[NodeId] = field(default_factory=set)
@@ -68,10 +72,17 @@ class Draft:
         return Wording(self.nodes)
 
     @staticmethod
-    def of(network: Network, catalog: Catalog, options: Options, estimates: Estimates, owner: str = "") -> Draft:
+    def of(
+        network: Network,
+        catalog: Catalog,
+        options: Options,
+        estimates: Estimates,
+        owner: str = "",
+        constraints: StreamConstraints = MappingProxyType({}),
+    ) -> Draft:
         """A working copy of ``network``, which must be what the catalog holds."""
-        nodes = dict(network.nodes)
-        return Draft(network, catalog, options, estimates.over(nodes), owner, nodes, dict(network.queries))
+        nodes, queries = dict(network.nodes), dict(network.queries)
+        return Draft(network, catalog, options, estimates.over(nodes), owner, nodes, queries, constraints)
 
     def frozen(self) -> Network:
         """The network as it is now; its order, in which it is drawn, is that of the catalog."""

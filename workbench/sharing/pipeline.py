@@ -15,6 +15,7 @@ from workbench.sharing.change_joins import remove_abandoned_joins, restore_guara
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft, remove_unneeded
 from workbench.sharing.explain_decisions import explain_decisions
+from workbench.sharing.foreign_keys import simplified_by_keys
 from workbench.sharing.place_selections import place_selections
 from workbench.sharing.set_operators import choose_set_operator_inputs
 from workbench.sharing.translate import translate_query
@@ -62,6 +63,9 @@ def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText
         text: its text, for the catalog.
         eager: see ``translate_query``.
     """
+    # Joins that foreign keys make needless go first: no node is found or created for them.
+    constraints = [constraint for declared in draft.constraints.values() for constraint in declared]
+    query = simplified_by_keys(query, constraints, draft.record)
     # The roots it reads are found or created; joins may be weakened and other queries rerouted on the way.
     plan = translate_query(draft, name, query, eager)
     # The catalog must have the query before trees are arranged: what is required of a root is searched there.

@@ -7,11 +7,12 @@ registration makes it all or nothing. What happens in which order is in ``pipeli
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network
-from workbench.network.nodes import NodeId
+from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import carried_columns
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.observed import NOTHING, Observed
@@ -21,6 +22,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
 from workbench.sharing.pipeline import drop_queries, register_query
 from workbench.sql.algebra.planning_cache import active_planning_cache
+from workbench.sql.constraints import StreamConstraints
 from workbench.sql.logical import LogicalQuery, listing
 
 
@@ -42,6 +44,7 @@ class Planner:
             or nothing, its ``rehearsal`` undoes them.
         streams: what is known of the data of each stream, by name in lower case.
         observed: what batches have shown of the network.
+        constraints: those of each stream's rows that hold; plans rely on them.
 
     Example:
         >>> planner = Planner()
@@ -53,6 +56,7 @@ class Planner:
     catalog: Catalog = field(default_factory=Catalog)
     streams: Mapping[str, StreamStatistics] = field(default_factory=dict)
     observed: Observed = NOTHING
+    constraints: StreamConstraints = field(default_factory=dict)
     _estimated: Estimates | None = field(default=None, repr=False)
 
     @property
@@ -63,9 +67,14 @@ class Planner:
             self._estimated = known = Estimates(self.streams, observed=self.observed)
         return known
 
-    def know(self, streams: Mapping[str, StreamStatistics], observed: Observed) -> None:
-        """Plan from now on with what is known of the streams, and what batches have shown."""
-        self.streams, self.observed = streams, observed
+    def know(
+        self,
+        streams: Mapping[str, StreamStatistics],
+        observed: Observed,
+        constraints: StreamConstraints = MappingProxyType({}),
+    ) -> None:
+        """Plan from now on with what is known of the streams, what batches have shown, and what holds of the rows."""
+        self.streams, self.observed, self.constraints = streams, observed, constraints
 
     def refresh(self, network: Network) -> None:
         """Bring what the catalog derives from the whole network up to date: column maps (T8.1) and who is served."""
@@ -115,5 +124,14 @@ class Planner:
             drop_queries(draft, names)
             return draft.frozen()
 
+    def with_present_constraints(self, network: Network) -> Network:
+        """The network whose sources have the constraints that hold by now."""
+        with self.catalog.transaction():
+            draft = self._draft(network)
+            for node in network.nodes.values():
+                if isinstance(node, Source):
+                    draft.put(replace(node, constraints=self.constraints.get(node.stream, ())))
+            return draft.frozen()
+
     def _draft(self, network: Network, owner: str = "") -> Draft:
-        return Draft.of(network, self.catalog, self.options, self.estimates, owner)
+        return Draft.of(network, self.catalog, self.options, self.estimates, owner, self.constraints)

@@ -195,8 +195,9 @@ class _Translator:
     def _input(self, item: logical.Input, position: int, below: PredSet) -> JoinInput:
         """One input, with the part of a window that is applied below joins."""
         if isinstance(item, StreamInput):
+            owner = "" if self.draft.options.sharing else self.draft.owner
             source = self.draft.put(
-                Source(item.stream, "" if self.draft.options.sharing else self.draft.owner, item.append_only)
+                Source(item.stream, owner, item.append_only, self.draft.constraints.get(item.stream, ()))
             )
             if not item.append_only:
                 self.draft.record.note(f"{item.stream} takes rows back: plans for append-only streams do not serve it")

@@ -15,6 +15,10 @@
 - What is read from JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
+- A foreign key between two streams of the query holds (``constraints``). Its check has the keys for which there is not
+  exactly one row of the target: one count for each key, of both streams. Where it has rows, the query goes on by a plan
+  that does not rely on the key.
+
 Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of
 a subquery, CTE or view that nothing reads.
 
@@ -41,13 +45,24 @@ from workbench.sql.algebra.expressions import (
     walk,
 )
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
+from workbench.sql.constraints import Constraint, ForeignKey, foreign_keys
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.functions.arrays.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.logical import Block, Input, LogicalQuery, Output, SetQuery, parts_of
-from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set, predicate_expressions, predicate_sources
+from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, SetQuery, StreamInput, parts_of
+from workbench.sql.predicates.cnf import (
+    TRUE,
+    Literal,
+    Operator,
+    PredSet,
+    conjunction,
+    or_pred,
+    pred_set,
+    predicate_expressions,
+    predicate_sources,
+)
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.read_outputs import read_blocks
 
@@ -63,26 +78,56 @@ _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 class Check:
     """A query that must have no rows, why the query it belongs to stops where it has some, and what to try.
 
-    ``needed``: whether what it looks at is read; where it is not, the answer does not depend on it.
+    ``needed``: whether what it looks at is read; where it is not, the answer does not depend on it. ``key``: the
+    foreign key that it is the check of, if it is one of these.
     """
 
     query: LogicalQuery
     reason: str
     hint: str
     needed: bool = field(default=True, compare=False)
+    key: ForeignKey | None = None
 
 
-def checks_of(query: LogicalQuery) -> tuple[Check, ...]:
+def checks_of(query: LogicalQuery, constraints: Iterable[Constraint] = ()) -> tuple[Check, ...]:
     """The checks of a query: it may go on while all that are needed have no rows.
 
     Those that are not needed are among them, since stored networks call checks by their number.
+
+    Args:
+        query: what it means.
+        constraints: those on which its plan may rely.
     """
     read = read_blocks(query)
     found: dict[Check, Check] = {}
     for check in (check for part in parts_of(query) for check in _of_part(part, read)):
         if check.needed or check not in found:
             found[check] = check
-    return tuple(found.values())
+    streams = {part.stream: part for part in parts_of(query) if isinstance(part, StreamInput)}
+    return (*found.values(), *(_of_key(key, streams) for key in foreign_keys(constraints, streams)))
+
+
+def _of_key(key: ForeignKey, streams: Mapping[str, StreamInput]) -> Check:
+    """The check that each value of a foreign key has exactly one row of the target, and no key of it has several."""
+    sides = ((key.stream, key.columns, Constant(None, INTEGER)), (key.target, key.key, Constant(1, INTEGER)))
+    names = [f"k{at}" for at in range(1, len(key.key) + 1)]
+    branches = []
+    for stream, columns, counted in sides:
+        item = streams[stream]
+        values = [Column(name, dict(item.columns)[name]) for name in columns]
+        there = pred_set(or_pred([Literal(value, Operator.IS_NOT_NULL)]) for value in values)
+        outputs = (*(Output(name, value) for name, value in zip(names, values, strict=True)), Output("row", counted))
+        branches.append(Block((item,), there, outputs))
+    types = tuple(output.type for output in branches[0].outputs)
+    both = SetQuery("union", True, tuple(branches), (*names, "row"), types)
+    groups = tuple(Column(name, type_) for name, type_ in zip(names, types[:-1], strict=True))
+    rows = AggregateCall("count", (Column("row", INTEGER),), INTEGER)
+    found = Column(column_name(rows), INTEGER)
+    having = normal_form(call("<>", found, Constant(1, INTEGER)))
+    keys = (Output(name, Column(column_name(group), group.type)) for name, group in zip(names, groups, strict=True))
+    query = Block((both,), TRUE, (*keys, Output("rows", found)), grouping=Grouping(groups, (rows,)), having=having)
+    hint = "register it again, and it is planned without the constraint"
+    return Check(query, f"it does not hold that {key}", hint, key=key)
 
 
 def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:

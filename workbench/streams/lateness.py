@@ -75,11 +75,16 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
 
 
 class LateRows:
-    """Finds late rows, chunk by chunk."""
+    """Finds late rows, chunk by chunk.
 
-    def __init__(self, lateness: Lateness) -> None:
+    Args:
+        lateness: how late they may be.
+        latest: the latest time before them, if there is one.
+    """
+
+    def __init__(self, lateness: Lateness, latest: int | None = None) -> None:
         self._lateness = lateness
-        self._latest = _LEAST
+        self._latest = _LEAST if latest is None else latest
 
     def among(self, rows: pa.Table) -> dict[int, str]:
         """Why some of the next rows are late, by their places; a row without a time never is."""

@@ -14,9 +14,11 @@ from workbench.errors import StreamError, nearest
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
+from workbench.sql.constraints import ArrivalOrder, Constraint
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.cut import SHEDDING, BatchCut, Gap, sampled_by
+from workbench.streams.declared_constraints import DeclaredConstraint
 from workbench.streams.drift import Drift
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
@@ -43,6 +45,7 @@ class Stream:
         table: whether it is a static table.
         shed: how rows may be left out that come faster than they can be answered (``SHEDDING``); ``None``: not at all.
         gaps: rows that were left out and not caught up, in the order of the log.
+        constraints: what is declared of its rows.
     """
 
     log: StreamLog
@@ -53,6 +56,7 @@ class Stream:
     table: bool = False
     shed: str | None = None
     gaps: tuple[Gap, ...] = ()
+    constraints: tuple[DeclaredConstraint, ...] = ()
 
     @property
     def name(self) -> str:
@@ -131,6 +135,22 @@ class Stream:
     def lateness(self) -> Lateness | None:
         """How late rows may be; ``None``: there is no limit."""
         return self.log.lateness
+
+    @property
+    def holding(self) -> tuple[Constraint, ...]:
+        """The constraints that no row has broken."""
+        return tuple(declared.constraint for declared in self.constraints if not declared.broken)
+
+    @property
+    def ordered(self) -> tuple[str, ...]:
+        """The columns whose order is declared, by their stored names."""
+        orders = (declared.constraint for declared in self.constraints)
+        return tuple(dict.fromkeys(order.column for order in orders if isinstance(order, ArrivalOrder)))
+
+    def with_broken(self, broken: Mapping[Constraint, str]) -> Stream:
+        """The stream some of whose constraints do not hold, each with the reason."""
+        declared = (d if d.broken else replace(d, broken=broken.get(d.constraint, "")) for d in self.constraints)
+        return replace(self, constraints=tuple(declared))
 
     @property
     def late_rows(self) -> int:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import pytest
 from sharing.test_windows import planned
 
+from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.planner import plan_trees
-from workbench.engine.physical.retention import has_windows, retention_bounds
+from workbench.engine.physical.retention import may_expire, retention_bounds
 from workbench.engine.storage.retention import RetentionBound
 from workbench.sql.windows.bounds import MOST, Interval
 from workbench.sql.windows.stream_time import as_number
@@ -29,7 +30,7 @@ def needed(texts: Sequence[str], eager: bool = False) -> dict[str, set[tuple[tup
     _, network = planned(texts, eager)
     found: dict[str, set[tuple[tuple[str, Interval], ...]]] = {}
     plans = plan_trees(network, {})
-    for name, needs in retention_bounds(network, plans, TIMES, TIMES).items():
+    for name, needs in retention_bounds(network, plans, LookedUp(network, TIMES), TIMES).stored.items():
         for need in needs:
             found.setdefault(network.nodes[plans[name].roots[0]].kind, set()).add(need.times)
     return found
@@ -45,7 +46,7 @@ def test_the_largest_window_counts(eager: bool) -> None:
 def test_each_selection_needs_its_own_rows() -> None:
     _, network = planned(["select id from F where d >= now() - 3", "select id from F where amount > 9"])
     plans = plan_trees(network, {})
-    ((root, needs),) = retention_bounds(network, plans, TIMES, TIMES).items()
+    ((root, needs),) = retention_bounds(network, plans, LookedUp(network, TIMES), TIMES).stored.items()
     (rich,) = (n for n in network.nodes if n != root)
     assert {(need.bits, need.times) for need in needs} == {
         (frozenset([plans[root].bits[root]]), (("d", days(3)),)),
@@ -96,9 +97,9 @@ def test_set_operators_are_looked_through() -> None:
 
 
 def test_there_are_windows_or_not() -> None:
-    assert has_windows(planned(["select id from F where d >= now() - 3"])[1])
-    assert has_windows(planned(["select median(amount) from F where d >= now() - 3"])[1])
-    assert not has_windows(planned(["select id from F where amount > 3"])[1])
+    assert may_expire(planned(["select id from F where d >= now() - 3"])[1])
+    assert may_expire(planned(["select median(amount) from F where d >= now() - 3"])[1])
+    assert not may_expire(planned(["select id from F where amount > 3"])[1])
 
 
 def test_covering() -> None:

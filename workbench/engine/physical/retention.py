@@ -10,18 +10,23 @@ not come back to it (``workbench.sql.windows.monotonicity``). No reader can tell
 
 So the bounds of a tree's parents follow from the bounds of the tree, from the queries down to the streams. Where a
 window does not limit a parent's rows, such as that of an aggregate without groups, all of them are needed.
+
+Of these rows some are not stored, since constraints of streams say that nothing looks them up again (``looked_up``).
+Who is hydrated needs them once more: then a tree is computed from all that has arrived.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from workbench.engine.physical.analyses import is_bounded
 from workbench.engine.physical.join_keys import join_keys, key_column
+from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.storage.retention import RetentionBound
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import Aggregate, Analytic, Join, Node, NodeId, SetOperation, Window
+from workbench.network.nodes import SIDES, Aggregate, Analytic, Join, Node, NodeId, SetOperation, Source, Window
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.bounds import LEAST, MOST, Interval
@@ -37,48 +42,83 @@ RequiredTimes = dict[NodeId, list[tuple[tuple[NodeId, ...], _Times]]]
 """For each root the nodes whose common rows are read, and their times."""
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """The retention bounds of every tree, by name; of window operators none, which store nothing else anyway.
+
+    Attributes:
+        required: of the rows that are read, now or by an operator that is hydrated.
+        stored: of those among them that operators which run look up again.
+    """
+
+    required: Mapping[str, list[RetentionBound]]
+    stored: Mapping[str, list[RetentionBound]]
+
+
 def retention_bounds(
-    network: Network, plans: Mapping[str, TreePlan], now: EventTimeVector, earlier: EventTimeVector
-) -> dict[str, list[RetentionBound]]:
-    """The bounds of every tree, by name; of window operators none, which store nothing else anyway.
+    network: Network, plans: Mapping[str, TreePlan], looked_up: LookedUp, earlier: EventTimeVector
+) -> Bounds:
+    """The bounds of every tree.
 
     Args:
         network: what runs.
         plans: those of its operators, by name.
-        now: the event times.
-        earlier: those ``Limits.batches_of_changes`` batches ago.
+        looked_up: what operators look up again.
+        earlier: the event times ``Limits.batches_of_changes`` batches ago.
     """
-    required = required_times(network, now, earlier)
+    required, stored = required_times(network, looked_up, earlier)
+    return Bounds(_by_tree(network, plans, required), _by_tree(network, plans, stored))
+
+
+def _by_tree(
+    network: Network, plans: Mapping[str, TreePlan], required: RequiredTimes
+) -> dict[str, list[RetentionBound]]:
     return {
         name: _merged(
             RetentionBound(frozenset(plan.bits[node] for node in nodes), _stored(times))
             for root in plan.roots
-            if not isinstance(network.nodes[root], Window)
             for nodes, times in required[root]
         )
         for name, plan in plans.items()
+        if not any(isinstance(network.nodes[root], Window) for root in plan.roots)
     }
 
 
-def required_times(network: Network, now: EventTimeVector, earlier: EventTimeVector) -> RequiredTimes:
+def required_times(
+    network: Network, looked_up: LookedUp, earlier: EventTimeVector
+) -> tuple[RequiredTimes, RequiredTimes]:
     """Which rows are still read of each root, and between which values their times are; without times all are meant.
 
     Args:
         network: what runs.
-        now: the event times.
-        earlier: those up to which answers may be asked for.
+        looked_up: what operators look up again.
+        earlier: the event times up to which answers may be asked for.
+
+    Returns:
+        Those that are read in any case, and those of them that are read again by operators which run.
     """
     required: RequiredTimes = {root: [] for root in network.trees}
     for plan in network.queries.values():
         required[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, earlier)))
     for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
         required[root].append(((root,), {}))
+    stored = {root: [*reads] for root, reads in required.items()}
     for root in reversed(list(network.trees)):
         # Many readers of a root mostly require the same of its inputs: without windows, all rows.
         distinct = {tuple(times.items()): times for _, times in required[root]}
-        for read, times in _of_inputs(network.nodes[root], distinct.values(), now):
+        node = network.nodes[root]
+        limits = [looked_up.limits(node, at) for at in range(len(node.inputs))]
+        for at, times in _of_inputs(node, distinct.values(), looked_up.now):
+            read = node.inputs[at]
             required[network.roots[read[0]]].append((read, times))
-    return required
+            if (limit := limits[at]) is not None:
+                stored[network.roots[read[0]]].append((read, _both(times, limit)))
+    return required, stored
+
+
+def _both(times: _Times, others: _Times) -> _Times:
+    """The times within the intervals of both."""
+    return {**times, **{time: interval.intersected(times.get(time, interval)) for time, interval in others.items()}}
 
 
 def query_bound(plan: QueryPlan, bits: Mapping[NodeId, int], now: EventTimeVector) -> RetentionBound:
@@ -88,36 +128,35 @@ def query_bound(plan: QueryPlan, bits: Mapping[NodeId, int], now: EventTimeVecto
     )
 
 
-def has_windows(network: Network) -> bool:
-    """Whether any row can expire."""
-    return any(isinstance(node, Window) for node in network.nodes.values()) or any(
+def may_expire(network: Network) -> bool:
+    """Whether any row can expire, or is not looked up again."""
+    nodes = network.nodes.values()
+    return any(isinstance(node, Window) or (isinstance(node, Source) and node.constraints) for node in nodes) or any(
         plan.window for plan in network.queries.values()
     )
 
 
-def _of_inputs(
-    node: Node, required: Iterable[_Times], now: EventTimeVector
-) -> Iterator[tuple[tuple[NodeId, ...], _Times]]:
-    """The times that are required of a root's inputs, where these are required of the root."""
+def _of_inputs(node: Node, required: Iterable[_Times], now: EventTimeVector) -> Iterator[tuple[int, _Times]]:
+    """The times that are required of a root's inputs, by their places, where these are required of the root."""
     match node:
         case Window():
-            yield node.parents, intervals_from_now_on(node.within, now)
+            yield 0, intervals_from_now_on(node.within, now)
         case Analytic():
             # A row that has expired may still be before others, or be a neighbour of them.
-            yield node.parents, {}
+            yield 0, {}
         case Join():
             for times in required:
-                for side, read in enumerate(node.inputs):
-                    yield read, dict(_of_side(node, side, times))
+                for side in SIDES:
+                    yield side, dict(_of_side(node, side, times))
         case Aggregate():
             values = {column_name(group): node.direct_group(group) for group in node.groups}
             for times in required:
-                yield node.parents, dict(_through(values, times))
+                yield 0, dict(_through(values, times))
         case SetOperation():
-            for parent, branch in node.direct:
+            for at, (_, branch) in enumerate(node.direct):
                 values = {f"c{i}": value for i, value in enumerate(branch, start=1)}
                 for times in required:
-                    yield (parent,), dict(_through(values, times))
+                    yield at, dict(_through(values, times))
 
 
 def _of_side(join: Join, side: int, times: _Times) -> Iterator[tuple[Expression, Interval]]:

@@ -70,11 +70,11 @@ class Expiration:
         Args:
             tree: its name.
             relation, state: its rows, and the state of its root if it has one.
-            bounds: rows that will be read; without any nothing is freed.
+            bounds: rows that will be read.
             every_row: bits that all of its rows have.
             groups: the columns of the state that say which group a row of it is.
         """
-        if not bounds or any(not bound.times and bound.bits <= every_row for bound in bounds):
+        if any(not bound.times and bound.bits <= every_row for bound in bounds):
             return relation, state
         counts = dict(self.last_counts.get(tree, {}))
         left = _without_expired(relation, bounds, counts)
@@ -110,6 +110,8 @@ def _left_of(segment: Segment, relation: Relation, bounds: Sequence[RetentionBou
     if could_be > known * worth_it or could_be == before:
         return (segment,)
     counts[segment.path] = could_be
+    if not bounds:
+        return ()
     rows = open_segment(segment.path)
     kept = np.logical_or.reduce([needed_rows(rows, bound) for bound in bounds])
     left = int(kept.sum())

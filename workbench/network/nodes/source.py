@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from workbench.network.nodes.base import BaseNode, NodeId
 from workbench.network.sql_text import Words
 from workbench.sql.algebra.column_names import quoted
+from workbench.sql.constraints import Constraint
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,13 @@ class Source(BaseNode):
         stream: its name.
         owner: set when nothing may be shared with other queries (``Options.sharing``).
         append_only: whether the stream takes no row back. A fact of the stream, so it is no part of the identity.
+        constraints: those of its rows that hold, a fact of the stream, too.
     """
 
     stream: str
     owner: str = ""
     append_only: bool = True
+    constraints: tuple[Constraint, ...] = ()
 
     kind = "source"
     _letter = "F"
@@ -54,5 +57,6 @@ class Source(BaseNode):
         return quoted(self.stream)
 
     def label(self, words: Words) -> Iterable[str]:
-        """The stream's name, and whether it takes rows back."""
-        return [self.stream] if self.append_only else [self.stream, "takes rows back"]
+        """The stream's name, whether it takes rows back, and its constraints."""
+        facts = [] if self.append_only else ["takes rows back"]
+        return [self.stream, *facts, *(str(c) for c in self.constraints if c.declared)]

@@ -40,6 +40,12 @@ TYPE = argument(
     metavar="COLUMN=TYPE",
     help="the SQL type of a column of CSV or JSON lines, where its values should not decide; may be given for several",
 )
+REFERENCES = argument(
+    "--references",
+    action="append",
+    metavar="COLUMN=STREAM.COLUMN",
+    help="a foreign key, of several columns 'a,b=t(x,y)': after each batch just one row of STREAM for each value",
+)
 CSV = (
     argument("--sep", metavar="SIGN", help="what separates the values of a CSV file, where it is not to be found out"),
     argument("--decimal", metavar="SIGN", help="the sign before the fraction of a CSV file's numbers: , or ."),
@@ -88,6 +94,13 @@ REPLACE = argument(
     argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
     argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
     argument("--transaction", metavar="COLUMN", help="says which rows belong together, and arrive in one batch"),
+    REFERENCES,
+    argument(
+        "--ordered",
+        action="append",
+        metavar="COLUMN[=LENGTH]",
+        help="a column that arrives in order, and by how much a value may be less than one before it, as 'ts=1 hour'",
+    ),
     REPLACE,
     argument(
         "--add",
@@ -111,6 +124,7 @@ REPLACE = argument(
         "%argus stream orders orders_delta --key id --changes cdf --since 3",
         "%argus stream orders postgresql://localhost/shop?table=orders&publication=shop",
         "%argus stream weather weather_2026.csv --batch 1h --time observed --replace",
+        "%argus stream flights flights.parquet --references tailnum=planes.tailnum --ordered 'departed=1 hour'",
         "%argus stream orders --add note --type note=string",
         "%argus stream orders --widen 'amount=decimal(12,2)'",
     ),
@@ -140,6 +154,8 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         registry=arguments.registry,
         since=arguments.since,
         transaction=arguments.transaction,
+        references=arguments.references,
+        ordered=arguments.ordered,
         replace=arguments.replace,
         **_csv_options(arguments),
     )
@@ -147,6 +163,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     history = min(stream.history, stream.rows)
     begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
     lines = [f"{begins} in batches of {stream.batch_text}", describe_rows(stream), event_time_hint(stream)]
+    lines += (str(declared) for declared in stream.constraints if declared.constraint.declared)
     lines += [_readers(context.session, stream)] if arguments.replace else []
     show("\n".join(filter(None, lines)))
 
@@ -186,6 +203,7 @@ def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
     argument("name", metavar="NAME", help="what queries call it"),
     SOURCE,
     TYPE,
+    REFERENCES,
     *CSV,
     REPLACE,
     examples=("%argus table zips zips.csv --type zip=string",),
@@ -197,6 +215,7 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
         find_source(arguments.source, context.user_variables),
         _column_types(arguments.type),
         replace=arguments.replace,
+        references=arguments.references,
         **_csv_options(arguments),
     )
     lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table)]

@@ -214,7 +214,8 @@ def _engine_state(
     trees = stored.manifest.trees(engine.jobs, directory.state, whole)
     arrived = stored.manifest.arrived(engine.jobs, directory.state, columns)
     times = {name: streams[name].time for name in arrived}
-    return EngineState(trees, arrived, recover_clock(arrived, times, batches))
+    ordered = {name: streams[name].ordered for name in arrived}
+    return EngineState(trees, arrived, recover_clock(arrived, times, batches, ordered))
 
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
@@ -224,7 +225,7 @@ def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
         message = f"stream {stored.name}: {stored.arrived:,} rows have arrived, and its log has {log.rows:,}"
         raise StreamError(message, hint=f"restore {log.folder / TAIL}, where the others were")
     batch = stored.batch if stored.span is None else timedelta(microseconds=stored.span)
-    kept = stored.is_table, stored.shed, stored.gaps
+    kept = stored.is_table, stored.shed, stored.gaps, stored.constraints
     return Stream(log, stored.history, batch, stored.arrived, stored.time, *kept)
 
 

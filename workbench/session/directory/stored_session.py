@@ -26,6 +26,7 @@ from workbench.sql.logical import LogicalQuery
 from workbench.sql.schema import UserAggregate
 from workbench.streams.added_columns import AddedColumn
 from workbench.streams.cut import Gap
+from workbench.streams.declared_constraints import DeclaredConstraint
 from workbench.streams.stream import Stream
 from workbench.streams.widened_columns import WidenedColumn
 
@@ -56,6 +57,7 @@ class StoredStream:
         batch: rows of a batch; 0 where it has ``span``, microseconds of event time.
         shed, gaps: as in ``Stream``.
         added, widened: as in its log.
+        constraints: as in ``Stream``.
         arrived: rows that have arrived, the history included.
         checksum: of the log's manifest, if it is known.
     """
@@ -73,6 +75,7 @@ class StoredStream:
     gaps: tuple[Gap, ...]
     added: tuple[AddedColumn, ...]
     widened: tuple[WidenedColumn, ...]
+    constraints: tuple[DeclaredConstraint, ...]
 
     @staticmethod
     def of(stream: Stream) -> StoredStream:
@@ -92,6 +95,7 @@ class StoredStream:
             stream.gaps,
             log.added,
             log.widened,
+            stream.constraints,
         )
 
 

@@ -7,7 +7,6 @@ from workbench.engine.engine import Engine
 from workbench.engine.fetching import fetch_count
 from workbench.network.network import QueryPlan, check_number, checked_query
 from workbench.session.state import State
-from workbench.sql.checks import checks_of
 
 
 def violated(engine: Engine, state: State, before: State) -> dict[str, str]:
@@ -20,7 +19,7 @@ def violated(engine: Engine, state: State, before: State) -> dict[str, str]:
     """
     rows, clock = engine.state.by_root, engine.state.clock
     return {
-        query: checks_of(state.queries[query].logical)[check_number(name) - 1].reason
+        query: state.checks_of(state.queries[query])[check_number(name) - 1].reason
         for name, plan in state.network.queries.items()
         if (query := checked_query(name)) != name
         and not _is_unchanged(name, plan, engine, before)

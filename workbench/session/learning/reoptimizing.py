@@ -21,7 +21,6 @@ from workbench.session.learning.replan import Asked, Replanned, replan
 from workbench.session.state import EAGER, QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
-from workbench.sql.checks import checks_of
 
 _LISTED = 20
 """Trees that come or go that are listed."""
@@ -115,13 +114,13 @@ def reoptimized(
 def asked(state: State) -> dict[str, Asked]:
     """The logical queries of a network and of their checks, in the order of registration."""
     queries = state.network.queries
-    return {name: _asked(state.queries[checked_query(name)], check_number(name)) for name in queries}
+    return {name: _asked(state, state.queries[checked_query(name)], check_number(name)) for name in queries}
 
 
-def _asked(record: QueryRecord, check: int) -> Asked:
+def _asked(state: State, record: QueryRecord, check: int) -> Asked:
     """What is asked by a query, or by one of its checks."""
     if check:
-        return Asked(checks_of(record.logical)[check - 1].query, "", "", False)
+        return Asked(state.checks_of(record)[check - 1].query, "", "", False)
     return Asked(record.logical, record.sql, record.dialect, record.results == EAGER)
 
 

@@ -14,6 +14,7 @@ from workbench.errors import StreamError, with_article
 from workbench.session import transitions
 from workbench.session.adding_column import NewColumn, add_column
 from workbench.session.changes import Change, StateStore
+from workbench.session.constraints import check_droppable
 from workbench.session.directory.directory import SPOOLED
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.batches import Batches
@@ -25,6 +26,7 @@ from workbench.session.widening import WiderColumn, widen_column
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
+from workbench.streams.declared_constraints import constraints_of
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.reader import Reader
@@ -75,6 +77,8 @@ class SessionStreams:
         since: int | None = None,
         transaction: str | None = None,
         replace: bool = False,
+        references: Mapping[str, str] | Sequence[str] | str | None = None,
+        ordered: Mapping[str, object] | Sequence[str] | str | None = None,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -121,6 +125,12 @@ class SessionStreams:
                 ``"transaction"`` is the transaction that they tell. A table of PostgreSQL says it itself.
             replace: whether it takes the place of a stream of that name, if there is one. Batches that were run have
                 brought none of its rows. Queries that read it are computed anew, and keep their names and sinks.
+            references: a foreign key for columns: ``{"tailnum": "planes.tailnum"}``, of several columns ``{"a, b":
+                "other(x, y)"}``. After each batch there is exactly one such row of the other stream or table for each
+                row that has no NULL there. Plans rely on it, and it is verified as rows arrive: what breaks it is told
+                by a ``ConstraintWarning`` and in ``constraints``, and plans do without it from then on.
+            ordered: columns that arrive in order, each with how much a value may be less than one that came earlier:
+                ``{"ts": "1 hour"}``; ``"ts"`` where none may be less. Relied on and verified in the same way.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
@@ -162,11 +172,11 @@ class SessionStreams:
                         live.forget({})
                         raise
                     history = log.rows if live.begins_whole and history is None else history
-                stream = replayed(log, history, batch, time, shed)
+                stream = _constrained(change.state, replayed(log, history, batch, time, shed), references, ordered)
                 change.state = self._added(change.state, stream, before)
             if live is not None and before is not None:
                 self._live.attach(name, live)
-        return stream
+        return change.state.streams[stream.name]
 
     def attach(self, name: str, source: object) -> None:
         """Go on with another live source for a stream, such as an iterator after the session was opened again.
@@ -203,6 +213,7 @@ class SessionStreams:
         header: bool = True,
         encoding: str | None = None,
         replace: bool = False,
+        references: Mapping[str, str] | Sequence[str] | str | None = None,
     ) -> Stream:
         """Add a table: all of its rows are there from the start, until ``update_table``.
 
@@ -224,7 +235,7 @@ class SessionStreams:
                 options=options,
                 progress=self._arrives,
             )
-            table = static_table(log)
+            table = _constrained(change.state, static_table(log), references, None)
             change.state = self._added(change.state, table, before)
         return table
 
@@ -410,11 +421,20 @@ class SessionStreams:
         if replaced is None:
             return transitions.add_stream(self._runtime, state, stream)
 
+        check_droppable(state, replaced)
+
         def exchanged(bare: State) -> State:
             self._runtime.engine.drop_stream(replaced.name)
             return transitions.add_stream(self._runtime, bare.without_stream(replaced.name), stream)
 
         return with_readers_anew(self._runtime, state, replaced, exchanged)
+
+
+def _constrained(state: State, stream: Stream, references: object, ordered: object) -> Stream:
+    """The stream with the constraints that are declared of it, and that of its lateness."""
+    columns = {name: other.stored_columns for name, other in state.streams.items()}
+    columns[stream.name] = stream.stored_columns
+    return replace(stream, constraints=constraints_of(stream.name, references, ordered, columns, stream.lateness))
 
 
 def _corrections(
