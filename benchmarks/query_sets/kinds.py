@@ -253,10 +253,10 @@ def _nested() -> Iterator[KindOfQuery]:
     ):
         yield KindOfQuery("nested", name, f"SELECT id FROM t WHERE {condition}", f"SELECT id FROM t WHERE {again}")
     groups = "SELECT device.id, COUNT(*), AVG(device.at.lat) FROM t GROUP BY device.id"
-    yield KindOfQuery("nested", "GROUP BY field", groups, groups)
+    yield KindOfQuery("nested groups", "GROUP BY field", groups, groups)
     exploded = "SELECT tag, COUNT(*) FROM t LATERAL VIEW EXPLODE(tags) e AS tag GROUP BY tag"
     unnested = "SELECT tag, COUNT(*) FROM (SELECT UNNEST(tags) AS tag FROM t) GROUP BY tag"
-    yield KindOfQuery("nested", "EXPLODE", exploded, unnested)
+    yield KindOfQuery("nested groups", "EXPLODE", exploded, unnested)
     for name, value in {
         "TRANSFORM": "TRANSFORM(tags, v -> UPPER(v))",
         "STRUCT": "STRUCT(id, s)",
