@@ -12,10 +12,11 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave
 from browser.axe import problem as no_axe
-from browser.widget_page import CHROMIUM
+from browser.widget_page import CHROMIUM, static
 from playwright.sync_api import Page, expect, sync_playwright
 
 from workbench.engine.spark.in_process import InProcess
+from workbench.notebook.panel.dashboard_view import DashboardView
 from workbench.notebook.serving import PAGE_PATH, SessionPages
 from workbench.notebook.snapshot import snapshot_page
 from workbench.session.session import Session
@@ -74,3 +75,13 @@ def test_a_served_page_follows_the_batches(session: Session, pages: list[Page]) 
         expect(page.get_by_role("heading", level=1)).to_have_text("batch 1")
     finally:
         endpoint.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_dashboard_is_for_all_in_both_themes(session: Session, theme: str) -> None:
+    view = DashboardView(session, session.player, ["rows", "by_day"], 10)
+    view.refresh()
+    with static(view.widget.value, theme) as page:
+        assert page.get_by_role("region").first.get_attribute("aria-label") == "rows"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert no_axe() is not None or grave(page) == []

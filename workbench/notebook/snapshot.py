@@ -23,7 +23,9 @@ from workbench.session.session import Session
 SNAPSHOT_ROWS = 100
 """Rows of an answer that a page shows where no number is given."""
 DASHBOARD_STYLE = """
-.argus-dashboard { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px; }
+.argus-dashboard { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px;
+  color: var(--jp-content-font-color1, inherit); font-size: 14px; }
+.argus-dashboard h2 { font-size: 16px; margin: 8px 0; }
 .argus-dashboard section { border: 1px solid var(--jp-border-color2); border-radius: 6px; min-width: 0;
   padding: 8px 16px 16px; }
 .argus-dashboard section.wide { grid-column: 1 / -1; }
@@ -41,7 +43,7 @@ _PAGE_STYLE = """
   --jp-code-font-family: ui-monospace, monospace; }
 body { margin: 0 auto; max-width: 1800px; padding: 16px 24px; background: var(--jp-layout-color0);
   color: var(--jp-ui-font-color1); font: 14px/1.45 system-ui, sans-serif; }
-h1 { font-size: 22px; } h2 { font-size: 16px; margin: 8px 0; } .argus-as-of { margin: 8px 0; }
+h1 { font-size: 22px; } .argus-as-of { margin: 8px 0; }
 table { border-collapse: collapse; }
 th, td { padding: 2px 10px; text-align: left; border-bottom: 1px solid var(--jp-border-color2); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
