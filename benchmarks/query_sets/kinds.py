@@ -107,7 +107,12 @@ def _groupings() -> Iterator[KindOfQuery]:
         "CASE of DOUBLE": "CASE WHEN x > 0.5 THEN 'a' ELSE 'b' END",
         "modulo": "i % 7",
     }.items():
-        again = None if name in ("DAYOFWEEK", "DATE_FORMAT", "ROUND") else f"SELECT {key}, COUNT(*) FROM t GROUP BY 1"
+        of_duckdb = {
+            "times as texts": "STRFTIME(ts, '%d %b %Y %H:%M:%S.%g')",
+            "texts as times": "TRY_STRPTIME(s, '%Y-%m-%d')",
+        }.get(name, key)
+        skipped = name in ("DAYOFWEEK", "DATE_FORMAT", "ROUND")
+        again = None if skipped else f"SELECT {of_duckdb}, COUNT(*) FROM t GROUP BY 1"
         yield KindOfQuery(family, f"GROUP BY {name}", f"SELECT {key}, COUNT(*) FROM t GROUP BY {key}", again)
     for name, sql in {
         "all rows": "SELECT COUNT(*), SUM(m), MAX(i) FROM t",
