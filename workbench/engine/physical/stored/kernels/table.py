@@ -15,7 +15,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from workbench.arrow.nested import read_stored, write_stored
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import has_months, to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
 from workbench.engine.physical.stored.kernels.casts import CAST
 from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
@@ -138,4 +138,6 @@ def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
 @lru_cache(maxsize=65_536)
 def kernel_of(call: Call) -> Kernel | None:
     """The kernel that evaluates a call, if there is one."""
+    if call.type.is_text_when_stored and has_months(call.type):
+        return None  # Arrow does not cast numbers of months within lists
     return next((k for k in KERNELS.get(call.function, ()) if call.arguments and k.accepts(call)), None)
