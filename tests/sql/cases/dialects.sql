@@ -1,6 +1,9 @@
 # Expressions of a dialect, which is the title, and what they mean here.
 
 # title: postgres
+array_to_string(null::int[], ',');
+null::string;
+
 s->'a'->0->1->>'b c';
 json_text(s, '$[''a''][00][1][''b c'']');
 

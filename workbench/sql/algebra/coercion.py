@@ -112,7 +112,7 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     if have == type_ or (is_integer_of(have, type_) and not isinstance(expression, Constant)):
         return expression
     if have.kind is type_.kind and have.element is not None and _is_untyped(expression):
-        return empty_array(type_)
+        return Constant(None, type_) if is_null(expression) else empty_array(type_)
     if isinstance(expression, Constant):
         converted = constant_as(expression, type_)
         if converted is not None:
@@ -352,7 +352,7 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
         return _converted(argument, type_)
     if type_.kind is not argument.type.kind:
         raise _no_common_type(type_, argument)
-    return empty_array(type_)
+    return Constant(None, type_) if is_null(argument) else empty_array(type_)
 
 
 def _no_common_type(type_: DataType, argument: Expression) -> TypeClash:
