@@ -84,4 +84,4 @@ def test_nothing_else_of_the_package_listens() -> None:
                     continue
             if any(map(LISTENERS.fullmatch, called)):
                 found.add(str(path.relative_to(PACKAGE)))
-    assert found == {"web/listening.py", "session/subscriptions/service.py"}
+    assert found == {"web/listening.py", "session/subscriptions/service.py", "agents/server.py"}
