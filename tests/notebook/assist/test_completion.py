@@ -46,7 +46,7 @@ def complete(shell, run, session):
             [
                 *("--batch", "--time", "--type", "--sep", "--decimal", "--no-header", "--encoding", "--lateness"),
                 *("--key", "--changes", "--shed", "--weight", "--registry", "--since", "--transaction"),
-                *("--replace", "--add", "--widen"),
+                *("--references", "--ordered", "--replace", "--add", "--widen"),
             ],
         ),
         ("%argus help ru", ["run"]),
