@@ -36,6 +36,7 @@ from workbench.session.widening import WiderColumn
 from workbench.sharing.decisions import Decision, Rule
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, DataType, decimal
 from workbench.sql.schema import UserAggregate, UserFunction
+from workbench.streams.declared_constraints import DeclaredConstraint
 from workbench.streams.drift import Drift
 from workbench.streams.guessing import Guess
 from workbench.streams.ingest import Arriving
@@ -64,6 +65,7 @@ class FakeStream:
     guesses: dict[str, Guess] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     drifts: tuple[Drift, ...] = ()
+    constraints: tuple[DeclaredConstraint, ...] = ()
 
     quarantine_mark: tuple[int, int] = (0, 0)
 
@@ -214,9 +216,9 @@ class FakeSession(SessionViews):
         return self.streams[name]
 
     def add_table(
-        self, name: str, source: object, columns: dict[str, str] | None = None, replace: bool = False
+        self, name: str, source: object, columns: dict[str, str] | None = None, **declared: object
     ) -> FakeStream:
-        return self.add_stream(name, source, None, None, None, columns, replace=replace)
+        return self.add_stream(name, source, None, None, None, columns, **declared)
 
     def register(
         self, sql: str, name: str, dialect: str, results: str = "lazy", force: bool = False, move: bool = False
