@@ -129,10 +129,8 @@ SHAPES = {
         " WHERE a.k BETWEEN -20 AND 20",
         "SELECT a.id, a.ts::TIME, a.ts::TIME::VARCHAR, HOUR(a.ts), DATE_TRUNC('minute', a.ts)::TIME,"
         " DATE_SUB('second', a.ts::TIME, TIME '12:00'), COALESCE(a.ts::TIME, TIME '09:30:00.5'),"
-        " to_microseconds(EPOCH_US(a.ts) % 86400000000 - EPOCH_US(b.ts) % 86400000000)"
-        " FROM (SELECT * FROM t WHERE ts IS NULL OR ts > '1970-01-01') a"
-        " LEFT JOIN (SELECT * FROM t WHERE ts > '1970-01-01') b"
-        " ON a.k = b.k AND b.ts::TIME < a.ts::TIME WHERE a.k BETWEEN -20 AND 20",
+        " to_microseconds(DATE_SUB('microsecond', b.ts::TIME, a.ts::TIME))"
+        " FROM t a LEFT JOIN t b ON a.k = b.k AND b.ts::TIME < a.ts::TIME WHERE a.k BETWEEN -20 AND 20",
     ),
     "times_of_day_grouped": Case(
         "SELECT x, COUNT(*) AS n, MIN(y) AS least, MAX(y) AS most, COUNT(DISTINCT y) AS d FROM"
