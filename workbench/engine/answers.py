@@ -36,7 +36,8 @@ from workbench.network.network import QueryPlan
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.stored_values import from_stored, has_maps, with_names
-from workbench.sql.render.spark_sql import to_spark
+from workbench.sql.predicates.cnf import TRUE, PredSet
+from workbench.sql.render.spark_sql import predicates_to_spark, to_spark
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class Refinement:
     """Which rows of an answer are asked for, and in which order, instead of all in that of the query.
 
     Attributes:
-        where: a condition in Spark SQL over the query's columns, ``_0``, ``_1``, …; empty: all rows.
+        where: a condition over the query's columns, ``_0``, ``_1``, ….
         by: the position of the column to sort by, NULLs last; ``None``: the query's own order.
         descending: whether the largest comes first.
     """
 
-    where: str = ""
+    where: PredSet = TRUE
     by: int | None = None
     descending: bool = False
 
@@ -100,7 +101,7 @@ class Answers:
         """The rows of ``result`` that are asked for, in the order that is asked for."""
         rows = self.result()
         if refinement.where:
-            rows = rows.where(refinement.where)
+            rows = rows.where(predicates_to_spark(refinement.where, lambda column: column.name))
         if order := [F.col(f"_{i}") for i in refinement.order(len(self._names))]:
             by = order[0].desc_nulls_last() if refinement.descending else order[0].asc_nulls_last()
             rows = rows.orderBy(by, *order[1:])

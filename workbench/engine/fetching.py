@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.pair_tests import tests_of
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.engine.read_window import crossing
@@ -74,21 +75,26 @@ def _refuse_large(answer: Answers, most: int | None) -> None:
 def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = WHOLE_ANSWER) -> pa.Table:
     """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, its own, or as they are found.
 
-    Spark evaluates a condition; without one the rows are sorted here where they are read here.
+    Rows that are read here are chosen and sorted here, where kernels evaluate the condition.
     """
     _refuse_large(answer, limit)
     # Where no row is taken back and none is outside a window, each row that is found is one of the answer.
     found_first = answer.tree.plan.monotone and not answer.where and not answer.plan.order and refinement.by is None
-    enough = skip + limit if found_first else None
-    is_read_here = _is_read_here(answer) and not refinement.where
-    (here,) = _results_of_tree([answer], enough) if is_read_here else (None,)
+    here = _read_here(answer, refinement, skip + limit if found_first and not refinement.where else None)
     if here is not None:
-        return _refined(here, refinement).slice(skip, limit)
+        return here.slice(skip, limit)
     return answer.refined(refinement).offset(skip).limit(limit).toArrow()
 
 
-def _refined(rows: pa.Table, refinement: Refinement) -> pa.Table:
-    """Rows in the order asked for."""
+def _read_here(answer: Answers, refinement: Refinement, first: int | None = None) -> pa.Table | None:
+    """The rows that are asked for, in the order asked for; ``None`` where Spark reads or tests them."""
+    tests = tests_of(refinement.where)
+    (rows,) = _results_of_tree([answer], first) if _is_read_here(answer) and not tests.by_spark else (None,)
+    if rows is None:
+        return None
+    if refinement.where:
+        (batch,) = rows.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], rows.schema)]
+        rows = rows.filter(pa.array(tests.passes(batch)))
     order = [rows.column(i).combine_chunks() for i in refinement.order(rows.num_columns)]
     if not order:
         return rows
@@ -100,7 +106,8 @@ def _refined(rows: pa.Table, refinement: Refinement) -> pa.Table:
 def fetch_count(answer: Answers, refinement: Refinement = WHOLE_ANSWER) -> int:
     """The number of rows of an answer, or of those that satisfy a condition; without one no expression is needed."""
     if refinement.where:
-        return answer.refined(refinement).count()
+        here = _read_here(answer, refinement)
+        return answer.refined(refinement).count() if here is None else here.num_rows
     relation, where = answer.tree.relation, answer.where
     schema = only(relation.layout.arrow, [*where, WEIGHT])
     most = answer.limits.rows_scanned_in_process

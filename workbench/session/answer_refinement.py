@@ -12,11 +12,11 @@ from workbench.engine.answers import Refinement
 from workbench.errors import QueryError, nearest
 from workbench.session.state import QueryRecord
 from workbench.sql.algebra.column_names import stored_name, unique_names
+from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
 from workbench.sql.answer_condition import bind_condition
 from workbench.sql.logical import output_columns
-from workbench.sql.predicates.cnf import TRUE, PredSet
-from workbench.sql.render.spark_sql import predicates_to_spark
+from workbench.sql.predicates.cnf import TRUE, PredSet, rename_predicates
 
 
 def refinement_of(
@@ -24,10 +24,11 @@ def refinement_of(
 ) -> Refinement:
     """What is asked for, by the positions of the answer's columns; arguments and errors as in ``Query.head``."""
     names = list(_columns(query))
-    condition = ""
+    condition = TRUE
     if where is not None and (not isinstance(where, str) or where.strip()):
         stored = {stored_name(name): place for place, name in enumerate(names)}
-        condition = predicates_to_spark(bound_condition(query, where), lambda column: f"_{stored[column.name]}")
+        bound = bound_condition(query, where)
+        condition = rename_predicates(bound, lambda column: Column(f"_{stored[column.name]}", column.type))
     return Refinement(condition, None if sort is None else names.index(_column(query, sort)), descending)
 
 

@@ -79,11 +79,12 @@ NO_TESTS = PairTests()
 def residual_tests(tested: PredSet, paths: Sequence[AccessPath]) -> PairTests:
     """What is left to test of pairs that any of these paths finds."""
     left = [predicate for predicate in tested if not _decided(predicate, paths)]
-    return _tests(over_pairs(left))
+    return tests_of(over_pairs(left))
 
 
 @lru_cache(maxsize=1_024)
-def _tests(of_pairs: PredSet) -> PairTests:
+def tests_of(of_pairs: PredSet) -> PairTests:
+    """What is tested of pairs, or of any rows, by predicates over their columns."""
     computed = {predicate: _condition(predicate) for predicate in of_pairs}
     filtered = [p for p, condition in computed.items() if condition is None and _filter([p]) is not None]
     others = pred_set(p for p, condition in computed.items() if condition is None and p not in filtered)
