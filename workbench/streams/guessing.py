@@ -150,7 +150,8 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     if not len(text):
         return Guess(name, STRING, "no values", first)
     if why := _code(text):
-        return Guess(name, STRING, why, first)
+        dates = _as_dates(name, text)  # 02.03.2026 has a zero at the beginning, too
+        return Guess(name, STRING, f"texts{dates}" if dates else why, first)
     type_, misfits = _plain_type(text, _candidates(text) if point != "," else (BOOLEAN, DATE, TIMESTAMP))
     there = text.filter(pc.invert(pc.match_substring_regex(text, _NAN)))
     amounts, others = there.filter(are_amounts(there)), there.filter(pc.invert(are_amounts(there)))
@@ -182,11 +183,18 @@ def _percent_form(text: pa.Array, point: str | None) -> str | None:
     return None if form is None else f"{form}%"
 
 
+def _as_dates(name: str, text: pa.Array) -> str:
+    """How texts are declared that are nearly dates or times, in words; "" where they are not."""
+    if not _any(text[:1], _NEARLY_A_DATE) or not (patterns := patterns_of(text, _few(text))):
+        return ""
+    ways = " or ".join(_type(name, pattern) for pattern in patterns)
+    return f", of dates: {ways} reads them" if len(patterns) == 1 else f", of dates: {ways} says which they are"
+
+
 def _declarable(name: str, text: pa.Array) -> str:
     """How texts are declared that are nearly dates, times, or true and false, in words."""
-    if _any(text[:1], _NEARLY_A_DATE) and (patterns := patterns_of(text, _few(text))):
-        ways = " or ".join(_type(name, pattern) for pattern in patterns)
-        return f", of dates: {ways} reads them" if len(patterns) == 1 else f", of dates: {ways} says which they are"
+    if dates := _as_dates(name, text):
+        return dates
     said = {value.lower(): value for value in pc.unique(pc.utf8_trim_whitespace(text)).to_pylist()}
     for yes, no in _TRUE_AND_FALSE:
         if said.keys() == {yes, no}:

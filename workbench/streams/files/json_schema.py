@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import pyarrow as pa
 
 from workbench.arrow.compatible import widest_type
-from workbench.sql.algebra.types import MAX_PRECISION
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP
 from workbench.streams.files.connect_schema import is_schema_part
 from workbench.streams.files.json_values import (
     JsonRecord,
@@ -73,6 +74,19 @@ def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Gu
     """What the columns seem to be that are read as texts."""
     names = [field.name for field in schema if is_as_text(field)]
     return {name: guess(name, _texts([record.get(name) for record in records])) for name in names}
+
+
+def notes_of_times(records: Sequence[JsonRecord], schema: pa.Schema, declared: Container[str]) -> Iterator[str]:
+    """What is said of columns of texts that are dates or times, which JSON has not; ``declared``: stored names."""
+    for field in schema:
+        if field.type != pa.string() or is_as_text(field) or stored_name(field.name) in declared:
+            continue
+        seen = guess(field.name, _texts([record.get(field.name) for record in records]))
+        if seen.type in (DATE, TIMESTAMP):
+            what = "dates" if seen.type == DATE else "times"
+            yield f"{field.name}: texts, of {what}: --type {field.name}={seen.type} reads them"
+        elif ", of dates: " in seen.why:
+            yield f"{field.name}: {seen.why}"
 
 
 def _texts(values: Sequence[object]) -> pa.Array:
