@@ -80,7 +80,8 @@ class AsOf:
     def __str__(self) -> str:
         late = f", {counted(self.behind, 'batch', 'batches')} behind" if self.behind else ""
         first = f"as of batch {self.batch}{late}" + (f": {self.why}" if self.why else "")
-        return " · ".join([first, *map(str, self.streams), *["all is well"] * self.is_well])
+        told = [str(stream) for stream in self.streams if stream.clock is not None or any(stream.lacks())]
+        return " · ".join([first, *told, *["all is well"] * self.is_well])
 
 
 def answer_as_of(state: State, query: QueryRecord, sources: Mapping[str, SourceStatus]) -> AsOf:
