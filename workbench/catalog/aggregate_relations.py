@@ -134,7 +134,7 @@ def _of_user(statistics: Mapping[str, str], rule: str) -> _Aggregate:
 
 
 def _text(statistic: AggregateCall) -> str:
-    return expression_sql(statistic, lambda column: column.name)
+    return expression_sql(statistic, lambda part: part.name if isinstance(part, Column) else "")
 
 
 def _id(statistic: AggregateCall) -> str:

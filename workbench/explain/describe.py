@@ -19,6 +19,7 @@ from workbench.explain.text import counted
 from workbench.network.network import Network, checked_query
 from workbench.network.nodes import Aggregate, Columns, Node, NodeId
 from workbench.network.projection import carried_columns, computed_columns
+from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Column, column_name
@@ -37,6 +38,7 @@ class NetworkView:
     Args:
         network: the network as it is now.
         reports: reports of the batches run so far; the drawing shows rows and times of the last.
+        views: what the columns of views are called.
 
     Example:
         >>> from workbench.network.nodes import Source
@@ -45,8 +47,8 @@ class NetworkView:
         [('source', 'SELECT * FROM fed')]
     """
 
-    def __init__(self, network: Network, reports: Sequence[Any] = ()) -> None:
-        self._network = network
+    def __init__(self, network: Network, reports: Sequence[Any] = (), views: ViewNames = UNNAMED) -> None:
+        self._network, self._views = network, views
         self._last = reports[-1] if reports else None
 
     @cached_property
@@ -165,7 +167,7 @@ class NetworkView:
 
     @cached_property
     def _wording(self) -> Wording:
-        return Wording(self._network.nodes)
+        return Wording(self._network.nodes, self._views)
 
     @cached_property
     def _carried(self) -> Mapping[NodeId, Columns]:

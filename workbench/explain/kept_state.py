@@ -31,6 +31,7 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.projection import carried_columns
+from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.network.wording import Wording
 from workbench.optimizer.cardinality import Estimates
 from workbench.sql.algebra.expressions import Call, Column, Expression
@@ -66,7 +67,12 @@ class KeptState:
 
 
 def kept_states(
-    network: Network, query: str, tables: Sequence[str], estimates: Estimates, now: EventTimeVector
+    network: Network,
+    query: str,
+    tables: Sequence[str],
+    estimates: Estimates,
+    now: EventTimeVector,
+    views: ViewNames = UNNAMED,
 ) -> list[KeptState]:
     """The states that a query needs, in the order of evaluation.
 
@@ -76,11 +82,14 @@ def kept_states(
         tables: names of what is no stream.
         estimates: of rows.
         now: the event times.
+        views: what the columns of views are called.
     """
     plan = network.queries[query]
     own = network.ancestors([*plan.nodes, plan.read.root])
     part = Network({id_: node for id_, node in network.nodes.items() if id_ in own}, {query: plan})
-    return _States(part, frozenset(map(str.lower, tables)), estimates.over(part.nodes), now).found(plan.read.root)
+    return _States(part, frozenset(map(str.lower, tables)), estimates.over(part.nodes), now, views).found(
+        plan.read.root
+    )
 
 
 def memory_text(states: Sequence[KeptState]) -> str:
@@ -107,6 +116,7 @@ class _States:
     tables: frozenset[str]
     estimates: Estimates
     now: EventTimeVector
+    views: ViewNames
 
     def found(self, answer: NodeId) -> list[KeptState]:
         """The states of all operators, that of the answer last."""
@@ -121,7 +131,9 @@ class _States:
                 root = self.network.roots[node.inputs[side][0]]
                 key = self._looked_up.foreign_key(node, side) if isinstance(node, Join) else None
                 if key is not None and root not in roots:
-                    yield KeptState(Wording(self.network.nodes).name(root), f"not stored: {key}", frozenset(), 0.0, 0.0)
+                    yield KeptState(
+                        Wording(self.network.nodes, self.views).name(root), f"not stored: {key}", frozenset(), 0.0, 0.0
+                    )
 
     def _verified(self) -> Iterator[KeptState]:
         """What is counted to verify the foreign keys between streams of the query: their values."""
@@ -159,7 +171,7 @@ class _States:
         )
 
     def _state(self, root: NodeId, is_answer: bool) -> KeptState:
-        wording = Wording(self.network.nodes)
+        wording = Wording(self.network.nodes, self.views)
         grows, why = self._growth(root)
         rows = self.estimates.rows(Read(root, self._tested(root)))
         if grows and self._leaves(root):

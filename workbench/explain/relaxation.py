@@ -15,9 +15,10 @@ from workbench.network.network import Network, ancestors
 from workbench.network.nodes import Analytic, NodeId, SetOperation
 from workbench.network.nodes.set_operation import SetOperator
 from workbench.network.sql_text import bare, expression_sql, function_sql, or_pred_sql
+from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import display_name, quoted, stored_name
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Origin, column_name
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Origin, column_name, sources
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.logical import (
     Block,
@@ -75,8 +76,12 @@ class Condition:
         return f"{self.clause} {self.text}".strip()
 
 
-def conditions_of(query: LogicalQuery) -> tuple[Condition, ...]:
+def conditions_of(query: LogicalQuery, views: ViewNames = UNNAMED) -> tuple[Condition, ...]:
     """All that may drop rows of a query, what is applied last first.
+
+    Args:
+        query: the query.
+        views: what the columns of views are called.
 
     Example:
         >>> from workbench.sql.binder.pipeline import bind
@@ -95,7 +100,7 @@ def conditions_of(query: LogicalQuery) -> tuple[Condition, ...]:
         if id(part) in seen:
             continue
         seen.add(id(part))
-        for condition in _own(part):
+        for condition in _own(part, views):
             found.setdefault(condition.key, condition)
         # What the other side of EXCEPT and NOT IN leaves out takes nothing away.
         is_taking = isinstance(part, SetQuery) and part.operator in _TAKING
@@ -143,7 +148,7 @@ def rows_that_satisfy(query: LogicalQuery, predicates: PredSet) -> Block:
     return Block((unordered(query),), predicates, outputs)
 
 
-def _own(part: Input) -> Iterator[Condition]:
+def _own(part: Input, views: ViewNames) -> Iterator[Condition]:
     match part:
         case Ordered() if not part.keeps_all:
             limit = "" if part.limit is None else f"{part.limit}"
@@ -154,25 +159,28 @@ def _own(part: Input) -> Iterator[Condition]:
             word = "EXCEPT or NOT IN" if part.operator in _TAKING else "INTERSECT or IN"
             yield Condition(f"{word}, rows of", ", ".join(streams), ("set", id(part)))
         case Block():
-            yield from _of_block(part)
+            yield from _of_block(part, views)
 
 
-def _of_block(block: Block) -> Iterator[Condition]:
-    names = _Names(block)
+def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
+    names, called = _Names(block), _Names(block, views)
     for clause in reversed(_CLAUSES):
         for predicate in getattr(block, clause):
             read = predicate_sources(predicate) if clause in _OF_ROWS else frozenset({0})
             if len(read) < 2 or len(_connected(block, block.where, 0, predicate)) == len(block.inputs):
-                named = names if clause in _OF_ROWS else names.of_groups
+                named, shown = (of if clause in _OF_ROWS else of.of_groups for of in (names, called))
                 tests = tuple(or_pred_sql(p, named) for p in normalized(canonical(pred_set([predicate]))))
-                yield Condition(_CLAUSES[clause], or_pred_sql(predicate, named), _key(block, clause, predicate), tests)
+                yield Condition(_CLAUSES[clause], or_pred_sql(predicate, shown), _key(block, clause, predicate), tests)
     if len(block.inputs) > 1:
         for source, item in enumerate(block.inputs):
             if _has_one_row(item):
                 continue
-            tested = [or_pred_sql(p, names) for p in block.where if {source} < predicate_sources(p)]
-            text = f"{' and '.join(sorted(streams_of(item)))}{' ON ' if tested else ''}{' AND '.join(tested)}"
-            yield Condition("a row of", text, ("input", id(block), source), tuple(tested))
+            tested = [p for p in block.where if {source} < predicate_sources(p)]
+            on = f" ON {' AND '.join(or_pred_sql(p, called) for p in tested)}" if tested else ""
+            tests = tuple(or_pred_sql(p, names) for p in tested)
+            yield Condition(
+                "a row of", " and ".join(sorted(streams_of(item))) + on, ("input", id(block), source), tests
+            )
 
 
 def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
@@ -245,19 +253,27 @@ def _null_row(item: Input) -> Block:
 class _Names:
     """The names of a block's columns in the words of the query, followed to the streams where they are no values."""
 
-    def __init__(self, block: Block) -> None:
-        self._block = block
+    def __init__(self, block: Block, views: ViewNames = UNNAMED) -> None:
+        self._block, self._views = block, views
 
-    def __call__(self, column: Column) -> str:
-        """A column of an input."""
-        if not 0 <= column.source < len(self._block.inputs):
-            return bare(column)
-        item = self._block.inputs[column.source]
-        name = _name_within(item, column.name)
-        return f"{item.stream}.{name}" if isinstance(item, StreamInput) and len(self._block.inputs) > 1 else name
+    def __call__(self, part: Column | Call) -> str:
+        """A column of an input, or what a view calls what is computed of one."""
+        read = sources(part)
+        if len(read) != 1 or not read <= set(range(len(self._block.inputs))):
+            return bare(part)
+        item = self._block.inputs[min(read)]
+        if isinstance(part, Column):
+            name = _name_within(item, part.name, self._views)
+        else:
+            name = self._views.name(item.stream, part) if isinstance(item, StreamInput) else ""
+        return (
+            f"{item.stream}.{name}" if name and isinstance(item, StreamInput) and len(self._block.inputs) > 1 else name
+        )
 
-    def of_groups(self, column: Column) -> str:
+    def of_groups(self, column: Column | Call) -> str:
         """A column of the groups, of functions with OVER, or of an input where the block does not group."""
+        if isinstance(column, Call):
+            return self(column) if self._block.grouping is None else ""
         for analyzed in self._block.analytics:
             if column.source == Origin.ANALYTIC and analyzed.name == column.name:
                 return function_sql(analyzed.call, self.of_groups)
@@ -269,15 +285,15 @@ class _Names:
         return bare(column)
 
 
-def _name_within(item: Input, name: str) -> str:
+def _name_within(item: Input, name: str, views: ViewNames) -> str:
     """The name that a column of an input had where it comes from."""
     match item:
         case Ordered():
-            return _name_within(item.query, name)
+            return _name_within(item.query, name, views)
         case SetQuery():
             place = [stored_name(own) for own in item.names].index(name)
-            return _name_within(item.branches[0], stored_name(output_columns(item.branches[0])[place][0]))
+            return _name_within(item.branches[0], stored_name(output_columns(item.branches[0])[place][0]), views)
         case Block():
             value = next(o.expression for o in item.outputs if stored_name(o.name) == name)
-            return _Names(item).of_groups(value) if isinstance(value, Column) else quoted(display_name(name))
+            return _Names(item, views).of_groups(value) if isinstance(value, Column) else quoted(display_name(name))
     return quoted(display_name(name))

@@ -19,14 +19,16 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
+    columns,
     shown_function,
     text,
+    walk,
 )
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
 from workbench.sql.algebra.zones import OF_ZONES
 from workbench.sql.functions.calls import NOW
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns, predicate_expressions
 from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.windows.bounds import time_and_end
 from workbench.sql.windows.stream_time import TUMBLING, duration_text
@@ -55,18 +57,18 @@ NOT, TEST, NEGATIVE = 3, 4, 8
 """How strongly NOT, IS NULL and IN, and a minus sign bind."""
 
 
-Names = Callable[[Column], str]
-"""The names of columns in a text."""
+Names = Callable[[Column | Call], str]
+"""The names in a text: of columns, and of calls that a view gives a name; empty for other calls."""
 
 
-def bare(column: Column) -> str:
+def bare(part: Column | Call) -> str:
     """A column by its own name."""
-    return quoted(display_name(column.name))
+    return quoted(display_name(part.name)) if isinstance(part, Column) else ""
 
 
-def by_side(column: Column) -> str:
+def by_side(part: Column | Call) -> str:
     """A column of a join's input, with the name of its side."""
-    return f"{SIDE_NAMES[column.source]}.{bare(column)}"
+    return f"{SIDE_NAMES[part.source]}.{bare(part)}" if isinstance(part, Column) else ""
 
 
 class Words:
@@ -125,13 +127,25 @@ def predicates_sql(predicates: PredSet, names: Names = bare) -> str:
 
 def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
     """A disjunction, in parentheses when it has more than one literal."""
-    return _or_pred_sql(predicate, tuple((column, names(column)) for column in predicate_columns(predicate)))
+    named = ((part, names(part)) for part in _named_parts(predicate))
+    return _or_pred_sql(predicate, tuple((part, name) for part, name in named if name))
 
 
 @cached(50_000)
-def _or_pred_sql(predicate: ORPred, named: tuple[tuple[Column, str], ...]) -> str:
+def _named_parts(predicate: ORPred) -> tuple[Column | Call, ...]:
+    """What may have a name: the columns, and what is computed from them."""
+    computed = (part for side in predicate_expressions(predicate) for part in walk(side))
+    return (*predicate_columns(predicate), *dict.fromkeys(p for p in computed if isinstance(p, Call) and columns(p)))
+
+
+@cached(50_000)
+def _or_pred_sql(predicate: ORPred, named: tuple[tuple[Column | Call, str], ...]) -> str:
     """The text with these names; each registration explains old nodes again."""
-    names = dict(named).__getitem__
+    known = dict(named)
+
+    def names(part: Column | Call) -> str:
+        return known.get(part, "")
+
     inner = " OR ".join(_literal_sql(literal, names) for literal in predicate.literals)
     return f"({inner})" if len(predicate.literals) > 1 else inner
 
@@ -175,6 +189,8 @@ def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> st
             # The total of counts is a sum, which is 0 and not NULL of nothing.
             function = "SUM" if expression.function.endswith("total") else expression.function.upper()
             return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
+        case Call() if named := names(expression):
+            return named
         case Call("within", (computed,)):
             return _sql(computed, names, outer)
         case Call():

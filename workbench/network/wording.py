@@ -8,7 +8,7 @@ the streams that it comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,8 +29,9 @@ from workbench.network.sql_text import (
     function_sql,
     part_sql,
 )
+from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.sql.algebra.column_names import display_name, quoted
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, columns, map_columns
 
 _LONGEST = 60
 """Characters of what a node does, in the statement of another that reads it."""
@@ -42,16 +43,18 @@ class _Origin:
     """Where a column comes from.
 
     Attributes:
-        text: its name in the stream, or what computes it.
-        stream: the stream, if it is a column of one.
+        text: its name in the stream or in a view of it, or what computes it.
+        stream: the stream, if it is a column of one, or a view's of it.
         path: the sides of self-joins that lead to it, each ``l`` or ``r``.
         joined: whether it has come through a join, above which a name alone does not say whose it is.
+        column: the stored name in the stream, if all rows have the value from there.
     """
 
     text: str
     stream: str = ""
     path: tuple[str, ...] = ()
     joined: bool = False
+    column: str = ""
 
     @property
     def within(self) -> str:
@@ -69,6 +72,7 @@ class Wording(Words):
 
     Args:
         nodes: by id; with each node all that it is computed from.
+        views: what computes the columns of views, which are said by their names.
 
     Example:
         >>> fed = Source("FedWireTrans")
@@ -76,8 +80,8 @@ class Wording(Words):
         ('FedWireTrans', 'FedWireTrans')
     """
 
-    def __init__(self, nodes: Mapping[NodeId, Node]) -> None:
-        self._nodes = nodes
+    def __init__(self, nodes: Mapping[NodeId, Node], views: ViewNames = UNNAMED) -> None:
+        self._nodes, self._views = nodes, views
         self._origins: dict[tuple[NodeId, str], _Origin] = {}
         self._streams: dict[NodeId, frozenset[str]] = {}
 
@@ -113,14 +117,31 @@ class Wording(Words):
     def sides(self, roots: tuple[NodeId, NodeId]) -> Names:
         """The columns of the two inputs of a join: names in a stream after the name of their side."""
 
-        def name(column: Column) -> str:
-            origin = self._origin(roots[column.source], column.name)
-            return f"{SIDE_NAMES[column.source]}.{origin.within}" if origin.stream else origin.within
+        def name(part: Column | Call) -> str:
+            origin = self._origin_of(part, lambda column: self._origin(roots[column.source], column.name))
+            if origin is None:
+                return ""
+            (side,) = {column.source for column in columns(part)}
+            return f"{SIDE_NAMES[side]}.{origin.within}" if origin.stream else origin.within
 
         return name
 
-    def _column(self, id_: NodeId, column: Column) -> str:
-        return self._origin(id_, column.name).shown
+    def _column(self, id_: NodeId, part: Column | Call) -> str:
+        origin = self._origin_of(part, lambda column: self._origin(id_, column.name))
+        return "" if origin is None else origin.shown
+
+    def _origin_of(self, part: Expression | AggregateCall, origin_of: Callable[[Column], _Origin]) -> _Origin | None:
+        """Where a column comes from, or what a view calls what is computed from columns."""
+        if isinstance(part, Column):
+            return origin_of(part)
+        if not self._views.names or not isinstance(part, Call):
+            return None
+        read = {column: origin_of(column) for column in columns(part)}
+        if len({(column.source, origin.stream, origin.path) for column, origin in read.items()}) != 1:
+            return None
+        (first, *_) = read.values()
+        name = self._views.name(first.stream, map_columns(part, lambda c: Column(read[c].column, c.type)))
+        return replace(first, text=name, column="") if name else None
 
     def _origin(self, id_: NodeId, name: str) -> _Origin:
         key = (id_, name)
@@ -133,7 +154,7 @@ class Wording(Words):
             case None:
                 return _Origin(quoted(display_name(name)))
             case Source(stream=stream):
-                return _Origin(quoted(display_name(name)), stream)
+                return _Origin(quoted(display_name(name)), stream, column=name)
             case Join() as join:
                 return self._through(join, name)
             case SetOperation() as operation:
@@ -146,9 +167,8 @@ class Wording(Words):
                 return self._origin(node.read.root, name)
 
     def _computing(self, root: NodeId, expression: Expression | AggregateCall) -> _Origin:
-        if isinstance(expression, Column):
-            return self._origin(root, expression.name)
-        return _Origin(part_sql(expression, self.columns(root)))
+        known = self._origin_of(expression, lambda column: self._origin(root, column.name))
+        return _Origin(part_sql(expression, self.columns(root))) if known is None else known
 
     def _of_first_branch(self, operation: SetOperation) -> Mapping[str, _Origin]:
         """What a set operator's columns are called in its first branch; a constant says nothing of other branches."""
@@ -159,7 +179,9 @@ class Wording(Words):
         ]
         texts = [origin.text for origin in origins]
         short = (replace(o, path=(), joined=False) if texts.count(o.text) == 1 else o for o in origins)
-        return dict(zip(operation.types, short, strict=True))
+        # Rows of other branches may have it from elsewhere.
+        own = (replace(origin, column="") for origin in short)
+        return dict(zip(operation.types, own, strict=True))
 
     def _through(self, join: Join, name: str) -> _Origin:
         if not re.search(r"_\d+$", name):

@@ -126,7 +126,7 @@ class _Search:
     ) -> None:
         self._reader, self._state, self._query = reader, state, query
         self._timezone, self._limit = timezone, limit
-        self._own = conditions_of(query.logical)
+        self._own = conditions_of(query.logical, state.view_names)
         self._expected = {Condition(_EXPECTED, or_pred_sql(p), (_EXPECTED, p.identity)): p for p in expected}
 
     def counts(self, left_out: Sequence[Collection[Condition]]) -> list[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import QueryError, StreamError, nearest
 from workbench.network.network import Network, checked_query
+from workbench.network.view_names import ViewNames
 from workbench.optimizer.hydration_cost import PastHydration
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.stored_functions import StoredFunction
@@ -19,6 +21,7 @@ from workbench.sql.checks import Check, checks_of
 from workbench.sql.constraints import StreamConstraints
 from workbench.sql.logical import LogicalQuery, StreamWindow
 from workbench.sql.schema import Schema, UserAggregate
+from workbench.sql.syntax.parse import makes_view
 from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.stream import Stream
 
@@ -63,6 +66,11 @@ class QueryRecord:
     suspended: int | None = None
     by_load: bool = False
     timezone: str = UTC
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it was registered as a view, for others to read."""
+        return makes_view(self.sql, self.dialect)
 
 
 def check_active(query: QueryRecord, status: str) -> None:
@@ -122,6 +130,12 @@ class State:
         spelled = {name: stream.spelled for name, stream in self.streams.items()}
         known = self.views, latest, self.aggregates
         return Schema(columns, *known, times, tables, now, self._after_batch, corrected, spelled, self.timezone)
+
+    @cached_property
+    def view_names(self) -> ViewNames:
+        """What the columns of views are called; a query's names are its own."""
+        own = {name for name, query in self.queries.items() if not query.is_view}
+        return ViewNames.of({name: view for name, view in self.views.items() if name not in own})
 
     @property
     def constraints(self) -> StreamConstraints:

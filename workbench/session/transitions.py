@@ -126,6 +126,7 @@ def learn(runtime: Runtime, state: State) -> State:
     """Let the planner know what streams look like by now, and what batches have shown of the network."""
     state = replace(state, statistics=present_statistics(state))
     runtime.planner.know(state.statistics, runtime.observer.observed(state), state.constraints)
+    runtime.planner.views = state.view_names
     return state
 
 
@@ -146,8 +147,11 @@ def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], for
     state, planner = learn(runtime, state), runtime.planner
     replaced, known = state.same_names(texts), state.queries
     network = planner.drop(state.network, with_checks(state.network, replaced))
-    state = state.without(replaced)
+    named, state = state, state.without(replaced)
     for name, text in texts.items():
+        if text.bound.views:
+            named = named.with_views(dict(text.bound.views))
+            planner.views = named.view_names
         views = text.bound.named(name)
         if text.results == OFF:
             explanation = Explanation(name, (), ("computed when it is asked; nothing is kept",))

@@ -15,6 +15,7 @@ from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network, QueryPlan, depths, monotone_roots, root_of, roots_read
 from workbench.network.nodes import Analytic, Join, Node, NodeId, Selection
 from workbench.network.root_columns import RootColumns
+from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.network.wording import Wording
 from workbench.optimizer.cardinality import Estimates
 from workbench.options import Options
@@ -42,6 +43,7 @@ class Draft:
         owner: the query that is registered, which owns what it may not share; empty while queries are dropped.
         nodes, queries: as they are now.
         constraints: those that hold of the rows of each stream.
+        views: what the columns of views are called in texts.
         record: the decisions taken.
         dirty_roots: roots whose readers have changed, so that their trees must be arranged again.
         retested: joins that test something else than before.
@@ -59,6 +61,7 @@ class Draft:
     nodes: dict[NodeId, Node]
     queries: dict[str, QueryPlan]
     constraints: StreamConstraints
+    views: ViewNames = UNNAMED
     record: Record = field(default_factory=Record)
     dirty_roots: dict[NodeId, None] = field(default_factory=dict)
     retested: set[NodeId] = field(default_factory=set)
@@ -69,7 +72,7 @@ class Draft:
     @property
     def wording(self) -> Wording:
         """The names of nodes and columns in texts for an analyst."""
-        return Wording(self.nodes)
+        return Wording(self.nodes, self.views)
 
     @staticmethod
     def of(
@@ -79,10 +82,11 @@ class Draft:
         estimates: Estimates,
         owner: str = "",
         constraints: StreamConstraints = MappingProxyType({}),
+        views: ViewNames = UNNAMED,
     ) -> Draft:
         """A working copy of ``network``, which must be what the catalog holds."""
         nodes, queries = dict(network.nodes), dict(network.queries)
-        return Draft(network, catalog, options, estimates.over(nodes), owner, nodes, queries, constraints)
+        return Draft(network, catalog, options, estimates.over(nodes), owner, nodes, queries, constraints, views)
 
     def frozen(self) -> Network:
         """The network as it is now; its order, in which it is drawn, is that of the catalog."""

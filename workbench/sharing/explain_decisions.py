@@ -26,7 +26,7 @@ CHAIN = 20
 def explain_decisions(draft: Draft, name: str) -> Explanation:
     """The nodes that serve a query that was just registered, explained; the catalog keeps it."""
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
-    wording = Wording({**draft.before.nodes, **draft.nodes})
+    wording = Wording({**draft.before.nodes, **draft.nodes}, draft.views)
     decisions = tuple(_decision(draft, id_, wording) for id_ in _without_long_chains(draft, needed))
     notes = tuple(map(wording.sentence, (*draft.record.notes, *_combined(draft, name, needed), *_reconnections(draft))))
     explanation = Explanation(name, decisions, notes)

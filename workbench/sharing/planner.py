@@ -14,6 +14,7 @@ from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network
 from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import carried_columns
+from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import StreamStatistics
@@ -45,6 +46,7 @@ class Planner:
         streams: what is known of the data of each stream, by name in lower case.
         observed: what batches have shown of the network.
         constraints: those of each stream's rows that hold; plans rely on them.
+        views: what the columns of views are called in explanations.
 
     Example:
         >>> planner = Planner()
@@ -57,6 +59,7 @@ class Planner:
     streams: Mapping[str, StreamStatistics] = field(default_factory=dict)
     observed: Observed = NOTHING
     constraints: StreamConstraints = field(default_factory=dict)
+    views: ViewNames = UNNAMED
     _estimated: Estimates | None = field(default=None, repr=False)
 
     @property
@@ -134,4 +137,4 @@ class Planner:
             return draft.frozen()
 
     def _draft(self, network: Network, owner: str = "") -> Draft:
-        return Draft.of(network, self.catalog, self.options, self.estimates, owner, self.constraints)
+        return Draft.of(network, self.catalog, self.options, self.estimates, owner, self.constraints, self.views)

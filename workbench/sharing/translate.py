@@ -14,6 +14,7 @@ from workbench.network.network import QueryPlan
 from workbench.network.nodes import FIRST_IS_APART, Branch, Read, SetOperation, SetOperator, Source
 from workbench.network.roll_up import computed_column
 from workbench.network.sql_text import Names, bare, or_pred_sql
+from workbench.network.view_names import ViewNames
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, find_grouping
 from workbench.sharing.analytic.find import find_analytic, first_rows, order_of
@@ -35,6 +36,7 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
     reading_order,
+    sources,
 )
 from workbench.sql.algebra.ordering import SortKey, without_repetition
 from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput, analytic_steps, analyzed_columns
@@ -189,7 +191,7 @@ class _Translator:
             return stated
         conditions = draft.stored(infer(stated))
         for p in (p for p in conditions if p not in stated.or_preds):
-            draft.record.note(f"inferred: {or_pred_sql(p, _names_in(block))}")
+            draft.record.note(f"inferred: {or_pred_sql(p, _names_in(block, draft.views))}")
         return conditions
 
     def _input(self, item: logical.Input, position: int, below: PredSet) -> JoinInput:
@@ -270,14 +272,17 @@ def _flattened(query: logical.SetQuery) -> list[LogicalQuery]:
     return branches
 
 
-def _names_in(block: Block) -> Names:
+def _names_in(block: Block, views: ViewNames) -> Names:
     """The columns of a block's inputs, with the stream's name or the input's number where there are several."""
     streams = [item.stream if isinstance(item, StreamInput) else "" for item in block.inputs]
 
-    def name(column: Column) -> str:
-        if len(streams) == 1:
-            return bare(column)
-        stream = streams[column.source] if column.source < len(streams) else ""
-        return f"{stream if streams.count(stream) == 1 and stream else f't{column.source + 1}'}.{bare(column)}"
+    def name(part: Column | Call) -> str:
+        read = sources(part)
+        source = min(read, default=len(streams))
+        stream = streams[source] if source < len(streams) and len(read) == 1 else ""
+        own = bare(part) if isinstance(part, Column) else views.name(stream, part)
+        if len(streams) == 1 or not own:
+            return own
+        return f"{stream if streams.count(stream) == 1 and stream else f't{source + 1}'}.{own}"
 
     return name

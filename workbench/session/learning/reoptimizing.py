@@ -13,6 +13,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed, short
 from workbench.network.network import Network, check_number, checked_query
 from workbench.network.nodes import NodeId
+from workbench.network.view_names import ViewNames
 from workbench.network.wording import Wording
 from workbench.optimizer.hydration_cost import hydration_work, predicted_seconds
 from workbench.optimizer.network_cost import batch_cost
@@ -134,14 +135,14 @@ def _outcome(state: State, replanned: Replanned, predicted: Forecast) -> Reoptim
         size_after=NetworkView(after).weighted_size(),
         moved=tuple(dict.fromkeys(map(checked_query, replanned.moved(before)))),
         stayed=tuple(sorted({*map(checked_query, replanned.stayed)})),
-        removed=_trees_beyond(before, after),
-        added=_trees_beyond(after, before),
+        removed=_trees_beyond(before, after, state.view_names),
+        added=_trees_beyond(after, before, state.view_names),
     )
 
 
-def _trees_beyond(network: Network, other: Network) -> dict[NodeId, str]:
+def _trees_beyond(network: Network, other: Network, views: ViewNames) -> dict[NodeId, str]:
     """The trees of a network that another has not."""
-    wording = Wording(network.nodes)
+    wording = Wording(network.nodes, views)
     return {root: wording.sql(root) for root in network.trees if root not in other.trees}
 
 

@@ -86,7 +86,7 @@ class SessionContents:
     def network(self) -> NetworkView:
         """The shared query network as it is now."""
         state = self._store.state
-        return NetworkView(state.network, state.reports)
+        return NetworkView(state.network, state.reports, state.view_names)
 
     @property
     def reports(self) -> list[BatchReport]:
@@ -184,7 +184,9 @@ class SessionContents:
         if query not in planned.queries:
             raise QueryError(f"there is no query {query}", hint=nearest(query, planned.queries))
         tables = [name for name, stream in state.streams.items() if stream.table]
-        return kept_states(planned, query, tables, self._runtime.planner.estimates, state.engine.clock.now)
+        return kept_states(
+            planned, query, tables, self._runtime.planner.estimates, state.engine.clock.now, state.view_names
+        )
 
     def catalog(self, sql: str) -> pd.DataFrame:
         """Rows of the system catalog, which holds all that is known of the network (T3.6).

@@ -246,10 +246,11 @@ class SessionQueries:
         with self._bound(sql, dialect or self.dialect) as (state, bound):
             planner, logical = self._runtime.planner, bound.named(name)[name]
             transitions.learn(self._runtime, state)
+            planner.views = state.with_views(dict(bound.views)).view_names
             with planner.catalog.rehearsal():
                 network = planner.drop(state.network, state.same_names([name]))
                 planned = planner.register(network, name, logical)
-        return NetworkView(planned.network, state.reports), ExplanationView.of(planned.explanation)
+        return NetworkView(planned.network, state.reports, planner.views), ExplanationView.of(planned.explanation)
 
     def compare(self, sql: str, name: str, dialect: str | None = None) -> Replacement:
         """What it would change to put a text in the place of a registered query; nothing changes.
@@ -270,7 +271,10 @@ class SessionQueries:
             old = state.query(name)
             after, _ = self.preview(sql, old.name, dialect)
             return compare_answers(
-                self._answers, old, bound.named(old.name)[old.name], (NetworkView(state.network), after)
+                self._answers,
+                old,
+                bound.named(old.name)[old.name],
+                (NetworkView(state.network, (), state.view_names), after),
             )
 
     def suspend(self, name: str) -> None:

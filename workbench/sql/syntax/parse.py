@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
@@ -63,6 +64,19 @@ def parse(source: SourceText) -> list[Statement]:
     for tree, _ in trees:
         refuse_height(tree, source)
     return [_statement(tree, clause, source) for tree, clause in trees]
+
+
+@lru_cache(10_000)
+def makes_view(sql: str, dialect: str) -> bool:
+    """Whether a text makes views and asks nothing: its last statement is CREATE VIEW.
+
+    Example:
+        >>> makes_view("CREATE VIEW v AS SELECT a FROM t", "spark"), makes_view("SELECT created FROM t", "spark")
+        (True, False)
+    """
+    return (
+        "create" in sql.lower() and split_statements(SourceText(sql, dialect))[-1][0][0].token_type == TokenType.CREATE
+    )
 
 
 def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
