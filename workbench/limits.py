@@ -124,8 +124,8 @@ class Limits:
     rows_looked_up_together: int = 65_536
     rows_grouped_together: int = 250_000
     rows_cancelled_together: int = 100_000
-    rows_of_large_partition: int = 4_096
-    ranges_per_large_partition: int = 4
+    rows_of_large_partition: int = 32
+    ranges_per_large_partition: int = 2
     values_of_large_group: int = 4_096
     values_merged_together: int = 4_000_000
     pairs_handed_on: int = 65_536

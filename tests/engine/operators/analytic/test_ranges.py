@@ -52,8 +52,7 @@ SCHEMA = pa.schema(
     ]
 )
 TYPES = {"g": STRING, "n": INTEGER, "x": DOUBLE, "s": STRING, "m": decimal(15, 2), "w": decimal(38, 30)}
-DRAWS: dict[str, list[Any]] = {
-    "g": ["a", "b", None],
+DRAWS: dict[str, Sequence[Any]] = {
     "n": [None, -(2**40), -1, *range(40), 2**40],
     "x": [None, float("nan"), -0.0, 0.0, float("inf"), -2.5, *(i / 4 for i in range(30))],
     "s": [None, "", "a", "a\x00", "b" * 20 + "1", "b" * 20 + "2", "é", *map(str, range(20))],
@@ -101,6 +100,7 @@ class Stored:
 
     folder: Path
     random: Random
+    groups: Sequence[str | None] = ("a", "b", None)
     segments: Run = ()
     there: tuple[tuple[Any, ...], ...] = ()
 
@@ -112,7 +112,8 @@ class Stored:
                 rows.append((*left.pop(self.random.randrange(len(left))), -1, 1))
                 continue
             again = left and self.random.random() < 0.1
-            row = self.random.choice(left) if again else tuple(self.random.choice(DRAWS[name]) for name in SCHEMA.names)
+            draws = DRAWS | {"g": self.groups}
+            row = self.random.choice(left) if again else tuple(self.random.choice(draws[name]) for name in SCHEMA.names)
             node = self.random.random() < 0.8
             rows.append((*row, 1, 1 if node else 2))
             left += [row] * node
@@ -201,16 +202,22 @@ def orders(random: Random) -> Over:
     return Over(tuple(partition), tuple(keys), tuple(ties))
 
 
+MANY = [*map(str, range(25)), None]
+
+
+@pytest.mark.parametrize(("groups", "most"), [(Stored.groups, 4), (MANY, 40)])
 @pytest.mark.parametrize("seed", some(range(20), 3))
-def test_the_touched_rows_give_the_change_that_all_rows_give(tmp_path: Path, seed: int) -> None:
+def test_the_touched_rows_give_the_change_that_all_rows_give(
+    tmp_path: Path, seed: int, groups: Sequence[str | None], most: int
+) -> None:
     random = Random(seed)
     over = orders(random)
-    stored = Stored(tmp_path, random)
+    stored = Stored(tmp_path, random, groups)
     read = Counter[str]()
     for taken in (0.0, 0.0, 0.3, 0.1, 0.6):
         stored.keep(stored.written(stored.drawn(60, taken)))
     for _ in range(3):
-        arriving = stored.written(stored.drawn(random.choice([1, 4]), 0.4))
+        arriving = stored.written(stored.drawn(random.choice([1, most]), 0.4))
         parent = InputRows(arriving, stored.segments)
         for name, calls in functions(over).items():
             ranged, whole = (step_of(over, calls, None, large) for large in (5, 10**9))
@@ -255,11 +262,12 @@ def kept(
 BIG = 5_000
 
 
-def appended(folder: Path, orders_: Sequence[tuple[int, int]]) -> Run:
-    """Rows (n, m) of one node."""
+def appended(folder: Path, orders_: Sequence[tuple[int, int]], groups: Sequence[str] = ("a",)) -> Run:
+    """Rows of one node, by their order and weight, the same in each group."""
+    in_groups, orders_ = [g for g in groups for _ in orders_], [*orders_] * len(groups)
     table = pa.table(
         {
-            "g": pa.array(["a"] * len(orders_)),
+            "g": pa.array(in_groups),
             "n": pa.array([n for n, _ in orders_], pa.int64()),
             "x": pa.array([0.5] * len(orders_)),
             "s": pa.array(["a long text that all rows have"] * len(orders_)),
@@ -304,3 +312,27 @@ def test_an_appended_row_reads_its_neighbours(
     top = FirstRows("row_number", 10)
     of_first = step_of(over, calls, top, 4_096).rows.of(changed, stored)
     assert sum(batch.num_rows for batch in of_first.rows) <= 11
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "weight", "most"),
+    [("lag", 50, 1, 2), ("lead", 50, 1, 3), ("sums", 50, 1, 0), ("ranks", 50, 1, 0), ("lag", 25, -1, 8)],
+)
+def test_rows_of_many_small_partitions_read_their_neighbours(
+    tmp_path: Path, name: str, n: int, weight: int, most: int
+) -> None:
+    """Also next to rows that were taken back, which have entries of the index and are none."""
+    groups = [str(g) for g in range(100)]
+    over = Over((Column("g", STRING),), (SortKey(Column("n", INTEGER)),), (Column("s", STRING),))
+    taken_back = appended(tmp_path, [(49, 1), (49, -1)], groups[::2])
+    parts = [appended(tmp_path, [(i, 1) for i in range(at, 49, 3)], groups) for at in range(3)]
+    stored = (*(segment for part in parts for segment in part), *taken_back)
+    calls = functions(over)[name]
+    arriving = appended(tmp_path, [(n, weight)], groups)
+    step = step_of(over, calls, None, Limits().rows_of_large_partition)
+    changed = [batch for part in arriving for batch in step.rows.scan.select(order_index.open_segment(part.path))]
+    read = sum(batch.num_rows for batch in step.rows.of(changed, stored).rows)
+    assert read <= (most + 4) * len(groups[::2]) + most * len(groups[1::2])
+    whole = replace(step, rows=replace(step.rows, limits=Limits(rows_of_large_partition=10**9)))
+    parent = InputRows(arriving, stored)
+    assert change(step, calls, parent) == change(whole, calls, parent)

@@ -6,17 +6,17 @@ rows are ordered by are stored values, so this needs no expression: they are ran
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.operators.analytic.partitions import Prefix
+from workbench.engine.operators.analytic.partitions import Prefixes
 from workbench.engine.storage.comparable import ASCENDING, dense_ranks
 from workbench.engine.storage.grouping import Positions, group_rows, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
@@ -30,8 +30,6 @@ the batch and -1 for those before it, and 1 where the row's values are wanted an
 
 SUM_DIGITS = 28
 """Digits of a sum before a partition's rows; those of a segment have 19 at most."""
-
-V = TypeVar("V")
 
 
 def prefix_columns(at: int) -> tuple[str, str]:
@@ -53,7 +51,7 @@ class OrderedRows:
         part: the number of its partition.
         peer: the number of its group of peers.
         before, after: how often it was there before the batch, and is after it.
-        prefixes: what stands before the rows of each partition, by its number; without any nothing does.
+        prefixes: what stands before the rows of each partition, by its number; ``None``: nothing does.
     """
 
     rows: pa.RecordBatch
@@ -61,14 +59,14 @@ class OrderedRows:
     peer: Positions
     before: Positions
     after: Positions
-    prefixes: Mapping[int, Prefix] = field(default_factory=dict)
+    prefixes: Prefixes | None = None
 
     @staticmethod
     def of(
         before: Sequence[pa.RecordBatch],
         change: Sequence[pa.RecordBatch],
         order: RowOrder,
-        prefixes: Mapping[int, Prefix] | None = None,
+        prefixes: Prefixes | None = None,
     ) -> OrderedRows:
         """Put rows in order.
 
@@ -90,14 +88,13 @@ class OrderedRows:
         was = np.where(np.arange(there + changed) < there, weights, 0)[at]
         earlier = np.add.reduceat(was, starts) if len(at) else after
         ordered = _in_order(values.take(pa.array(at[starts])), earlier, after, order)
-        return ordered._after(prefixes, order) if prefixes else ordered
+        return ordered if prefixes is None else ordered._after(prefixes, order)
 
-    def _after(self, prefixes: Mapping[int, Prefix], order: RowOrder) -> OrderedRows:
+    def _after(self, prefixes: Prefixes, order: RowOrder) -> OrderedRows:
         """The rows, with what stands before them by the hash of their partition."""
         starts, _ = _starts(self.part)
         hashes, _ = row_hashes(self.rows.take(pa.array(starts)), order.partition, nulls=True)
-        known = zip(self.part[starts].tolist(), hashes.tolist(), strict=True)
-        return replace(self, prefixes={part: prefixes[hash_] for part, hash_ in known if hash_ in prefixes})
+        return replace(self, prefixes=prefixes.of(hashes))
 
     def chosen(self, which: Mask) -> OrderedRows:
         """Some of the rows."""
@@ -108,11 +105,6 @@ class OrderedRows:
     def with_counts(self, before: Positions, after: Positions) -> OrderedRows:
         """The rows, each so often."""
         return replace(self, before=before, after=after)
-
-    def of_prefixes(self, value: Callable[[Prefix], V], nothing: V) -> list[V]:
-        """Something of the prefix of each partition, by number."""
-        numbers = range(int(self.part.max(initial=0)) + 1)
-        return [value(self.prefixes[n]) if n in self.prefixes else nothing for n in numbers]
 
     def side(self, sign: int) -> Side:
         """The rows before the batch (-1) or after it (1), each as often as it is there."""
@@ -145,7 +137,7 @@ class Side:
         first_of_part, parts = _starts(part)
         first_of_peer, peers = _starts(peer)
         begin = first_of_part[parts]
-        earlier = np.array(ordered.of_prefixes(lambda prefix: prefix.rows, 0), dtype=np.int64)[part]
+        earlier = 0 if ordered.prefixes is None else ordered.prefixes.rows[part]
         ends = np.append(first_of_part[1:], len(at))
         peer_ends = np.append(first_of_peer[1:], len(at))
         return Side(
@@ -184,10 +176,11 @@ class Side:
 
     def _before(self, at: int, type_: pa.DataType) -> tuple[pa.Array, pa.Array]:
         """How many values are in the sum before each partition's rows, and the sum."""
+        prefixes, none = self.ordered.prefixes, np.zeros(int(self.ordered.part.max(initial=0)) + 1, dtype=np.int64)
+        sums, counts = (none, none) if prefixes is None else prefixes.sums[at]
         scale = sum_scale(type_)
-        sums = self.ordered.of_prefixes(lambda prefix: prefix.sums[at], (0, 0))
-        totals = [Decimal(total).scaleb(-scale) for total, _ in sums]
-        return pa.array([count for _, count in sums], pa.int64()), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))
+        totals = [Decimal(int(total)).scaleb(-scale) for total in sums]
+        return pa.array(counts), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))
 
 
 def _in_order(rows: pa.RecordBatch, before: Positions, after: Positions, order: RowOrder) -> OrderedRows:

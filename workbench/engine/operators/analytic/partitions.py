@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.engine.operators.analytic.ranges import KeyRange, Partition, Reading, merged
+from workbench.arrow.types import Mask
+from workbench.engine.operators.analytic.ranges import KeyPlaces, Partitions, Ranges, Reading
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
-from workbench.engine.storage.indexes.order_index import OrderIndex, OrderKeys, PrefixSums, RowOrder
-from workbench.engine.storage.indexes.rank_index import CountedRun, Ranked
+from workbench.engine.storage.indexes.order_index import OrderIndex, PrefixSums, RowOrder
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
 from workbench.limits import LIMITS, Limits
 
 
 @dataclass(frozen=True)
-class Prefix:
-    """The rows of a partition before those that are read from it.
+class Prefixes:
+    """What stands before the rows that are read from partitions.
 
     Attributes:
+        hashes: of the partitions, in order.
         rows: how many rows.
-        sums: of each summed column the sum, unscaled, and how many values it is of.
+        sums: of each summed column the sums, unscaled integers of Python, and how many values each is of.
     """
 
-    rows: int
-    sums: tuple[tuple[int, int], ...]
+    hashes: Hashes
+    rows: Positions
+    sums: tuple[tuple[npt.NDArray[np.object_], Positions], ...]
+
+    def of(self, hashes: Hashes) -> Prefixes:
+        """Those of some partitions; before the rows of those that are not known nothing stands."""
+        at = np.searchsorted(self.hashes, hashes)
+        known = np.append(self.hashes, 0)[at] == hashes
+        known &= at < len(self.hashes)
+
+        def chosen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.where(known, np.append(values, 0)[at], 0)
+
+        return Prefixes(hashes, chosen(self.rows), tuple((chosen(sums), chosen(counts)) for sums, counts in self.sums))
 
 
 @dataclass(frozen=True)
 class Found:
-    """Stored rows, and by the hash of a partition what stands before them; of other partitions nothing does."""
+    """Stored rows, and what stands before those of partitions of which a range is read; before others nothing does."""
 
     rows: list[pa.RecordBatch]
-    prefixes: Mapping[int, Prefix] = field(default_factory=dict)
+    prefixes: Prefixes | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +85,9 @@ class PartitionLookup:
             return Found(list(self._whole(together, stored)))
         hashes = self._hashes(together)
         found = self._by_range(self.reading, together, hashes, stored)
-        rest = together.filter(pa.array(~np.isin(hashes, np.array(sorted(found.prefixes), dtype=np.uint64))))
-        return Found([*found.rows, *self._whole(rest, stored)], found.prefixes)
+        if found.prefixes is not None:
+            together = together.filter(pa.array(~np.isin(hashes, found.prefixes.hashes)))
+        return Found([*found.rows, *self._whole(together, stored)], found.prefixes)
 
     def _whole(self, changed: pa.RecordBatch, stored: Run) -> Iterable[pa.RecordBatch]:
         """All rows of the partitions that some rows belong to."""
@@ -89,10 +105,14 @@ class PartitionLookup:
         """The rows of large partitions, as far as they are touched."""
         nothing = Found([])
         one_of_each = _first_of_each(changed, self.order.partition)
+        in_order = np.argsort(self._hashes(one_of_each))
+        one_of_each = one_of_each.take(pa.array(in_order))
         partitions = self._hashes(one_of_each)
+        if (partitions[1:] == partitions[:-1]).any():
+            return nothing
         sizes = self._sizes(partitions, stored)
         large = np.flatnonzero(sizes > self.limits.rows_of_large_partition)
-        if not len(large) or len(np.unique(partitions)) < len(partitions):
+        if not len(large):
             return nothing
         schema = pa.schema(list({f.name: f for f in (*self.scan.schema, *self.scan.keys)}.values()))
         index = OrderIndex(self.order, schema, self.scan.bit)
@@ -101,19 +121,13 @@ class PartitionLookup:
         sums = [[index.sums(segment.path, column) for segment in stored] for column in self.summed]
         if change is None or any(run is None for run in (*runs, *(s for some in sums for s in some))):
             return nothing
-        read = _Runs(index, [run for run in runs if run is not None], change, stored)
-        rows, prefixes = list[pa.RecordBatch](), dict[int, Prefix]()
-        for at in large:
-            partition = read.partition(partitions[at])
-            if not read.is_one_partition(partition, one_of_each.slice(at, 1)):
-                continue
-            most = self.limits.ranges_per_large_partition * int(sizes[at]) // self.limits.rows_of_large_partition
-            ranges = merged(reading.ranges(partition, most))
-            if not ranges:
-                continue
-            prefixes[int(partitions[at])] = read.prefix(partition, ranges[0], sums)
-            rows += read.rows(partition, ranges, self.scan)
-        return Found(rows, prefixes)
+        those = Partitions.of(index, partitions[large], [run for run in runs if run is not None], change)
+        most = self.limits.ranges_per_large_partition * sizes[large] // self.limits.rows_of_large_partition
+        ranges = reading.ranges(those, most)
+        ranges = ranges.chosen(_are_alone(those, one_of_each.take(pa.array(large)), stored)[ranges.low.of])
+        if not len(ranges.low.of):
+            return nothing
+        return Found(list(_rows(those, ranges, stored, self.scan)), _prefixes(those, ranges.low, sums))
 
     def _hashes(self, rows: pa.RecordBatch) -> Hashes:
         return row_hashes(rows, self.order.partition, nulls=True)[0]
@@ -127,53 +141,43 @@ class PartitionLookup:
         return sum((candidates_of_each(segment.path, key, asked) for segment in stored), start=none)
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """The runs of an index over all segments, and that of the change."""
+def _are_alone(partitions: Partitions, one_of_each: pa.RecordBatch, stored: Run) -> Mask:
+    """Whether no segment has another partition with the hash of a partition."""
+    alone = np.ones(len(partitions.hashes), dtype=bool)
+    for segment, slices in zip(stored, partitions.stored, strict=True):
+        there = np.flatnonzero(slices.after > slices.first)
+        names = list(partitions.index.order.partition)
+        rows = open_segment(segment.path).select(names).take(pa.array(slices.run.rows[slices.first[there]]))
+        alone[there] &= partitions.index.same_partition(one_of_each.take(pa.array(there)), rows)
+    return alone
 
-    index: OrderIndex
-    runs: Sequence[CountedRun]
-    change: CountedRun
-    stored: Run
 
-    def partition(self, hash_: np.uint64) -> Partition:
-        ends = np.array([self.index.begin(hash_), self.index.end(hash_)], dtype=self.change.orders.dtype)
-        parts = [(run, *_slice(run.orders, ends)) for run in (*self.runs, self.change)]
-        _, first, after = parts[-1]
-        changed = np.unique(self.change.orders[first:after])
-        return Partition(self.index, hash_, Ranked(tuple(parts[:-1])), Ranked(tuple(parts)), changed)
+def _rows(partitions: Partitions, ranges: Ranges, stored: Run, scan: Scan) -> Iterable[pa.RecordBatch]:
+    """The stored rows of ranges, each once."""
+    together = zip(stored, partitions.stored, ranges.low.at, ranges.high.at, strict=False)  # not those of the change
+    for segment, slices, low, high in together:
+        order = np.argsort(low, kind="stable")
+        through = np.maximum.accumulate(high[order])
+        low = np.maximum(low[order], np.append(0, through[:-1]))
+        counts = through - np.minimum(low, through)
+        if total := int(counts.sum()):
+            at = np.arange(total) + np.repeat(low - np.cumsum(counts) + counts, counts)
+            yield scan.take(open_segment(segment.path), slices.run.rows[at])
 
-    def is_one_partition(self, partition: Partition, row: pa.RecordBatch) -> bool:
-        """Whether no segment has another partition with the hash of a row's."""
-        for segment, (run, first, after) in zip(self.stored, partition.before.parts, strict=True):
-            if after > first:
-                stored = open_segment(segment.path).slice(int(run.rows[first]), 1)
-                if not self.index.same_partition(row, stored):
-                    return False
-        return True
 
-    def prefix(self, partition: Partition, range_: KeyRange, sums: Sequence[Sequence[PrefixSums | None]]) -> Prefix:
-        """The rows before a range."""
-        low = np.array([range_[0]], dtype=self.change.orders.dtype)
-        parts = [
-            (run, first, first + int(np.searchsorted(run.orders[first:after], low)[0]))
-            for run, first, after in partition.before.parts
-        ]
-        totals = []
-        for along in sums:
-            each = [s.between(first, end) for s, (_, first, end) in zip(along, parts, strict=True) if s is not None]
-            totals.append((sum(total for total, _ in each), sum(count for _, count in each)))
-        return Prefix(sum(run.count(first, end) for run, first, end in parts), tuple(totals))
-
-    def rows(self, partition: Partition, ranges: Sequence[KeyRange], scan: Scan) -> Iterable[pa.RecordBatch]:
-        """The stored rows of some ranges that do not overlap."""
-        for segment, (run, first, after) in zip(self.stored, partition.before.parts, strict=True):
-            keys: OrderKeys = run.orders[first:after]
-            ends = np.array(ranges, dtype=self.change.orders.dtype).reshape(-1, 2)
-            low, high = np.searchsorted(keys, ends[:, 0], "left"), np.searchsorted(keys, ends[:, 1], "right")
-            at = [run.rows[first + a : first + b] for a, b in zip(low, high, strict=True) if b > a]
-            if at:
-                yield scan.take(open_segment(segment.path), np.concatenate(at))
+def _prefixes(partitions: Partitions, low: KeyPlaces, sums: Sequence[Sequence[PrefixSums | None]]) -> Prefixes:
+    """What stands before the first range of each partition."""
+    of, first = np.unique(low.of, return_index=True)
+    places = [(s.first[of], at[first]) for s, at in zip(partitions.stored, low.at, strict=False)]
+    rows, _ = partitions.counts(low.chosen(first))
+    none = np.zeros(len(of), dtype=np.int64)
+    totals = []
+    for along in sums:
+        each = [s.between(*place) for s, place in zip(along, places, strict=True) if s is not None]
+        # Those of several segments together may have more digits than 64 bits.
+        total = sum((part.astype(object) for part, _ in each), start=none.astype(object))
+        totals.append((total, sum((count for _, count in each), start=none)))
+    return Prefixes(partitions.hashes[of], rows, tuple(totals))
 
 
 def selected(segments: Run, scan: Scan) -> Iterable[pa.RecordBatch]:
@@ -186,7 +190,3 @@ def _first_of_each(rows: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch
     """One row of each partition."""
     order, starts = group_rows([rows.column(name) for name in names], rows.num_rows)
     return rows.take(pa.array(order[starts]))
-
-
-def _slice(keys: OrderKeys, ends: OrderKeys) -> tuple[int, int]:
-    return int(np.searchsorted(keys, ends[0], "left")), int(np.searchsorted(keys, ends[1], "right"))

@@ -1,70 +1,194 @@
-"""Which range of a partition a batch touches: the rows that changed values are computed of, and no others.
+"""Which ranges of partitions a batch touches: the rows that changed values are computed of, and no others.
 
     Around   values that look a few rows back and ahead    the rows around those that change
     From     values that follow from all rows before       those from the first that changes on, and sums up to it
     First    the first rows of an order                    as many as are kept
 
-A range is found by binary search in the runs of an index (``storage.indexes.order_index``), in the order before the
-batch and in that after it; it is the hull of both.
+Ranges are found in the runs of an index (``storage.indexes.order_index``), in the order before the batch and in that
+after it, of all partitions together: a step of a binary search is one of all their keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.indexes.key_index import Hashes
 from workbench.engine.storage.indexes.order_index import OrderIndex, OrderKeys
-from workbench.engine.storage.indexes.rank_index import CountedRun, Ranked
+from workbench.engine.storage.indexes.rank_index import GroupedRun, sums_between
 
-KeyRange = tuple[bytes, bytes]
-"""The least and the greatest key of some rows."""
+End = Literal["left", "right"]
+"""Whether a search ends before the entries of a key, or behind them."""
+
+MOST_KEYS = 1_048_576
+"""Keys that are looked at together, about, to find the rows a number of places away."""
 
 
 @dataclass(frozen=True)
-class Partition:
-    """A partition whose rows change.
+class KeyPlaces:
+    """Keys, and where they stand.
 
     Attributes:
-        index: of its rows.
-        hash: of the partition.
-        before, after: its rows before the batch and after it.
-        changed: the different keys of the rows that change, in order; at least one.
+        of: the partition of each, by position.
+        keys: of rows.
+        at: in each run, that of the change last, how many entries stand before those of the key, or up to them.
+    """
+
+    of: Positions
+    keys: OrderKeys
+    at: tuple[Positions, ...]
+
+    def chosen(self, which: Mask | Positions) -> KeyPlaces:
+        """Some of them."""
+        return KeyPlaces(self.of[which], self.keys[which], tuple(at[which] for at in self.at))
+
+    def put(self, which: Positions, places: KeyPlaces) -> None:
+        """Put others in the place of some, of the same partitions."""
+        self.keys[which] = places.keys
+        for own, at in zip(self.at, places.at, strict=True):
+            own[which] = at
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Ranges of rows, which may overlap, by partition.
+
+    Attributes:
+        low, high: the least key of each, before its rows, and the greatest one, behind them.
+    """
+
+    low: KeyPlaces
+    high: KeyPlaces
+
+    def chosen(self, which: Mask) -> Ranges:
+        """Some of them."""
+        return Ranges(self.low.chosen(which), self.high.chosen(which))
+
+
+@dataclass(frozen=True)
+class Slices:
+    """A run of the index, and for each partition where its entries begin and end."""
+
+    run: GroupedRun
+    first: Positions
+    after: Positions
+
+    def count(self, first: Positions, end: Positions) -> Positions:
+        """How many rows some ranges of entries come to."""
+        return sums_between(self.run.through, first, end)
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Partitions with rows that change.
+
+    Attributes:
+        index: of their rows.
+        hashes: of the partitions, in order.
+        stored: the runs of the segments.
+        change: that of the rows that change; each partition has one at least.
     """
 
     index: OrderIndex
-    hash: np.uint64
-    before: Ranked[CountedRun]
-    after: Ranked[CountedRun]
-    changed: OrderKeys
+    hashes: Hashes
+    stored: Sequence[Slices]
+    change: Slices
+
+    @staticmethod
+    def of(index: OrderIndex, hashes: Hashes, stored: Sequence[GroupedRun], change: GroupedRun) -> Partitions:
+        """Find the partitions in the runs."""
+        *slices, changed = (Slices(run, *run.slices(hashes)) for run in (*stored, change))
+        return Partitions(index, hashes, slices, changed)
 
     @property
-    def whole(self) -> KeyRange:
-        """All of its rows."""
-        return self.index.begin(self.hash), self.index.end(self.hash)
+    def every(self) -> Positions:
+        """The position of each."""
+        return np.arange(len(self.hashes))
 
-    def from_before(self, key: bytes, rows: int) -> bytes:
-        """The least key of the rows that begin a number of rows before a key."""
-        keys = [self.index.padded(key)]
-        for side in (self.before, self.after) if rows else ():
-            rank = int(_counts(side, np.array([key], dtype=self.changed.dtype), "left")[0]) - rows
-            keys.append(self.whole[0] if rank <= 0 else self.key_at(side, rank))
-        return min(keys)
+    @cached_property
+    def changed(self) -> tuple[Positions, OrderKeys]:
+        """The different keys of the rows that change, in order, and before them the partition of each."""
+        keys = self.change.run.orders
+        new = np.append(True, keys[1:] != keys[:-1])
+        return np.repeat(self.every, self.change.after - self.change.first)[new], keys[new]
 
-    def until_after(self, key: bytes, rows: int) -> bytes:
-        """The greatest key of the rows that end a number of rows after a key."""
-        keys = [self.index.padded(key)]
-        for side in (self.before, self.after) if rows else ():
-            rank = int(_counts(side, np.array([key], dtype=self.changed.dtype), "right")[0]) + rows - 1
-            keys.append(self.whole[1] if rank >= side.total else self.key_at(side, rank))
-        return max(keys)
+    @property
+    def runs(self) -> tuple[Slices, ...]:
+        """All runs, that of the change last."""
+        return (*self.stored, self.change)
 
-    def key_at(self, side: Ranked[CountedRun], rank: int) -> bytes:
-        """The key of the row at a place, from 0."""
-        run, at = side.place_at(rank)
-        return self.index.padded(run.orders[at])
+    def places(self, of: Positions, keys: OrderKeys, end: End) -> KeyPlaces:
+        """Where keys stand in partitions: before their entries, or behind them."""
+        found = [_search(s.run.orders, s.first[of], s.after[of], keys, end) for s in self.runs]
+        return KeyPlaces(of, keys, tuple(found))
+
+    def begins(self, of: Positions) -> KeyPlaces:
+        """Where partitions begin."""
+        return KeyPlaces(of, self.index.begin(self.hashes[of]), tuple(s.first[of] for s in self.runs))
+
+    def ends(self, of: Positions) -> KeyPlaces:
+        """Where partitions end."""
+        return KeyPlaces(of, self.index.end(self.hashes[of]), tuple(s.after[of] for s in self.runs))
+
+    def counts(self, places: KeyPlaces) -> tuple[Positions, Positions]:
+        """How many rows of its partition stand before each place, before the batch and after it."""
+        each = [s.count(s.first[places.of], at) for s, at in zip(self.runs, places.at, strict=True)]
+        before = sum(each[:-1], start=np.zeros(len(places.of), dtype=np.int64))
+        return before, before + each[-1]
+
+    def rows_before(self, places: KeyPlaces, rows: int) -> KeyPlaces:
+        """For each place one from which on a number of rows stand before it, before the batch and after it.
+
+        Where there are fewer, it is the begin of the partition.
+        """
+        return self._away(places, rows, "left", self.begins(places.of))
+
+    def rows_behind(self, places: KeyPlaces, rows: int) -> KeyPlaces:
+        """``rows_before``, for the rows behind a place, until the end of the partition."""
+        return self._away(places, rows, "right", self.ends(places.of))
+
+    def _away(self, places: KeyPlaces, rows: int, side: End, found: KeyPlaces) -> KeyPlaces:
+        if not rows:
+            return places
+        left, together = self._left(places, side), max(1, MOST_KEYS // (rows * len(self.runs)))
+        known = np.flatnonzero(np.sum(left, axis=0) >= rows)
+        for some in np.split(known, range(together, len(known), together)):
+            # Entries that take rows back count against others, so that more may be needed than rows. Where even many
+            # more do not do, all rows of the partition are read.
+            entries = rows
+            while len(some) and len(some) * entries <= 4 * max(MOST_KEYS, rows):
+                nearest = self._nearest(places.chosen(some), [each[some] for each in left], entries, side)
+                far = self.places(places.of[some], nearest, side)
+                counts = zip(self.counts(places.chosen(some)), self.counts(far), strict=True)
+                enough = np.logical_and.reduce([np.abs(there - here) >= rows for here, there in counts])
+                found.put(some[enough], far.chosen(enough))
+                some, entries = some[~enough], 2 * entries
+                some = some[np.sum([each[some] for each in left], axis=0) >= entries]
+        return found
+
+    def _left(self, places: KeyPlaces, side: End) -> list[Positions]:
+        """How many entries of each run its partition has before each place, or behind it."""
+        if side == "left":
+            return [at - s.first[places.of] for s, at in zip(self.runs, places.at, strict=True)]
+        return [s.after[places.of] - at for s, at in zip(self.runs, places.at, strict=True)]
+
+    def _nearest(self, places: KeyPlaces, left: Sequence[Positions], entries: int, side: End) -> OrderKeys:
+        """The key of the entry that is a number of entries away from each place; no fewer are there."""
+        columns, steps = list[OrderKeys](), np.arange(entries)
+        nothing = (self.index.begin if side == "left" else self.index.end)(self.hashes[places.of])
+        for slices, at, there in zip(self.runs, places.at, left, strict=True):
+            if len(slices.run.orders):
+                entry = at[:, None] + (-1 - steps if side == "left" else steps)
+                near = slices.run.orders[np.clip(entry, 0, len(slices.run.orders) - 1)]
+                columns.append(np.where(steps < there[:, None], near, nothing[:, None]))
+        in_order = np.sort(np.concatenate(columns, axis=1), axis=1)
+        return np.asarray(in_order[:, -entries if side == "left" else entries - 1])
 
 
 @dataclass(frozen=True)
@@ -73,17 +197,22 @@ class NeighbouringRows:
 
     rows: int
 
-    def ranges(self, partition: Partition, most: int) -> list[KeyRange]:
-        """Ranges, one for changed rows that stand near each other; they may overlap. None where they are too many."""
-        changed = partition.changed
-        starts, ends = (_counts(partition.after, changed, side) for side in ("left", "right"))
-        apart = np.flatnonzero(starts[1:] - ends[:-1] > 2 * self.rows) + 1
-        if len(apart) >= most:
-            return []
-        return [
-            (partition.from_before(some[0], self.rows), partition.until_after(some[-1], self.rows))
-            for some in np.split(changed, apart)
-        ]
+    def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
+        """Ranges, one for changed rows that stand near each other.
+
+        Args:
+            partitions: with rows that change.
+            most: ranges of each partition; one that has more has none here.
+        """
+        of, changed = partitions.changed
+        before, behind = (partitions.places(of, changed, end) for end in ("left", "right"))
+        (_, starts), (_, ends) = partitions.counts(before), partitions.counts(behind)
+        apart = np.append(True, (of[1:] != of[:-1]) | (starts[1:] - ends[:-1] > 2 * self.rows))
+        first = np.flatnonzero(apart)
+        last = np.append(first[1:], len(of)) - 1
+        few = (np.bincount(of[first], minlength=len(most)) <= most)[of[first]]
+        low = partitions.rows_before(before.chosen(first[few]), self.rows)
+        return Ranges(low, partitions.rows_behind(behind.chosen(last[few]), self.rows))
 
 
 @dataclass(frozen=True)
@@ -93,13 +222,16 @@ class From:
     rows: int
     peers: bool
 
-    def ranges(self, partition: Partition, most: int) -> list[KeyRange]:
-        """The only range."""
-        first = self._first(partition, partition.index.padded(partition.changed[0]))
-        return [(self._first(partition, partition.from_before(first, self.rows)), partition.whole[1])]
+    def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
+        """One range of each partition."""
+        first = partitions.change.run.orders[partitions.change.first]
+        low = partitions.rows_before(self._from(partitions, first), self.rows)
+        low = self._from(partitions, low.keys) if self.peers and self.rows else low
+        return Ranges(low, partitions.ends(partitions.every))
 
-    def _first(self, partition: Partition, key: bytes) -> bytes:
-        return partition.index.first_peer(key) if self.peers else key
+    def _from(self, partitions: Partitions, keys: OrderKeys) -> KeyPlaces:
+        keys = partitions.index.first_peer(keys) if self.peers else keys
+        return partitions.places(partitions.every, keys, "left")
 
 
 @dataclass(frozen=True)
@@ -109,33 +241,25 @@ class First:
     rows: int
     peers: bool
 
-    def ranges(self, partition: Partition, most: int) -> list[KeyRange]:
-        """The only range, of the rows after the batch."""
-        first, last = partition.whole
-        if partition.after.total > self.rows > 0:
-            key = partition.key_at(partition.after, self.rows - 1)
-            last = partition.index.last_peer(key) if self.peers else key
-        return [(first, last)]
+    def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
+        """One range of each partition, with these rows as they are before the batch and after it."""
+        low = partitions.begins(partitions.every)
+        high = partitions.rows_behind(low, self.rows) if self.rows else partitions.ends(partitions.every)
+        if self.peers:
+            high = partitions.places(partitions.every, partitions.index.last_peer(high.keys), "right")
+        return Ranges(low, high)
 
 
 Reading = NeighbouringRows | From | First
 
 
-def merged(ranges: Sequence[KeyRange]) -> list[KeyRange]:
-    """Ranges without those that overlap: these become one."""
-    apart: list[KeyRange] = []
-    for first, last in sorted(ranges):
-        if apart and first <= apart[-1][1]:
-            apart[-1] = apart[-1][0], max(apart[-1][1], last)
-        else:
-            apart.append((first, last))
-    return apart
-
-
-def _counts(side: Ranked[CountedRun], keys: OrderKeys, end: str) -> Positions:
-    """How many rows have a lesser key than each (``left``), or no greater one (``right``)."""
-    total = np.zeros(len(keys), dtype=np.int64)
-    for run, first, after in side.parts:
-        at = first + np.searchsorted(run.orders[first:after], keys, side=end)  # type: ignore[call-overload]
-        total += np.where(at > 0, run.through[at - 1], 0) - run.up_to(first) if after > first else 0
-    return total
+def _search(orders: OrderKeys, low: Positions, high: Positions, keys: OrderKeys, end: End) -> Positions:
+    """Where keys stand among the entries between two places each: binary searches, a step of all at a time."""
+    low, high = low.copy(), high.copy()
+    left = np.flatnonzero(low < high)
+    while len(left):
+        middle = (low[left] + high[left]) // 2
+        behind = orders[middle] < keys[left] if end == "left" else orders[middle] <= keys[left]
+        low[left[behind]], high[left[~behind]] = middle[behind] + 1, middle[~behind]
+        left = left[low[left] < high[left]]
+    return low

@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from workbench.arrow.types import Mask
 from workbench.engine.storage.comparable import ASCENDING, BEGIN, Direction, comparable, order_numbers, text_begins
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
-from workbench.engine.storage.indexes.rank_index import CountedRun
+from workbench.engine.storage.indexes.rank_index import GroupedRun, sums_between
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.layout import WEIGHT, conform, only
 from workbench.engine.storage.lineage import rows_with_bit
@@ -63,13 +64,9 @@ class PrefixSums:
     sums: Positions
     counts: Positions
 
-    def between(self, first: int, end: int) -> tuple[int, int]:
-        """The sum of the entries from ``first`` until before ``end``, and how many values are in it."""
-        (sum_, count), (sum_before, count_before) = self._up_to(end), self._up_to(first)
-        return sum_ - sum_before, count - count_before
-
-    def _up_to(self, end: int) -> tuple[int, int]:
-        return (int(self.sums[end - 1]), int(self.counts[end - 1])) if end else (0, 0)
+    def between(self, first: Positions, end: Positions) -> tuple[Positions, Positions]:
+        """The sums of the entries of ranges, and how many values are in each."""
+        return sums_between(self.sums, first, end), sums_between(self.counts, first, end)
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class OrderIndex:
     schema: pa.Schema
     bit: int | None
 
-    def of_segment(self, segment: str) -> CountedRun | None:
+    def of_segment(self, segment: str) -> GroupedRun | None:
         """The node's rows in a segment; ``None`` where two of its partitions have one hash."""
 
         def make() -> Sequence[npt.NDArray[Any]]:
@@ -94,13 +91,13 @@ class OrderIndex:
             at = np.arange(rows.num_rows)
             return self._entries(rows, at if self.bit is None else at[rows_with_bit(rows, self.bit)])
 
-        keys, through, rows = index_columns(segment, self._name, make)
-        return None if len(rows) and rows[0] < 0 else CountedRun(keys, through, rows)
+        keys, through, rows, hashes = index_columns(segment, self._name, make)
+        return None if len(rows) and rows[0] < 0 else GroupedRun(keys, through, rows, hashes)
 
-    def of_rows(self, rows: pa.RecordBatch) -> CountedRun | None:
+    def of_rows(self, rows: pa.RecordBatch) -> GroupedRun | None:
         """Rows that are in memory, all of them the node's."""
-        keys, through, at = self._entries(rows, np.arange(rows.num_rows))
-        return None if len(at) and at[0] < 0 else CountedRun(keys, through, at)
+        keys, through, at, hashes = self._entries(rows, np.arange(rows.num_rows))
+        return None if len(at) and at[0] < 0 else GroupedRun(keys, through, at, hashes)
 
     def sums(self, segment: str, column: str) -> PrefixSums | None:
         """The sums and counts of a column along the segment's run; ``None`` where they might be too large."""
@@ -135,29 +132,32 @@ class OrderIndex:
         """Bytes of a key."""
         return HASH + sum(1 + _size(self.schema.field(name).type) for name, _ in self._columns)
 
-    def begin(self, hash_: np.uint64) -> bytes:
-        """A lower bound of the keys of a partition."""
-        return self.padded(int(hash_).to_bytes(HASH, "big"))
+    def begin(self, hashes: Hashes) -> OrderKeys:
+        """A lower bound of the keys of each partition."""
+        return hashes.astype(f">u{HASH}").view(f"S{HASH}").astype(f"S{self.width}")
 
-    def end(self, hash_: np.uint64) -> bytes:
-        """An upper bound of the keys of a partition."""
-        return int(hash_).to_bytes(HASH, "big").ljust(self.width, b"\xff")
+    def end(self, hashes: Hashes) -> OrderKeys:
+        """An upper bound of the keys of each partition."""
+        return self._filled(self.begin(hashes), HASH, 0xFF)
 
-    def first_peer(self, key: bytes) -> bytes:
-        """A lower bound of the keys of a row's peers."""
-        return self.padded(key[: self._of_peers])
+    def first_peer(self, keys: OrderKeys) -> OrderKeys:
+        """A lower bound of the keys of each row's peers."""
+        return self._filled(keys, self._of_peers, 0)
 
-    def last_peer(self, key: bytes) -> bytes:
-        """An upper bound of the keys of a row's peers."""
-        return key[: self._of_peers].ljust(self.width, b"\xff")
+    def last_peer(self, keys: OrderKeys) -> OrderKeys:
+        """An upper bound of the keys of each row's peers."""
+        return self._filled(keys, self._of_peers, 0xFF)
 
-    def padded(self, key: bytes) -> bytes:
-        """A key with all its bytes: numpy leaves out zeros at the end."""
-        return bytes(key).ljust(self.width, b"\x00")
+    def _filled(self, keys: OrderKeys, after: int, byte: int) -> OrderKeys:
+        """Keys with one byte in all places after some."""
+        bytes_ = np.array(keys, dtype=f"S{self.width}").view(np.uint8).reshape(len(keys), self.width)
+        bytes_[:, after:] = byte
+        return bytes_.view(f"S{self.width}").ravel()
 
-    def same_partition(self, left: pa.RecordBatch, right: pa.RecordBatch) -> bool:
-        """Whether each row of the one belongs to the same partition as that of the other."""
-        return all(not_distinct(left.column(n), right.column(n)).all() for n in self.order.partition)
+    def same_partition(self, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+        """Which rows of the one belong to the same partition as those of the other."""
+        columns = [not_distinct(left.column(n), right.column(n)) for n in self.order.partition]
+        return np.logical_and.reduce([np.ones(left.num_rows, dtype=bool), *columns])
 
     @cached_property
     def _of_peers(self) -> int:
@@ -181,26 +181,29 @@ class OrderIndex:
     @cached_property
     def _name(self) -> str:
         columns = (f"{name} {direction}" for name, direction in self._columns)
-        return "\x00".join(("order", str(self.bit), *self.order.partition, "by", *columns))
+        return "\x00".join(("order and hash", str(self.bit), *self.order.partition, "by", *columns))
 
-    def _entries(self, rows: pa.RecordBatch, at: Positions) -> tuple[OrderKeys, Positions, Positions]:
-        """Keys in order, sums of weights, and positions; one entry at -1 where two partitions have one hash."""
+    def _entries(self, rows: pa.RecordBatch, at: Positions) -> tuple[OrderKeys, Positions, Positions, Hashes]:
+        """Keys in order, sums of weights, positions, hashes; one entry at -1 where two partitions have one hash."""
         names = dict.fromkeys([*self.order.partition, *(name for name, _ in self._columns)])
         own = conform(rows.select(list(names)).take(pa.array(at)), only(self.schema, list(names)))
         keys = self.keys(own) if names else np.full(len(at), b"", dtype=f"S{self.width}")
         order = np.argsort(keys, kind="stable")
-        if self._collide(own, order):
-            return np.zeros(1, dtype=keys.dtype), np.zeros(1, dtype=np.int64), np.full(1, -1)
+        keys = keys[order]
+        # The bytes that keys begin with, as numbers: they are searched in a tenth of the time.
+        hashes = keys.view(np.uint8).reshape(len(keys), self.width)[:, :HASH].copy().view(f">u{HASH}").ravel()
+        hashes = hashes.astype(np.uint64)
+        if self._collide(own, order, hashes):
+            return keys[:1], np.zeros(1, dtype=np.int64), np.full(1, -1), hashes[:1]
         weights = rows.column(WEIGHT).to_numpy()[at]
-        return keys[order], np.cumsum(weights[order]), at[order]
+        return keys, np.cumsum(weights[order]), at[order], hashes
 
-    def _collide(self, rows: pa.RecordBatch, order: Positions) -> bool:
+    def _collide(self, rows: pa.RecordBatch, order: Positions, hashes: Hashes) -> bool:
         if not self.order.partition:
             return False
-        hashes: Hashes = row_hashes(rows, self.order.partition, nulls=True)[0][order]
         next_ = np.flatnonzero(hashes[1:] == hashes[:-1])
         ahead, behind = (rows.take(pa.array(order[next_ + shift])) for shift in (1, 0))
-        return not self.same_partition(ahead, behind)
+        return not self.same_partition(ahead, behind).all()
 
 
 def is_summed(type_: pa.DataType) -> bool:

@@ -48,6 +48,14 @@ def is_ranked(type_: DataType) -> bool:
     return type_.kind is not Kind.STRING and (type_.kind is not Kind.DECIMAL or type_.precision <= _DIGITS)
 
 
+def sums_between(through: Positions, first: Positions, end: Positions) -> Positions:
+    """The sums of ranges of entries, of the sums up to and with each entry."""
+    if not len(through):
+        return np.zeros(len(first), dtype=np.int64)
+    up_to_end, up_to_first = (np.where(at > 0, through[at - 1], 0) for at in (end, first))
+    return np.asarray(up_to_end - up_to_first)
+
+
 @dataclass(frozen=True)
 class CountedRun:
     """Entries in order, each with how often it counts.
@@ -69,6 +77,21 @@ class CountedRun:
     def up_to(self, end: int) -> int:
         """The sum of the counts of the entries before ``end``."""
         return int(self.through[end - 1]) if end else 0
+
+
+@dataclass(frozen=True)
+class GroupedRun(CountedRun):
+    """Entries group by group, in order within a group.
+
+    Attributes:
+        hashes: of the groups; two groups of one hash cannot be told apart (``None`` is given instead of such a run).
+    """
+
+    hashes: Hashes
+
+    def slices(self, hashes: Hashes) -> tuple[Positions, Positions]:
+        """Where the entries of each group begin and end."""
+        return np.searchsorted(self.hashes, hashes, side="left"), np.searchsorted(self.hashes, hashes, side="right")
 
 
 R = TypeVar("R", bound=CountedRun)
@@ -119,15 +142,13 @@ class Ranked(Generic[R]):
 
 
 @dataclass(frozen=True)
-class SortedRun(CountedRun):
+class SortedRun(GroupedRun):
     """Rows by group, and by value within a group.
 
     Attributes:
-        hashes: of the groups; two groups of one hash cannot be told apart (``None`` is given instead of such a run).
         values: of the rows where they stand.
     """
 
-    hashes: Hashes
     values: pa.Array
 
     @staticmethod
@@ -144,10 +165,6 @@ class SortedRun(CountedRun):
         """Rows that are in memory."""
         hashes, orders, through, at = _sorted(rows, key)
         return SortedRun(orders, through, at, hashes, rows.column(key.value)) if len(at) or not rows.num_rows else None
-
-    def slices(self, hashes: Hashes) -> tuple[Positions, Positions]:
-        """Where the rows of each group begin and end."""
-        return np.searchsorted(self.hashes, hashes, side="left"), np.searchsorted(self.hashes, hashes, side="right")
 
 
 class RankedGroup(Ranked[SortedRun]):
