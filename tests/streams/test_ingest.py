@@ -196,10 +196,20 @@ def test_something_else_is_refused_by_its_type(tmp_path: Path) -> None:
             "timestamp with time zone",
             datetime.datetime(2005, 1, 1),
         ),
+        (pa.time32("s"), datetime.time(0, 1, 2), "time", 62_000_000),
+        (pa.time32("ms"), datetime.time(0, 0, 0, 7_000), "time", 7_000),
+        (pa.time64("us"), datetime.time(23, 59, 59, 999_999), "time", 86_399_999_999),
+        (pa.time64("ns"), 1_999, "time", 1),
+        (pa.duration("s"), -5, "interval", -5_000_000),
+        (pa.duration("ms"), 5, "interval", 5_000),
+        (pa.duration("us"), datetime.timedelta(days=1), "interval", 86_400_000_000),
+        (pa.duration("ns"), -1_999, "interval", -2),
+        (pa.struct([("a", pa.time64("us"))]), {"a": datetime.time(0, 0, 1)}, "struct<a:time>", '{"f0":1000000}'),
+        (pa.list_(pa.duration("s")), [2], "array<interval>", "[2000000]"),
     ],
     ids=str,
 )
-def test_arrow_types_become_the_seven_kinds(
+def test_arrow_types_become_kinds_of_values(
     arrow: pa.DataType, value: object, type_: str, expected: object, tmp_path: Path
 ) -> None:
     log = ingest("x", pa.table({"X": pa.array([value, None], arrow)}), tmp_path / "log")
@@ -217,10 +227,10 @@ def test_nanoseconds_are_rounded_down_before_and_after_1970(tmp_path: Path) -> N
     "arrow",
     [
         pa.map_(pa.float64(), pa.int64()),
-        pa.struct([("a", pa.time64("us"))]),
+        pa.map_(pa.time64("us"), pa.int64()),
         pa.struct([]),
-        pa.time64("us"),
-        pa.duration("s"),
+        pa.struct([("a", pa.struct([]))]),
+        pa.month_day_nano_interval(),
         pa.decimal256(39, 0),
     ],
     ids=str,
@@ -232,6 +242,23 @@ def test_other_types_are_refused_with_column_type_and_what_to_try(arrow: pa.Data
     assert str(arrow) in raised.value.message
     assert raised.value.hint
     assert list(tmp_path.iterdir()) == []
+
+
+def test_durations_beyond_64_bits_of_microseconds_are_quarantined(tmp_path: Path) -> None:
+    log = ingest("x", pa.table({"d": pa.array([1, 2**62, None], pa.duration("s"))}), tmp_path / "log")
+    assert all_of(log)["d"].to_pylist() == [1_000_000, None]
+    assert [entry.line for entry in log.quarantined] == [2]
+
+
+def test_durations_of_pandas_keep_their_unit(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"d": pd.to_timedelta(["1 day", None, "-00:00:00.5"])})
+    assert all_of(ingest("x", frame, tmp_path / "log"))["d"].to_pylist() == [86_400_000_000, None, -500_000]
+
+
+@pytest.mark.parametrize(("arrow", "given"), [(pa.date32(), "time"), (pa.timestamp("us"), "interval")], ids=str)
+def test_times_are_not_read_as_what_they_are_not(arrow: pa.DataType, given: str, tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match=f"cannot be read as {given}"):
+        ingest("x", pa.table({"t": pa.nulls(1, arrow)}), tmp_path / "log", columns={"t": given})
 
 
 def test_a_time_of_day_can_be_read_as_string(tmp_path: Path) -> None:

@@ -38,8 +38,9 @@ _YEARS = (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59
 def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     """Values as ``type_``, and a mask of those that cannot be (their places hold NULL), ``None`` when all fit.
 
-    NULL always fits. Timestamps lose their zone (they become UTC) and what is finer than a microsecond. Nothing else
-    is rounded, except binary floats to a decimal's scale. Dates and timestamps lie in the years 1 to 9999, as in SQL.
+    NULL always fits. Timestamps lose their zone (they become UTC), and they, times of a day and durations what is finer
+    than a microsecond. Nothing else is rounded, except binary floats to a decimal's scale. Dates and timestamps lie in
+    the years 1 to 9999, as in SQL.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER
@@ -170,10 +171,19 @@ def _text(value: object) -> str:
 
 
 def _cast(values: pa.Array, type_: DataType) -> pa.Array:
-    if type_.kind is Kind.TIMESTAMP and pa.types.is_timestamp(values.type) and values.type.unit == "ns":
-        # Arrow refuses to drop nanoseconds, or truncates towards 1970; SQL engines round down.
-        values = pc.floor_temporal(values.cast(pa.timestamp("ns")), unit="microsecond")
+    if type_.kind in (Kind.TIMESTAMP, Kind.TIME, Kind.INTERVAL) and pa.types.is_temporal(values.type):
+        if getattr(values.type, "unit", "") == "ns":
+            values = _in_microseconds(values)
+        values = values.cast(to_shown(type_) if type_.kind is not Kind.TIMESTAMP else to_arrow(type_))
     return values.cast(to_arrow(type_))
+
+
+def _in_microseconds(values: pa.Array) -> pa.Array:
+    """Values of nanoseconds. Arrow refuses to drop these, or truncates towards 0; SQL engines round down."""
+    is_ = pa.types
+    unit = pa.duration if is_.is_duration(values.type) else pa.time64 if is_.is_time(values.type) else pa.timestamp
+    floored = pc.floor_temporal(values.cast(pa.int64()).cast(pa.timestamp("ns")), unit="microsecond")
+    return floored.cast(pa.timestamp("us")).cast(pa.int64()).cast(unit("us"))
 
 
 def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:

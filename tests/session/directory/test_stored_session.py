@@ -31,8 +31,9 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     connection.execute("ALTER TABLE operator_timings RENAME COLUMN name TO operator")
     connection.execute("ALTER TABLE registrations DROP COLUMN id")
     connection.execute("DROP TABLE retained")
+    connection.execute("DROP TABLE source_constraints")
     connection.execute("ALTER TABLE streams DROP COLUMN checksum")
-    for column in ("span", "shed", "gaps", "added", "widened"):
+    for column in ("span", "shed", "gaps", "added", "widened", "constraints"):
         connection.execute(f"ALTER TABLE streams DROP COLUMN {column}")
     connection.execute("ALTER TABLE batches DROP COLUMN cuts")
     for column in ("priority", "suspended", "by_load", "timezone"):
@@ -52,14 +53,20 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
         (batch,) = stored.reports()
         assert (batch.arrived, batch.late_rows) == ({"f": 5}, {})
         assert batch.operators == (OperatorReport("F1", ("F1",), 5, 5, 0.25, {"F1": 5}, {}, 0.0),)
-        assert next(stored.streams.all()).checksum is None
+        stream = next(stored.streams.all())
+        assert (stream.checksum, stream.constraints) == (None, ())
         (function,) = stored.functions.all()
         assert (function.function.takes, function.seconds, function.memory) == ((0, None), 10, 1024)
         assert function.signature is None
         catalog.close()
 
 
-ADDED = {17: ("registrations", "timezone"), 19: ("operator_timings", "tests"), 20: ("streams", "widened")}
+ADDED = {
+    17: ("registrations", "timezone"),
+    19: ("operator_timings", "tests"),
+    20: ("streams", "widened"),
+    23: ("streams", "constraints"),
+}
 """The columns that later versions have, by the last version that has them not."""
 
 
@@ -73,13 +80,14 @@ def test_what_was_stored_by_a_later_version_comes_back(tmp_path: Path, version: 
         reports=(BatchReport(1, 5, 0.5, (operator,), {"a": 1}, {"t": 5}, {}),),
     )
     stored.write(State(), state)
-    stream = StoredStream("T", "0-T", False, None, 0, 5, 5, None, None, None, (), (), ())
+    stream = StoredStream("T", "0-T", False, None, 0, 5, 5, None, None, None, (), (), (), ())
     stored.streams.put(stream)
     catalog.close()
     connection = sqlite3.connect(tmp_path / CATALOG)
     for last, (relation, column) in ADDED.items():
         if last >= version:
             connection.execute(f"ALTER TABLE {relation} DROP COLUMN {column}")
+    connection.execute("DROP TABLE source_constraints")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.commit()
     connection.close()

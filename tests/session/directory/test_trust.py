@@ -135,10 +135,13 @@ def test_files_are_for_their_owner_or_a_group(
             session.register("SELECT k, COUNT(*) AS n FROM t GROUP BY k", name="grouped")
             session.run(1)
             session.parts.jobs.limits = Limits(rows_stepped_in_process=-1)
+            by_driver = {*session.path.rglob("*.arrow")}
             session.run(1)
+            assert any(operator.here is False for operator in session.reports[-1].operators)
+            assert {*session.path.rglob("*.arrow")} - by_driver
             assert any((session.path / "state" / "packs").iterdir())
             assert (session.path / "catalog.sqlite-wal").exists()
-            assert any(session.path.rglob("*.index")) and any(session.path.rglob("*.input"))
+            assert any(session.path.rglob("*.index"))
             assert modes(session.path) == expected
             session.save(tmp_path / "copy")
         assert modes(tmp_path / "copy") == expected == modes(tmp_path / "s")

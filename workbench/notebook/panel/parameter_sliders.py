@@ -36,7 +36,7 @@ class SliderRange:
 
     Example:
         >>> SliderRange.parsed("share=0:1:0.25").values
-        (Decimal('0'), Decimal('0.25'), Decimal('0.50'), Decimal('0.75'), Decimal('1.00'))
+        (Decimal('0.00'), Decimal('0.25'), Decimal('0.50'), Decimal('0.75'), Decimal('1.00'))
         >>> SliderRange.parsed("day=2020-01-01:2020-01-08:7").values[-1]
         datetime.date(2020, 1, 8)
     """

@@ -100,6 +100,7 @@ def canonical_conjuncts(literal: Literal) -> tuple[Literal, ...]:
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> [str(x) for x in canonical_conjuncts(Literal(Column("e", DATE), Operator.GE, Column("d", DATE)))]
         ['(d - e) <= 0']
         >>> a, b = Column("a", INTEGER), Column("b", INTEGER)
