@@ -1,4 +1,4 @@
-"""What of the schemas of a session's streams drifts, in lines: what is new, what is gone, and since when."""
+"""What of the schemas of a session's streams drifts, in lines: what is new, what is gone or NaN, and since when."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def drift_lines(session: Session, after: int = -1) -> list[str]:
-    """A line for each member that is new, and each column that is gone.
+    """A line for each member that is new, and each column that is gone or has NaN.
 
     Args:
         session: with the streams.
@@ -21,7 +21,7 @@ def drift_lines(session: Session, after: int = -1) -> list[str]:
     lines, adds = list[str](), ""
     for stream in session.streams.values():
         for drift in stream.drifts:
-            if drift.type:
+            if drift.is_new:
                 adds = f"%argus stream {stream.name} --add {drift.name} makes it a column"
             batch = arrived_with(session, stream, drift.first)
             if batch is None and after < 0:

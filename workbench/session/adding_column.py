@@ -86,13 +86,13 @@ def _with(stream: Stream, column: AddedColumn) -> Stream:
 
 def _suggested(stream: Stream, column: str) -> str:
     """The type that the values of a member suggest."""
-    types = {stored_name(drift.name): drift.type for drift in stream.drifts if drift.type}
+    types = {stored_name(drift.name): drift.type for drift in stream.drifts if drift.is_new}
     if stored_name(column) in types:
         return types[stored_name(column)]
     member = AddedColumn(column, "string")
     values = (member.member(members_of(text)) for more in stream.log.members() for text in more.to_pylist())
     if not (first := [*islice((value for value in values if value is not None), _SEEN)]):
-        known = ", ".join(drift.name for drift in stream.drifts if drift.type)
+        known = ", ".join(drift.name for drift in stream.drifts if drift.is_new)
         hint = f"new in its rows: {known}" if known else "no row of it has a member that is no column"
         message = f"what type has {column}? No row of {stream.name} has it so far"
         raise StreamError(message, hint=f'{hint}; add_column("{stream.name}", "{column}", "string") says it')

@@ -1,24 +1,26 @@
-"""Schemas that drift: members of a source that no column of the stream has, and columns that it does not give any more.
+"""Rows that drift: members that no column of the stream has, columns that a source does not give any more, and NaN.
 
 What no column has is stored with its row, as the text of a JSON object in the column ``MORE`` of the log, which only
 rows with such members have. A query sees it when it is made a column (``added_columns``). A column that the source does
-not give any more is NULL. Of both the stream says since which row that is so.
+not give any more is NULL. NaN is a number, of which one makes a whole sum NaN. Of each the stream says since which row
+that is so.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from workbench.arrow.types import to_data_type
+from workbench.arrow.types import Mask, to_data_type
 from workbench.errors import StreamError, shown
-from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.streams.corrections.declared import WEIGHT
 from workbench.streams.files.json_values import (
     ENVELOPE,
@@ -30,6 +32,8 @@ from workbench.streams.files.json_values import (
     text_of_json,
 )
 
+NAN = "NaN"
+"""What stands for the type where a column has NaN."""
 _ABSENT_RECORDS = 10
 """Records without a member, one after the other, of which it is said: some leave out what is NULL."""
 
@@ -56,11 +60,12 @@ class Differences:
 
 @dataclass(frozen=True)
 class Drift:
-    """A member that is new in the rows of a stream, or a column that is gone from them.
+    """A member that is new in the rows of a stream, or a column that is gone from them, or has NaN.
 
     Attributes:
         name: as the source spells it; a member of a struct is named by its path.
-        type: of a new member, as its first values suggest it; ``""``: a column is gone, and NULL since then.
+        type: of a new member, as its first values suggest it; ``""``: a column is gone, and NULL since then;
+            ``NAN``: it has NaN.
         first: the position of the first row.
         rows: how many there were.
         tabular: whether the source names its columns, so that one is gone as soon as it is not named.
@@ -73,9 +78,14 @@ class Drift:
     tabular: bool = True
 
     @property
-    def key(self) -> tuple[str, bool]:
-        """By which it is known: its name, and whether it is new."""
-        return self.name, bool(self.type)
+    def is_new(self) -> bool:
+        """Whether it is a member that no column has."""
+        return self.type not in ("", NAN)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """By which it is known: its name, and whether it is gone, new, or has NaN."""
+        return self.name, 2 if self.type == NAN else int(self.is_new)
 
     def and_then(self, later: Drift) -> Drift:
         """The same in these rows and in later ones."""
@@ -96,8 +106,11 @@ class Drift:
         Example:
             >>> Drift("note", "string", 40, 12).text("batch 7"), Drift("fee", "", 40, 1).text("row 41")
             ('new: note (string), since batch 7, 12 rows', 'gone: fee, NULL since row 41, 1 row')
+            >>> Drift("fee", NAN, 40, 2).text("batch 7")
+            'NaN: fee, which makes its sums and averages NaN, since batch 7, 2 rows'
         """
-        what = f"new: {self.name} ({self.type})," if self.type else f"gone: {self.name}, NULL"
+        what = f"new: {self.name} ({self.type})," if self.is_new else f"gone: {self.name}, NULL"
+        what = f"NaN: {self.name}, which makes its sums and averages NaN," if self.type == NAN else what
         return f"{what} since {since}, {self.rows:,} row{'s' * (self.rows != 1)}"
 
 
@@ -115,9 +128,9 @@ def drifts_of(rows: pa.Table, found: Differences, columns: Container[str], befor
         before: how many rows the log has.
     """
     members: list[tuple[int, dict[str, Any]]] = []
+    taken_back = rows[WEIGHT].to_numpy() < 0 if WEIGHT in rows.column_names else np.zeros(rows.num_rows, bool)
     if MORE in rows.column_names:
         texts = rows[MORE].to_pylist()
-        taken_back = rows[WEIGHT].to_numpy() < 0 if WEIGHT in rows.column_names else np.zeros(len(texts), bool)
         members = [
             (at, named_members(members_of(text), columns))
             for at, text in enumerate(texts)
@@ -134,7 +147,16 @@ def drifts_of(rows: pa.Table, found: Differences, columns: Container[str], befor
         Drift(name, "", before + rows.num_rows - min(count, rows.num_rows), count, found.tabular)
         for name, count in gone.items()
     )
-    return [*drifts, *lacking]
+    return [*drifts, *lacking, *_with_nan(rows, taken_back, before)]
+
+
+def _with_nan(rows: pa.Table, taken_back: Mask, before: int) -> Iterator[Drift]:
+    """The columns of rows that have NaN."""
+    for name, values in zip(rows.column_names, rows.columns, strict=True):
+        if pa.types.is_floating(values.type):
+            places = np.flatnonzero(pc.fill_null(pc.is_nan(values), False).to_numpy() & ~taken_back)
+            if len(places):
+                yield Drift(display_name(name), NAN, before + int(places[0]), len(places))
 
 
 cached_name = lru_cache(maxsize=10_000)(stored_name)

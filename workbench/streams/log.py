@@ -187,11 +187,11 @@ class StreamLog:
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """The members that are new in its rows, and the columns that are gone, in the order in which that was seen."""
+        """The members that are new in its rows, and the columns that are gone or have NaN, as that was seen."""
         later = self.tail.drifts() if self.tail is not None else ()
         added = {column.name for column in self.added}
         drifts = (drift for drift in (*self.drifts_copied, *later) if drift.is_sure)
-        return tuple(drift for drift in drifts if not drift.type or stored_name(drift.name) not in added)
+        return tuple(drift for drift in drifts if not drift.is_new or stored_name(drift.name) not in added)
 
     @property
     def whole(self) -> int:

@@ -73,7 +73,7 @@ class LogWriter:
         self._quarantine, self._records = NewFile(folder / QUARANTINE), NewFile(folder / RECORDS)
         self._misfits = self._entries = 0
         self._late: list[int] = []
-        self._drifts: dict[tuple[str, bool], Drift] = {}
+        self._drifts: dict[tuple[str, int], Drift] = {}
 
     def __enter__(self) -> LogWriter:
         return self

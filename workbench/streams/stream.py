@@ -86,7 +86,7 @@ class Stream:
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """The members that are new in its rows, and the columns that are gone from them."""
+        """The members that are new in its rows, and the columns that are gone from them or have NaN."""
         return self.log.drifts
 
     @property

@@ -183,7 +183,7 @@ class Tail:
             if drift.key in known or len(known) < MOST_DRIFTS:
                 whole = known[drift.key].and_then(drift) if drift.key in known else drift
                 known[drift.key] = whole
-                values = (whole.name, bool(whole.type), whole.type, whole.first, whole.rows, whole.tabular)
+                values = (*whole.key, whole.type, whole.first, whole.rows, whole.tabular)
                 self._database.execute("INSERT OR REPLACE INTO drifts VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def drifts(self) -> tuple[Drift, ...]:

@@ -20,7 +20,7 @@ from workbench.notebook.replay_status import backlog
 from workbench.session.as_of import AsOf, StreamAsOf
 from workbench.session.live.sources import SourceStatus
 from workbench.session.sinks.sink import SinkStatus
-from workbench.streams.drift import Drift
+from workbench.streams.drift import NAN, Drift
 from workbench.streams.source import QuarantinedRow
 
 
@@ -89,8 +89,10 @@ def test_a_column_that_is_new_in_the_rows_of_a_stream(run, session, shell):
     shell.user_ns["frame"] = pd.DataFrame()
     run("%argus stream Fed frame --history 5 --batch 500")
     session.streams["Fed"].drifts = (Drift("note", "string", 3, 12), Drift("fee", "", 0, 4), Drift("far", "", 9, 1))
+    session.streams["Fed"].drifts += (Drift("amount", NAN, 7, 2),)
     session.streams["Fed"].position = 5
     assert "Fed: gone: far, NULL since the rows to come, 1 row" in run("%argus streams").text
+    assert "Fed: NaN: amount, which makes its sums and averages NaN, since the rows" in run("%argus streams").text
     assert "new: note (string), since batch" not in run("%argus run").text  # it came with the history
     session.reports = [replace(report, arrived={"Fed": 500}) for report in session.run(1)]
     session.streams["Fed"].drifts = (Drift("note", "string", 510, 12),)
