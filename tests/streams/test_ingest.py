@@ -261,6 +261,18 @@ def test_times_are_not_read_as_what_they_are_not(arrow: pa.DataType, given: str,
         ingest("x", pa.table({"t": pa.nulls(1, arrow)}), tmp_path / "log", columns={"t": given})
 
 
+def test_texts_are_times_of_a_day_where_the_column_says_so(tmp_path: Path) -> None:
+    texts = ["10:30", "23:59:59.9999999999", " 01:02:03.5 ", None, "", "x", "24:00:00", "00:00:60", "1:00"]
+    log = ingest("x", pa.table({"t": texts}), tmp_path / "log", columns={"t": "time"})
+    assert all_of(log)["t"].to_pylist() == [37_800_000_000, 86_399_999_999, 3_723_500_000, None, None]
+    assert [entry.reason for entry in log.quarantined] == [f"t: {text!r} is no time" for text in texts[5:]]
+
+
+def test_texts_are_not_read_as_intervals(tmp_path: Path) -> None:
+    with pytest.raises(StreamError, match="column t of type string cannot be read as interval"):
+        ingest("x", pa.table({"t": ["1 day"]}), tmp_path / "log", columns={"t": "interval"})
+
+
 def test_a_time_of_day_can_be_read_as_string(tmp_path: Path) -> None:
     table = pa.table({"t": pa.array([datetime.time(1, 2, 3), None])})
     assert all_of(ingest("x", table, tmp_path / "log", columns={"T": "string"}))["t"].to_pylist() == [

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.stored_values import to_texts
 from workbench.arrow.types import Mask, to_arrow, to_shown
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import TIMESTAMP, DataType, Kind
 
 Cast = Callable[[pa.Array], pa.Array]
 
@@ -27,6 +27,7 @@ _SYNTAX = {
     Kind.INTEGER: r"^[+-]?\d+$",
     Kind.DOUBLE: r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))$",
     Kind.DATE: r"^\d{4}-\d\d-\d\d$",
+    Kind.TIME: r"^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$",
     Kind.TIMESTAMP: r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$",
 }
 _ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)$"
@@ -188,6 +189,8 @@ def _in_microseconds(values: pa.Array) -> pa.Array:
 
 def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     """Text as ``type_``. The syntax is checked first: Arrow's own casts take 0x1F, and wrap decimals of 39 digits."""
+    if type_.kind is Kind.INTERVAL:
+        raise pa.ArrowNotImplementedError("a text may say an interval in many ways")
     text = pc.utf8_trim_whitespace(text)
     text = pc.if_else(pc.match_substring_regex(text, _NULL_TEXT), pa.scalar(None, pa.string()), text)
     well_formed = _well_formed(text, type_)
@@ -226,6 +229,8 @@ def _parse_well_formed(text: pa.Array, type_: DataType) -> pa.Array:
             text = pc.replace_substring_regex(text, r"\.0*$", "")
             text = pc.replace_substring_regex(text, r"(\.\d*[1-9])0+$", r"\1")
             return text.cast(to_arrow(type_))
+        case Kind.TIME:
+            return _cast(_parse_well_formed(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), type_)
         case Kind.TIMESTAMP:
             return _parse_timestamp(pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1"))
         case _:
