@@ -128,6 +128,17 @@ class Partitions:
         found = [_search(s.run.orders, s.first[of], s.after[of], keys, end) for s in self.runs]
         return KeyPlaces(of, keys, tuple(found))
 
+    def behind(self, places: KeyPlaces) -> KeyPlaces:
+        """The places behind the entries of keys, of those before them: few keys have an entry in each run."""
+        found = []
+        for slices, at in zip(self.runs, places.at, strict=True):
+            orders, after, end = slices.run.orders, slices.after[places.of], at.copy()
+            some = np.flatnonzero(at < after)
+            some = some[orders[at[some]] == places.keys[some]]
+            end[some] = _search(orders, at[some], after[some], places.keys[some], "right")
+            found.append(end)
+        return KeyPlaces(places.of, places.keys, tuple(found))
+
     def begins(self, of: Positions) -> KeyPlaces:
         """Where partitions begin."""
         return KeyPlaces(of, self.index.begin(self.hashes[of]), tuple(s.first[of] for s in self.runs))
@@ -205,7 +216,8 @@ class NeighbouringRows:
             most: ranges of each partition; one that has more has none here.
         """
         of, changed = partitions.changed
-        before, behind = (partitions.places(of, changed, end) for end in ("left", "right"))
+        before = partitions.places(of, changed, "left")
+        behind = partitions.behind(before)
         (_, starts), (_, ends) = partitions.counts(before), partitions.counts(behind)
         apart = np.append(True, (of[1:] != of[:-1]) | (starts[1:] - ends[:-1] > 2 * self.rows))
         first = np.flatnonzero(apart)
