@@ -216,7 +216,8 @@ _HEAD = """# What a batch costs
 
 Each row is one query that runs alone over a stream of 13 columns. `python -m benchmarks cost` measures them, writes
 this page, and goes on where it was stopped. Seconds are of a processor, not of a clock. A row is *off the fast path*
-where Spark plans or evaluates something in each batch, or as the answer is read: {off} of {rows}, found without it by
+where Spark plans or evaluates something in each batch, or as the answer is read:
+{off} of {rows}, found without Spark by
 `benchmarks/gate/matrix.py`. `make bench-check` fails when one more is, when one more of those measured here costs more
 than three times the median of its family or 1.3 times as much over ten times the history, and when one of a few that it
 measures itself grows so. Measured so far: {measured}. A total that every row of an answer shows changes every row

@@ -69,7 +69,7 @@ def difference(found: Iterable[Row], expected: Iterable[Row], zero: float = 0.0)
     left, right = Counter(found), Counter(expected)
     compared.update(answers=1, rows=right.total())
     too_many, missing = list((left - right).elements()), list((right - left).elements())
-    inexact = {i for row in (*too_many, *missing) for i, value in enumerate(row) if isinstance(value, float)}
+    inexact = {i for row in (*too_many, *missing) for i, value in enumerate(row) if _is_inexact(value)}
     if not inexact or not too_many or not missing:
         return missing, too_many
     return _paired(missing, too_many, inexact, zero)
@@ -95,12 +95,20 @@ def _exact_part(row: Row, inexact: set[int]) -> Row:
     return tuple(value for i, value in enumerate(row) if i not in inexact)
 
 
+def _is_inexact(value: object) -> bool:
+    """Whether it is a binary number, or an array or a struct with one in it."""
+    return isinstance(value, float) or (isinstance(value, tuple) and any(map(_is_inexact, value)))
+
+
 def _close(a: object, b: object, zero: float) -> bool:
     if a is None or b is None:
         return a is b
     if a == b:
         return True
-    assert isinstance(a, int | float | Decimal) and isinstance(b, int | float | Decimal)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(_close(one, other, zero) for one, other in zip(a, b, strict=True))
+    if not (isinstance(a, int | float | Decimal) and isinstance(b, int | float | Decimal)):
+        return False
     return math.isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=max(zero, _half_unit(a), _half_unit(b)))
 
 

@@ -78,7 +78,7 @@ def write_stored(values: pa.Array, type_: DataType) -> pa.StringArray:
     Example:
         >>> from workbench.sql.algebra.types import DOUBLE, array_of
         >>> write_stored(pa.array([[1.5, None], None]), array_of(DOUBLE)).to_pylist()
-        ['[[3,-1],null]', None]
+        ['[[6755399441055744,-52],null]', None]
     """
     return _hexadecimal(values) if type_.kind is Kind.BINARY else _json(values, type_)
 

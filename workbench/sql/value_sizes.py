@@ -69,6 +69,7 @@ def value_size(expression: Expression) -> float:
     """Bytes of the value of an expression; 0 where it is not larger than the columns that it is made of.
 
     Example:
+        >>> from workbench.sql.algebra.expressions import Column
         >>> from workbench.sql.algebra.types import STRING, INTEGER
         >>> made = Call("repeat", (Constant("x", STRING), Constant(5000, INTEGER)), STRING)
         >>> value_size(made), value_size(Call("length", (made,), INTEGER))
