@@ -70,7 +70,9 @@ OUTER_JOINS = {
         " LEFT JOIN names n ON u.k = n.k AND EXISTS (SELECT 1 FROM t v WHERE v.k = u.big OR v.g = u.g)"
     ),
     "right_on_in": Case(
-        "SELECT t.id, u.id AS b FROM t RIGHT JOIN u ON t.k = u.k AND (t.k + 1 IN (SELECT k FROM names) OR t.g IS NULL)"
+        "SELECT t.id, u.id AS b FROM t RIGHT JOIN u ON t.k = u.k AND (t.k + 1 IN (SELECT k FROM names) OR t.g IS NULL)",
+        "SELECT t.id, u.id FROM t RIGHT JOIN u ON t.k = u.k"
+        " AND (t.k::HUGEINT + 1 IN (SELECT k FROM names) OR t.g IS NULL)",
     ),
     "full_on_exists": Case(
         "SELECT t.id, u.id AS b FROM t FULL JOIN u ON t.k = u.k"

@@ -16,7 +16,7 @@ SHAPES = {
         dialect="duckdb",
     ),
     "columns_of_all": Case(
-        "SELECT COLUMNS(* EXCLUDE (big, wide, x, y, amount) REPLACE (k + 1 AS k)) FROM t WHERE flag", dialect="duckdb"
+        "SELECT COLUMNS(* EXCLUDE (big, wide, x, y, amount) REPLACE (k % 10 AS k)) FROM t WHERE flag", dialect="duckdb"
     ),
     "distinct_on_columns": Case(
         "SELECT DISTINCT ON (COLUMNS('^(g|flag)$')) id, g, flag FROM t ORDER BY g, flag, id DESC", dialect="duckdb"
