@@ -91,12 +91,11 @@ KINDS: dict[str, Callable[[Path], list[Path]]] = {
     "state": lambda folder: of_part(folder, "state"),
     "changelog": lambda folder: of_part(folder, "log"),
     "index": lambda folder: sorted(folder.glob("state/*/*.index")),
-    "job input": lambda folder: sorted(folder.glob("state/*/*.input")),
     "lock of who writes": lambda folder: [folder / "writer.lock"],
     "lock of who reads": lambda folder: [folder / "readers.lock"],
     "mark": lambda folder: [folder / "session.json"],
 }
-EXPENDABLE = {"index", "job input", "lock of who writes", "lock of who reads"}
+EXPENDABLE = {"index", "lock of who writes", "lock of who reads"}
 """Kinds without which a session opens whole."""
 
 
