@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-mcp = pytest.importorskip("mcp")
+mcp = pytest.importorskip("mcp", reason="pip install 'argus-workbench[agents]'")
 
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client  # noqa: E402
 

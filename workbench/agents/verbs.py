@@ -6,7 +6,7 @@ her limits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 
@@ -19,6 +19,7 @@ from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError
 from workbench.session.query import Query
 from workbench.session.session import Session
+from workbench.sql.algebra.types import DataType
 
 ROWS_GIVEN = 1_000
 """Rows that a verb gives at most."""
@@ -133,9 +134,8 @@ def _about(query: Query) -> Reply:
     return {"query": query.name, "batch": query.batch, "columns": _columns(query.columns)}
 
 
-def _columns(columns: object) -> list[dict[str, str]]:
-    pairs = columns.items() if isinstance(columns, Mapping) else columns
-    return [{"name": name, "type": str(type_)} for name, type_ in pairs]  # type: ignore[attr-defined]
+def _columns(columns: Iterable[tuple[str, DataType]]) -> list[dict[str, str]]:
+    return [{"name": name, "type": str(type_)} for name, type_ in columns]
 
 
 def _most(limit: int) -> int:

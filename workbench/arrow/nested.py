@@ -63,7 +63,7 @@ def read_stored(texts: pa.StringArray, type_: DataType) -> pa.Array:
     table = pa.json.read_json(
         pa.BufferReader(characters.slice(0, size)),
         pa.json.ReadOptions(use_threads=False, block_size=size + 1),
-        pa.json.ParseOptions(pa.schema([("v", _written(type_))]), unexpected_field_behavior="error"),
+        pa.json.ParseOptions(pa.schema([("v", _type_in_text(type_))]), unexpected_field_behavior="error"),
     )
     return _converted(table.column("v").combine_chunks(), type_)
 
@@ -132,12 +132,12 @@ def months_of(intervals: pa.Array) -> pa.Array:
     return pa.array(parts["months"].astype(np.int64), mask=np.asarray(intervals.is_null()))
 
 
-def _written(type_: DataType) -> pa.DataType:
+def _type_in_text(type_: DataType) -> pa.DataType:
     """The Arrow type of what stands in JSON."""
     if type_.element is not None:
-        return pa.list_(_written(type_.element))
+        return pa.list_(_type_in_text(type_.element))
     if type_.fields:
-        return pa.struct([(f"f{place}", _written(field)) for place, (_, field) in enumerate(type_.fields)])
+        return pa.struct([(f"f{place}", _type_in_text(field)) for place, (_, field) in enumerate(type_.fields)])
     if type_.kind is Kind.DOUBLE:
         return pa.list_(pa.int64())
     if type_.kind is Kind.MONTHS:

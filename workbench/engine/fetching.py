@@ -281,10 +281,10 @@ class _Wanted:
         """Rows with the expressions; ``None`` where Spark evaluates some, and they are too many to be brought back."""
         if rows is None:
             return None
-        known = {name: evaluate(e, rows) for name, e in self.expressions.items() if has_kernels(e)}
-        left = {name: e for name, e in self.expressions.items() if name not in known}
+        left = {name: e for name, e in self.expressions.items() if not has_kernels(e)}
         if rows.num_rows * len(left) > self.limits.values_evaluated_in_process:
             return None
+        known = {name: evaluate(e, rows) for name, e in self.expressions.items() if name not in left}
         if left:
             known |= self._by_spark(left, rows)
         for name in self.expressions:

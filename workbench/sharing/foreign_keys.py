@@ -107,7 +107,7 @@ class _Simplifier:
         for partner in self._partners(pairs):
             if not _reads(pairs, partner) and _same_rows(_without(pairs, partner, TRUE), kept):
                 self.record.note(f"partners in {partner.key.target} are not looked for: {partner.key}")
-                return _selected(part, kept, [_moved(column, partner.place) for column in partner.refers])
+                return _selected(part, kept, [_renumbered(column, partner.place) for column in partner.refers])
         # A join whose target nothing reads is a selection by now.
         known = frozenset(pairs.where) - frozenset(kept.where)
         if _same_rows(replace(pairs, where=kept.where), kept) and frozenset(kept.where) <= frozenset(pairs.where):
@@ -179,7 +179,7 @@ def _without(block: Block, partner: _Partner, known: PredSet) -> Block:
     inputs = block.inputs[: partner.place] + block.inputs[partner.place + 1 :]
     block = replace(block, inputs=(), where=where)
     read = {c for e in block.row_expressions() for c in columns(e) if not c.level and c.source > partner.place}
-    return replace(mapped(block, {c: _moved(c, partner.place) for c in read}), inputs=inputs)
+    return replace(mapped(block, {c: _renumbered(c, partner.place) for c in read}), inputs=inputs)
 
 
 def _selected(part: SetQuery, kept: Block, refers: Sequence[Column]) -> Input:
@@ -206,7 +206,7 @@ def _over_referring(block: Block, partner: _Partner) -> Block:
     return replace(rest, inputs=block.inputs, where=conjunction(rest.where, pred_set(partner.tests)))
 
 
-def _moved(column: Column, gone: int) -> Column:
+def _renumbered(column: Column, gone: int) -> Column:
     return replace(column, source=column.source - 1) if column.source > gone else column
 
 

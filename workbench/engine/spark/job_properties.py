@@ -36,7 +36,7 @@ def with_properties(context: SparkContext, properties: Mapping[str, str]) -> Ite
         yield
     finally:
         for name in properties:
-            context.setLocalProperty(name, None)  # type: ignore[arg-type]
+            context.setLocalProperty(name, None)  # type: ignore[arg-type]  # None removes it
 
 
 def job_property(name: str) -> str:

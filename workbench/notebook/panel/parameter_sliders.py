@@ -76,7 +76,7 @@ class SliderRange:
     def position(self, value: object) -> int:
         """Where a variable of the notebook stands: at the last value that is not above it."""
         try:
-            below = sum(each <= value for each in self.values)  # type: ignore[operator]
+            below = sum(each <= value for each in self.values)  # type: ignore[operator]  # others are a TypeError
         except TypeError:
             return 0
         return max(0, below - 1)

@@ -70,14 +70,14 @@ class RowOrigin:
             self._find(lambda: _missing(query, where))
 
     def _find(self, find: Callable[[], str]) -> None:
-        def found() -> None:
+        def search() -> None:
             try:
                 self.found.value = find()
             except Exception as error:  # an error in a thread is not shown
                 self.found.value = monospace(str(error))
 
         self.found.value = "…"
-        self._thread.submit(found)
+        self._thread.submit(search)
 
 
 def _because(query: Query, values: Mapping[str, object]) -> str:

@@ -31,14 +31,14 @@ from workbench.engine.physical.stored.kernels.nested import (
 from workbench.engine.physical.stored.kernels.numbers import NUMBER_KERNELS
 from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QUOTIENT_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
-from workbench.engine.physical.stored.kernels.times import MOVED_KERNELS, TIME_KERNELS
+from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS,
-    MOVED_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST},
+    DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST},
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""

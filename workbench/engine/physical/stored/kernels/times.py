@@ -231,7 +231,7 @@ def _is_moment(call: Call) -> bool:
     return call.arguments[0].type.kind is Kind.TIMESTAMP and call.arguments[1].type.kind is Kind.INTEGER
 
 
-def _is_moved_by_months(call: Call) -> bool:
+def _is_month_addition(call: Call) -> bool:
     return _is_time(call) and call.arguments[1].type.kind is Kind.INTEGER
 
 
@@ -255,7 +255,7 @@ def _days_apart(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 _AS_IT_IS = Kernel(lambda call, arguments: arguments[0], of_kinds(Kind.INTEGER, *COUNTED))
 
 
-def _moved_by(sign: int) -> Kernel:
+def _day_addition(sign: int) -> Kernel:
     """A date some days later or earlier; NULL beyond 32 bits, of the days and of the number."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -270,7 +270,7 @@ def _moved_by(sign: int) -> Kernel:
     return Kernel(compute, lambda call: [a.type.kind for a in call.arguments] == [Kind.DATE, Kind.INTEGER])
 
 
-MOVED_KERNELS = {"+": _moved_by(1), "-": _moved_by(-1)}
+DAY_KERNELS = {"+": _day_addition(1), "-": _day_addition(-1)}
 """By the name of the function."""
 
 TIME_KERNELS = {
@@ -288,7 +288,7 @@ TIME_KERNELS = {
     "minute": _time_part(_UNITS["MINUTE"], 60),
     "second": _time_part(_UNITS["SECOND"], 60),
     "add_seconds": Kernel(_add_seconds, _is_moment),
-    **dict.fromkeys(("add_months", "add_months_to_timestamp"), Kernel(_add_months, _is_moved_by_months)),
+    **dict.fromkeys(("add_months", "add_months_to_timestamp"), Kernel(_add_months, _is_month_addition)),
     "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
     "trunc_date": Kernel(_trunc_date, _in_units()),
     "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
