@@ -18,7 +18,8 @@ ARRAYS = {
         ", aggregate(array(k, id), 0, (n, v) -> n + coalesce(v, 0)) AS total"
         " FROM t WHERE exists(array(k, id), v -> v = 7) OR k < 4",
         "SELECT id, array_to_string(list_transform(list_filter([k, id, big], lambda v: v > 3), lambda v: CAST(v % 10 AS"
-        " VARCHAR)), '|'), coalesce(k, 0) + coalesce(id, 0) FROM t WHERE k = 7 OR id = 7 OR k < 4",
+        " VARCHAR)), '|'), try_cast(coalesce(k, 0)::HUGEINT + coalesce(id, 0) AS BIGINT)"
+        " FROM t WHERE k = 7 OR id = 7 OR k < 4",
     ),
     "lists": Case(
         "SELECT id, list_reduce(l, lambda a, b: a * 2 + b) AS r, list_reduce(l, lambda a, b: a + b, 5) AS i,"
