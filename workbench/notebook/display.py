@@ -232,10 +232,9 @@ def as_of_html(as_of: AsOf) -> str:
 
 
 def with_as_of(shown: Shown, as_of: AsOf) -> Shown:
-    """An answer, chart or sink with the line on when it is of; as text only where not all is well."""
-    text = shown.text if as_of.is_well else f"{shown.text}\n{as_of}"
+    """An answer, chart or sink with the line on when it is of, the same in both forms."""
     html = shown.html if shown.html is not None else monospace(shown.text)
-    return Shown(text, html + as_of_html(as_of), shown.svg)
+    return Shown(f"{shown.text}\n{as_of}", html + as_of_html(as_of), shown.svg)
 
 
 def state_of(query: Query) -> str:
