@@ -37,8 +37,8 @@ from workbench.sql.windows.stream_time import (
     row_number_key,
 )
 
-_ROWS = "rows"
-"""What the time of a stream without event times counts."""
+_ROWS, _TIMES = "rows", "times"
+"""What the time of a stream without event times counts; the unit of dates and timestamps."""
 
 
 @dataclass
@@ -56,7 +56,6 @@ class StreamWindows:
     context: QueryContext
     aliases: Mapping[str, str]
     declared: list[StreamWindow] = field(default_factory=list)
-    _moved: list[tuple[str, str, ForLoop]] = field(default_factory=list)
 
     def on(self, from_: FromClause, item: Item) -> PredSet:
         """The windows on the streams of an item of a FROM clause, as conditions."""
@@ -131,14 +130,17 @@ class StreamWindows:
             ends = [self._bind(part, {}, now) for part in parts]
         else:
             assert for_loop is not None and window is not None
-            parts, name, loop = (window.left, window.right), window.stream, self._loop(for_loop, unit)
-            names = {for_loop.variable.lower(): loop_variable(loop.type), "st": self._registered_at(unit)}
+            first = self._first(for_loop)
+            parts, name, loop = (window.left, window.right), window.stream, self._loop(for_loop, first[1])
+            names = {for_loop.variable.lower(): loop_variable(loop.type), "st": self._registered_at(first[1])}
             ends = [at_instant(self._bind(part, names, loop.arguments[3]), loop) for part in parts]
         tests: list[Expression] = []
         for operator, end, part in zip((">=", "<="), ends, parts, strict=True):
             try:
                 tests.append(call(operator, column, end))
             except TypeClash as clash:
+                if for_loop is not None and unit != self._first(for_loop)[1]:
+                    raise self._two_notions((stream, unit), self._first(for_loop), window) from None
                 raise SqlError(clash.message, **part.place, hint=clash.hint) from None
         left, right = (t.arguments[1] if isinstance(t, Call) else e for t, e in zip(tests, ends, strict=True))
         self.declared.append(StreamWindow(name, left, right, loop))
@@ -152,33 +154,47 @@ class StreamWindows:
         return window.place
 
     def _check_unit(self, stream: str, loop: ForLoop | None, window: WindowIs | None) -> None:
-        """Check that what one clause, or one loop, moves has one notion of time.
+        """Check that what one clause, or one loop, moves has one notion of time, or that its ends convert the time.
 
-        One number for two would be a time here and a row's number there.
+        One number for two would be a time here and a row's number there. A day or an instant is no number, so there
+        the types of the ends tell whether they are converted.
         """
         if loop is not None and window is not None:
-            unit = self._unit(stream, window.counted)
-            moved = [(other, of_other) for other, of_other, of in self._moved if of is loop]
-            self._moved.append((stream, unit, loop))
+            unit, moved = self._unit(stream, window.counted), self._first(loop)
+            if _TIMES in {unit, moved[1]}:
+                return
+            others = [moved]
         else:
             by_rows = isinstance(self.clause, BeginEnd) and self.clause.counted
             unit = self._unit(stream, by_rows)
-            moved = [(other, self._unit(other, by_rows)) for other in sorted(self.context.streams)]
-        for other, of_other in moved:
-            units = {unit, of_other}
-            if len(units) > 1 and (loop is not None or _ROWS in units):
-                counted, timed = (stream, other) if unit == _ROWS else (other, stream)
-                if _ROWS in units:
-                    message = f"the rows of {counted} are counted, and {timed} has event times"
-                else:
-                    message = f"the times of {stream} and {other} do not compare"
-                hint = "give each its own loop: for (…) { WindowIs(…); } for (…) { WindowIs(…); }"
-                raise SqlError(f"{message}: a window has one notion of time", **self._place(window), hint=hint)
+            others = [(other, self._unit(other, by_rows)) for other in sorted(self.context.streams)]
+        for other, of_other in others:
+            if unit != of_other and _ROWS in {unit, of_other}:
+                raise self._two_notions((stream, unit), (other, of_other), window)
+
+    def _two_notions(self, one: tuple[str, str], other: tuple[str, str], window: WindowIs | None) -> SqlError:
+        """The error of a window that has two notions of time."""
+        (counted, unit), (timed, _) = sorted((one, other), key=lambda moved: moved[1] != _ROWS)
+        if unit == _ROWS:
+            message = f"the rows of {counted} are counted, and {timed} has event times"
+        else:
+            message = f"the times of {one[0]} and {other[0]} do not compare"
+        hint = "give each its own loop: for (…) { WindowIs(…); } for (…) { WindowIs(…); }"
+        if window is not None and _TIMES in {one[1], other[1]}:
+            convert = "UNIX_SECONDS(t)" if one[1] != _TIMES else "TIMESTAMP_SECONDS(t)"
+            hint += f". Or convert t: WindowIs({window.stream}, {convert} - …, {convert})"
+        return SqlError(f"{message}: a window has one notion of time", **self._place(window), hint=hint)
+
+    def _first(self, loop: ForLoop) -> tuple[str, str]:
+        """The stream that a loop moves first, whose notion of time its variable has, and this notion."""
+        window = loop.windows[0]
+        stream = self.aliases.get(window.stream.lower(), window.stream)
+        return stream, self._unit(stream, window.counted)
 
     def _unit(self, stream: str, counted: bool = False) -> str:
         """What the time of a stream counts."""
         time = None if counted else self.context.schema.time(stream)
-        return _ROWS if time is None else "times" if time.type.temporal else "numbers"
+        return _ROWS if time is None else _TIMES if time.type.temporal else "numbers"
 
     def _loop(self, clause: ForLoop, unit: str) -> Call:
         """A loop of windows of streams of one notion of time as an expression, checked."""

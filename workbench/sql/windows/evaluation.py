@@ -18,9 +18,9 @@ from workbench.sql.algebra import zones
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, columns, walk
 from workbench.sql.algebra.folding import months_later
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import TIMESTAMP, DataType, Kind
 from workbench.sql.functions.calls import NOW
-from workbench.sql.windows.stream_time import INSTANT, VARIABLE, EventTimeVector, as_number
+from workbench.sql.windows.stream_time import EPOCH_START, INSTANT, VARIABLE, EventTimeVector, as_number
 
 MIDNIGHT = dt.time()
 
@@ -123,6 +123,28 @@ def _last_day(type_: DataType, time: Value) -> Value:
     return time.replace(day=calendar.monthrange(time.year, time.month)[1])
 
 
+_MICROSECONDS = {"seconds": 1_000_000, "millis": 1_000, "micros": 1}
+
+CONVERSIONS = frozenset(f"{way}_{unit}" for unit in _MICROSECONDS for way in ("unix", "timestamp")) | {"unix_date"}
+"""The functions that convert one notion of time to another (TelegraphCQ 4.1.1); each goes forward with it."""
+
+
+def _since_1970(size: int) -> object:
+    return lambda type_, time: as_number(_cast(TIMESTAMP, time)) // size  # type: ignore[operator]
+
+
+def _after_1970(size: int) -> object:
+    return lambda type_, count: EPOCH_START + dt.timedelta(microseconds=int(count) * size)
+
+
+def _divided(left: Value, right: Value) -> Value:
+    """The whole part of a quotient, as in SQL: towards 0."""
+    assert isinstance(left, int) and isinstance(right, int)
+    if right == 0:
+        return None
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
 def _compared(test: Callable[[int, int], bool]) -> object:
     return lambda type_, left, right: test(as_number(left), as_number(right))  # type: ignore[arg-type]
 
@@ -142,6 +164,10 @@ _FUNCTIONS: Mapping[str, object] = {
     "trunc_date": _truncated,
     "trunc_timestamp": _truncated,
     "last_day": _last_day,
+    **{f"unix_{unit}": _since_1970(size) for unit, size in _MICROSECONDS.items()},
+    **{f"timestamp_{unit}": _after_1970(size) for unit, size in _MICROSECONDS.items()},
+    "unix_date": lambda type_, day: as_number(day),
+    "div": lambda type_, left, right: _divided(left, right),
     zones.CLOCK_OF: lambda type_, instant, zone: zones.clock_at(instant, zone),
     zones.INSTANT_OF: lambda type_, clock, zone: zones.instant_at(clock, zone, False),
     zones.LAST_INSTANT_OF: lambda type_, clock, zone: zones.instant_at(clock, zone, True),

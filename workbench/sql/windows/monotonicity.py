@@ -14,7 +14,7 @@ from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.windows.bounds import LEAST, MOST, Interval, allowed, time_and_end
-from workbench.sql.windows.evaluation import value_at
+from workbench.sql.windows.evaluation import CONVERSIONS, value_at
 from workbench.sql.windows.stream_time import INSTANT, VARIABLE, EventTimeVector, as_number
 
 FORWARD, STILL, BACKWARD = 1, 0, -1
@@ -55,6 +55,10 @@ def monotonicity(end: Expression) -> int | None:
         case Call("*", (Constant(value=int() as factor), part)) | Call("*", (part, Constant(value=int() as factor))):
             return monotonicity(part) if factor > 0 else _reversed(monotonicity(part)) if factor < 0 else STILL
         case Call("cast" | "last_day", (part,)):
+            return monotonicity(part)
+        case Call(function, (part,)) if function in CONVERSIONS:
+            return monotonicity(part)
+        case Call("div", (part, Constant(value=int() as divisor))) if divisor > 0:
             return monotonicity(part)
         case Call("add_seconds" | "trunc_date" | "trunc_timestamp", (part, Constant())):
             return monotonicity(part)

@@ -89,7 +89,7 @@ def at_instant(expression: Expression, loop: Call) -> Expression:
     return expression
 
 
-_EPOCH = dt.datetime(1970, 1, 1)
+EPOCH_START = dt.datetime(1970, 1, 1)
 
 
 def is_time(type_: DataType) -> bool:
@@ -101,9 +101,9 @@ def as_number(value: Value) -> int | None:
     """A time as a whole number: days since 1970, microseconds since then, or itself."""
     match value:
         case dt.datetime():
-            return (value - _EPOCH) // dt.timedelta(microseconds=1)
+            return (value - EPOCH_START) // dt.timedelta(microseconds=1)
         case dt.date():
-            return (value - _EPOCH.date()).days
+            return (value - EPOCH_START.date()).days
         case None:
             return None
         case int() | Decimal():
