@@ -32,6 +32,9 @@ SHAPES = {
     "offset": "SELECT id, k, d FROM t ORDER BY k DESC NULLS LAST, id, d LIMIT 4 OFFSET 3",
     "offset_in_from": "SELECT g, COUNT(*) AS n FROM (SELECT id, g FROM t ORDER BY id, g LIMIT 9 OFFSET 2) q GROUP BY g",
     "a_view_twice": "WITH v AS (SELECT g, MAX(k) AS m FROM t GROUP BY g) SELECT a.g, b.m FROM v a JOIN v b USING (m)",
+    "above_average": "SELECT id, k FROM t WHERE k > (SELECT AVG(k) FROM t)",
+    "all_and_some": "SELECT COUNT(k) AS n FROM t UNION ALL SELECT k FROM t WHERE g = 'b' UNION ALL SELECT 1 FROM t",
+    "of_no_group": "SELECT COUNT(*) AS n FROM (SELECT SUM(k) AS s FROM t HAVING COUNT(*) > 100000) q",
     "both_sides": "SELECT t.id, u.id AS other, t.k FROM t LEFT JOIN u ON t.k = u.k AND u.k > 3",
 }  # fmt: skip
 """What decides a row is not the row's own group or partition alone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,15 @@ from workbench.session.state import QueryRecord, State
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetQuery, StreamInput, parts_of
-from workbench.sql.provenance import Stage, StepBack, picked, searched_branches, step_back
+from workbench.sql.provenance import (
+    MOST_LOOKED_UP,
+    Stage,
+    StepBack,
+    picked,
+    searched_branches,
+    step_back,
+    whole_stream,
+)
 
 EXPLAINED, SHOWN = 100, 20
 """Rows of an answer that are explained at a time, and rows of a stream that are shown of what explains them."""
@@ -134,7 +143,7 @@ class _Search:
     @contextmanager
     def _asked(self, known: Iterable[_Known]) -> Iterator[list[tuple[_Known, StepBack, Answers]]]:
         """The answers to the steps back from all that is known, of one network."""
-        steps = [(one, step_back(one.part, one.stage, list(map(as_python, one.columns)))) for one in known]
+        steps = [(one, step_back(one.part, one.stage, list(map(_looked_up, one.columns)))) for one in known]
         with self._reader.computed([step.query for _, step in steps], self._state) as answers:
             yield [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
 
@@ -153,9 +162,15 @@ class _Search:
             case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
                 stage, places = pick
                 self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
+            case Block() as block if (stream := whole_stream(block, known.stage, len(known.columns))) is not None:
+                self._add(_Known(stream, Stage.ROWS, 1, []))
             case part:
                 name = part.stream if isinstance(part, StreamInput) else id(part)
-                key = (name, known.stage, *(column.type for column in known.columns))
+                whole, key = (name, known.stage), (name, known.stage, *(column.type for column in known.columns))
+                if whole in self._waiting:
+                    return
+                if key == whole:
+                    self._waiting = {other: one for other, one in self._waiting.items() if other[:2] != whole}
                 before = self._waiting.get(key, replace(known, columns=[c.slice(0, 0) for c in known.columns]))
                 both = [pa.concat_arrays(columns) for columns in zip(before.columns, known.columns, strict=True)]
                 different = _different(both)
@@ -189,6 +204,15 @@ class _Known:
     stage: Stage
     rows: int
     columns: list[pa.Array]
+
+
+def _looked_up(column: pa.Array) -> list[Any] | None:
+    """The different values of a column, as Python has them; ``None`` where they are too many to be looked for."""
+    for rows in (column.slice(0, 10 * MOST_LOOKED_UP), column):  # the first ones are mostly too many already
+        (different,) = _different([rows])
+        if len(different) > MOST_LOOKED_UP:
+            return None
+    return as_python(different)
 
 
 def _meant(found: pa.Table, step: StepBack, known: _Known) -> list[pa.Array]:

@@ -91,7 +91,7 @@ class _Level:
         compared = tuple(dict.fromkeys(expression for one in sets for expression in one))
         return _Level(compared, tuple(dict.fromkeys(tuple(map(compared.index, one)) for one in sets)))
 
-    def among(self, values: Sequence[Sequence[Value]]) -> PredSet:
+    def among(self, values: Sequence[Sequence[Value] | None]) -> PredSet:
         """Which rows have known values, each column by itself: all that are meant, and perhaps others."""
         common = set(self.alike[0]).intersection(*self.alike)
         tests = [_among(self.compared[place], values[place]) for place in sorted(common)]
@@ -117,19 +117,31 @@ def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ..
     return (next_, tuple(map(known.index, wanted))) if set(wanted) <= set(known) else None
 
 
-def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value]]) -> StepBack:
+def whole_stream(block: Block, stage: Stage, width: int) -> StreamInput | None:
+    """The stream of which known rows of a block come from all rows; ``None``: these are to be asked for.
+
+    The arguments are those of ``picked``, which comes first.
+    """
+    if len(block.inputs) > 1 or not isinstance(stream := block.inputs[0], StreamInput):
+        return None
+    is_whole = block.where == TRUE and block.window == TRUE and not _level(block, stage, width).compared
+    return stream if is_whole and _next(block, stage) is None else None
+
+
+def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None]) -> StepBack:
     """The question for what is to be known next: at the next stage of a block, of its inputs, or of a stream's rows.
 
     Args:
         part: what the rows are of: a block, a stream, or a query with OFFSET, of which what it skips is found.
         stage: where on the way back through it one is.
-        values: what is known of the rows there, column by column as they are stored; of the last columns of a block's
-            rows nothing may be known.
+        values: what is known of the rows there, column by column: the different values as they are stored, ``None``
+            for more than ``MOST_LOOKED_UP``; of the last columns of a block's rows nothing may be known. Without any
+            column all rows of a stream are meant.
     """
     if isinstance(part, StreamInput):
         columns = _columns_of(part, 0)
-        level = _Level.of(columns)
-        query = Block((part,), level.among(values), _named([*columns, *columns]))
+        level = _Level.of(columns[: len(values)])
+        query = Block((part,), level.among(values), _named([*columns, *level.compared]))
         return StepBack(query, ((part, Stage.ROWS, len(columns)),), level.alike)
     if isinstance(part, Ordered):
         first = replace(part, columns=len(output_columns(part.query)), limit=part.offset, offset=0, with_ties=False)
@@ -202,12 +214,12 @@ def _columns_of(item: Input, source: int) -> list[Expression]:
     return [Column(stored_name(name), type_, source) for name, type_ in output_columns(item)]
 
 
-def _among(expression: Expression, values: Sequence[Value]) -> PredSet:
+def _among(expression: Expression, values: Sequence[Value] | None) -> PredSet:
     """That a column has one of the known values; true where these are too many, or cannot be looked for."""
-    different, kind = list(dict.fromkeys(values)), expression.type.kind
-    if len(different) > MOST_LOOKED_UP or any(type(v) not in (_LOOKED_UP.get(kind), type(None)) for v in different):
+    kind = expression.type.kind
+    if values is None or any(type(v) not in (_LOOKED_UP.get(kind), type(None)) for v in values):
         return TRUE
-    return pred_set([or_pred(_same(expression, value) for value in different)])
+    return pred_set([or_pred(_same(expression, value) for value in values)])
 
 
 def _same(expression: Expression, value: Value) -> Literal:
