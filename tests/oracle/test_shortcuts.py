@@ -17,7 +17,7 @@ from oracle.harness import Oracle
 from oracle.test_combinations import ALWAYS, feeds
 from pyspark.sql import SparkSession
 
-from workbench.engine.physical.pair_tests import PairTests, over_pairs
+from workbench.engine.physical.row_tests import RowTests, over_pairs
 from workbench.limits import Limits
 
 MOST = 10**9
@@ -36,7 +36,7 @@ LIMITS = {
 }
 WAYS: dict[str, dict[str, object]] = {
     **{way: {} for way in LIMITS},
-    "Spark tests all pairs": {"residual_tests": lambda tested, paths: PairTests(by_spark=over_pairs(tested))},
+    "Spark tests all pairs": {"residual_tests": lambda tested, paths: RowTests(by_spark=over_pairs(tested))},
     "Spark evaluates all rows": {"reads_stored_columns": lambda plan: False},
     "no plan is kept": {"has_exchange": lambda plan: True},
 }

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+from workbench.engine import selection
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
+from workbench.limits import Limits
 from workbench.session.query import Query
 from workbench.session.session import Session
 
@@ -25,7 +28,7 @@ ROWS = pd.DataFrame(
 def query() -> Iterator[Query]:
     with Session(InProcess()) as session:
         session.add_stream("t", ROWS, history=30, batch=10)
-        yield session.register("SELECT id, UPPER(s) AS name, x * 2 AS y, at FROM t", name="q")
+        yield session.register("SELECT id, UPPER(s) AS name, x * 2 AS y, at, 1 AS one FROM t", name="q")
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,8 @@ def query() -> Iterator[Query]:
         ("SIZE(at.tags) = 1 AND id BETWEEN 3 AND 20", ROWS.id.between(3, 20) & (ROWS.id % 2 == 1)),
         ("name IN ('S1', 'S4')", ROWS.s.isin(["s1", "s4"])),
         ("1 = 0", ROWS.id < 0),
+        ("one = 1 AND id > 7", ROWS.id > 7),
+        ("one = 1", ROWS.id >= 0),
         ("1 = 1", ROWS.id >= 0),
     ],
 )
@@ -53,3 +58,22 @@ def test_a_condition_is_tested_in_the_process(query: Query, where: str, wanted: 
 def test_what_has_no_kernel_is_sparks(query: Query) -> None:
     with pytest.raises(NeedsSparkError):
         query.head(5, where="SOUNDEX(name) = 'S000'")
+
+
+def test_only_what_a_condition_needs_is_read_and_only_until_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[list[str], int]] = []
+    conform = selection.conform
+
+    def counted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+        taken.append((schema.names, rows.num_rows))
+        return conform(rows, schema)
+
+    rows = pd.DataFrame({"id": range(1_000), "wide": ["x" * 50] * 1_000})
+    with Session(InProcess(), limits=Limits(rows_handed_on=100)) as session:
+        session.add_stream("t", rows, history=1_000, batch=1)
+        query = session.register("SELECT id, wide FROM t", name="q")
+        monkeypatch.setattr(selection, "conform", counted)
+        assert query.head(2, where="id >= 150")["id"].tolist() == [150, 151]
+    tested = [number for names, number in taken if "wide" not in names]
+    shown = [number for names, number in taken if "wide" in names]
+    assert (tested, shown) == ([100, 100], [2])

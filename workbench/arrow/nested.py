@@ -7,6 +7,10 @@ Arrow's reader of JSON and its joins of texts: values in Python cost ten times a
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -42,6 +46,33 @@ def arrow_in_json(type_: DataType) -> pa.DataType:
     return _AS_NUMBERS.get(type_.kind, to_shown(type_))
 
 
+class _TextsRead(threading.local):
+    """What this thread has read, while it is in ``texts_read_once``.
+
+    Attributes:
+        depth: how often it is in it.
+        values: by the places of texts in memory and their type; with the texts, so that no others come there.
+    """
+
+    def __init__(self) -> None:
+        self.depth, self.values = 0, dict[tuple[object, ...], tuple[pa.Array, pa.Array]]()
+
+
+_READ = _TextsRead()
+
+
+@contextmanager
+def texts_read_once() -> Iterator[None]:
+    """Within the context ``read_stored`` reads a column once, however many expressions it is in."""
+    _READ.depth += 1
+    try:
+        yield
+    finally:
+        _READ.depth -= 1
+        if not _READ.depth:
+            _READ.values.clear()
+
+
 def read_stored(texts: pa.StringArray, type_: DataType) -> pa.Array:
     """The values of stored texts, NULL for NULL.
 
@@ -53,6 +84,16 @@ def read_stored(texts: pa.StringArray, type_: DataType) -> pa.Array:
         >>> read_stored(pa.array(["[[3,-1],null]", None]), array_of(DOUBLE)).to_pylist()
         [[1.5, None], None]
     """
+    if not _READ.depth:
+        return _read(texts, type_)
+    buffers = (None if buffer is None else buffer.address for buffer in texts.buffers())
+    place = (*buffers, texts.offset, len(texts), type_)
+    if place not in _READ.values:
+        _READ.values[place] = texts, _read(texts, type_)
+    return _READ.values[place][1]
+
+
+def _read(texts: pa.StringArray, type_: DataType) -> pa.Array:
     if type_.kind is Kind.BINARY:
         return pa.array([None if text is None else bytes.fromhex(text) for text in texts.to_pylist()], pa.binary())
     if not len(texts):

@@ -16,13 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table, frame_of
+from workbench.arrow.nested import texts_read_once
+from workbench.arrow.types import Mask
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.pair_tests import tests_of
 from workbench.engine.physical.row_inputs import over_rows
+from workbench.engine.physical.row_tests import row_tests
 from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.engine.read_window import crossing
-from workbench.engine.selection import has_retractions, repeated, rows_with_any, summed_weights
+from workbench.engine.selection import RowCondition, has_retractions, repeated, rows_with_any, summed_weights
 from workbench.engine.storage.comparable import ASCENDING, positions_in_order
 from workbench.engine.storage.grouping import with_equal_bits
 from workbench.engine.storage.indexes.sorted_index import rows_in_intervals
@@ -34,10 +36,11 @@ from workbench.errors import QueryError
 from workbench.limits import Limits
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
-from workbench.sql.algebra.expressions import Expression, columns
+from workbench.sql.algebra.expressions import Column, Expression, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.functions.calls import calls_functions
+from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.value_sizes import value_size
 
 _PLACE = "_place"
@@ -75,12 +78,13 @@ def _refuse_large(answer: Answers, most: int | None) -> None:
 def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = WHOLE_ANSWER) -> pa.Table:
     """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, its own, or as they are found.
 
-    Rows that are read here are chosen and sorted here, where kernels evaluate the condition.
+    Rows that are read here are chosen and sorted here, where kernels evaluate the condition: of those that it leaves
+    out, no column is read that it does not need.
     """
     _refuse_large(answer, limit)
     # Where no row is taken back and none is outside a window, each row that is found is one of the answer.
     found_first = answer.tree.plan.monotone and not answer.where and not answer.plan.order and refinement.by is None
-    here = _read_here(answer, refinement, skip + limit if found_first and not refinement.where else None)
+    here = _read_here(answer, refinement, skip + limit if found_first else None)
     if here is not None:
         return here.slice(skip, limit)
     return answer.refined(refinement).offset(skip).limit(limit).toArrow()
@@ -88,19 +92,46 @@ def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement =
 
 def _read_here(answer: Answers, refinement: Refinement, first: int | None = None) -> pa.Table | None:
     """The rows that are asked for, in the order asked for; ``None`` where Spark reads or tests them."""
-    tests = tests_of(refinement.where)
-    (rows,) = _results_of_tree([answer], first) if _is_read_here(answer) and not tests.by_spark else (None,)
+    if not _is_read_here(answer) or (condition := _condition(answer, refinement.where)) is None:
+        return None
+    (rows,) = _results_of_tree([answer], first, *condition)
     if rows is None:
         return None
-    if refinement.where:
-        (batch,) = rows.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], rows.schema)]
-        rows = rows.filter(pa.array(tests.passes(batch)))
     order = [rows.column(i).combine_chunks() for i in refinement.order(rows.num_columns)]
     if not order:
         return rows
     return rows.take(
         pa.array(positions_in_order(order, [(refinement.descending, False), *[ASCENDING] * rows.num_columns]))
     )
+
+
+def _condition(answer: Answers, where: PredSet) -> tuple[RowCondition, ...] | None:
+    """The condition as one of the rows of the tree, if there is one; ``None`` where Spark tests it.
+
+    Rows that are equal satisfy it alike, so those that do not are left out before the weights of equal ones are summed.
+    """
+    if not where:
+        return ()
+    tests, outputs = row_tests(where), answer.plan.outputs
+    if tests.by_spark:
+        return None
+    values = {name: outputs[int(name[1:])].expression for name in sorted(tests.columns or {"_0"})}
+    stored, monotone = answer.tree.plan.stored, answer.tree.plan.monotone
+    over = {
+        name: Column(key_column(value), value.type) if key_column(value) in stored else value
+        for name, value in values.items()
+    }
+    if not all(map(has_kernels, over.values())):
+        return None
+
+    def passes(rows: pa.RecordBatch) -> Mask:
+        with texts_read_once():
+            found = [evaluate(value, rows) for value in over.values()]
+        found = found if monotone else list(map(with_equal_bits, found))
+        return tests.passes(pa.RecordBatch.from_arrays(found, names=[*over]))
+
+    read = {column.name for value in over.values() for column in columns(value)}
+    return (RowCondition(only(answer.tree.relation.layout.arrow, [*sorted(read), WEIGHT]), passes),)
 
 
 def fetch_count(answer: Answers, refinement: Refinement = WHOLE_ANSWER) -> int:
@@ -182,14 +213,19 @@ def _is_read_here(answer: Answers) -> bool:
     )
 
 
-def _results_of_tree(answers: Sequence[Answers], first: int | None = None) -> list[pa.Table | None]:
-    """The answers of some queries of one tree, or the first rows; ``None`` where one has too many to be read here."""
+def _results_of_tree(
+    answers: Sequence[Answers], first: int | None = None, condition: RowCondition | None = None
+) -> list[pa.Table | None]:
+    """The answers of some queries of one tree, or the first rows; ``None`` where one has too many to be read here.
+
+    With a condition, the rows of one answer that satisfy it.
+    """
     tree = answers[0].tree
     lineage = [word_column(word) for word in range(tree.relation.layout.words)]
     wanted = _Wanted.of(answers, [*lineage, WEIGHT])
     # Of a past batch the changes of each query count from its own registration on.
     segments, until = (answers[0].segments, answers[0].until) if len(answers) == 1 else (tree.relation.segments, None)
-    rows = wanted.evaluated(wanted.rows_of(segments, first=first, until=until))
+    rows = wanted.evaluated(wanted.rows_of(segments, first=first, until=until, condition=condition))
     if rows is None:
         # Together they may have too many rows, and each few.
         half = len(answers) // 2
@@ -271,11 +307,18 @@ class _Wanted:
         return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions, limits)
 
     def rows_of(
-        self, segments: Run, after: int | None = None, first: int | None = None, until: int | None = None
+        self,
+        segments: Run,
+        after: int | None = None,
+        first: int | None = None,
+        until: int | None = None,
+        condition: RowCondition | None = None,
     ) -> pa.RecordBatch | None:
         """The rows of the queries in some segments; see ``rows_with_any``."""
         schema, limits = only(self.relation.layout.arrow, self.columns), self.limits
-        return rows_with_any(segments, schema, self.bit_sets, limits, self.computed, after, first=first, until=until)
+        return rows_with_any(
+            segments, schema, self.bit_sets, limits, self.computed, after, None, first, until, condition
+        )
 
     def evaluated(self, rows: pa.RecordBatch | None) -> pa.RecordBatch | None:
         """Rows with the expressions; ``None`` where Spark evaluates some, and they are too many to be brought back."""
@@ -284,7 +327,8 @@ class _Wanted:
         left = {name: e for name, e in self.expressions.items() if not has_kernels(e)}
         if rows.num_rows * len(left) > self.limits.values_evaluated_in_process:
             return None
-        known = {name: evaluate(e, rows) for name, e in self.expressions.items() if name not in left}
+        with texts_read_once():
+            known = {name: evaluate(e, rows) for name, e in self.expressions.items() if name not in left}
         if left:
             known |= self._by_spark(left, rows)
         for name in self.expressions:

@@ -6,18 +6,32 @@ values of rows that are found are read. A Spark job takes a hundred times as lon
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.grouping import with_equal_bits
+from workbench.engine.storage.grouping import Positions, with_equal_bits
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import WORD_BITS, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
 from workbench.limits import Limits
+
+
+@dataclass(frozen=True)
+class RowCondition:
+    """What rows have to satisfy.
+
+    Attributes:
+        schema: of the columns that it reads.
+        passes: which rows with these columns satisfy it.
+    """
+
+    schema: pa.Schema
+    passes: Callable[[pa.RecordBatch], Mask]
 
 
 def rows_with_any(
@@ -30,6 +44,7 @@ def rows_with_any(
     most: int | None = None,
     first: int | None = None,
     until: int | None = None,
+    condition: RowCondition | None = None,
 ) -> pa.RecordBatch | None:
     """The rows that have all bits of one of some sets, as one batch; ``None`` where they cannot be read here.
 
@@ -46,6 +61,7 @@ def rows_with_any(
         most: how many may be found, where it is not as ``limits`` say.
         first: the number of rows that is enough.
         until: only rows of this batch and earlier ones.
+        condition: what else rows have to satisfy; of the others no column is read that it does not need.
     """
     if first is None and sum(segment.rows for segment in segments) > limits.rows_scanned_in_process:
         return None
@@ -65,14 +81,27 @@ def rows_with_any(
             chosen &= rows.column(BATCH).to_numpy() > after
         if until is not None:
             chosen &= rows.column(BATCH).to_numpy() <= until
-        at = np.flatnonzero(chosen) if first is None else np.flatnonzero(chosen)[: first - found]
-        found += len(at)
-        if found > (limits.rows_found_in_process if most is None else most):
-            return None
-        if len(at):
-            read = rows.select([name for name in schema.names if name in rows.schema.names])
-            parts.append(conform(read.take(pa.array(at)), schema))
+        pieces = [np.flatnonzero(chosen)]
+        if condition is not None:
+            pieces = np.split(pieces[0], range(limits.rows_handed_on, len(pieces[0]), limits.rows_handed_on))
+        for at in pieces:
+            if condition is not None:
+                at = at[condition.passes(_taken(rows, condition.schema, at))]
+            at = at if first is None else at[: first - found]
+            found += len(at)
+            if found > (limits.rows_found_in_process if most is None else most):
+                return None
+            if len(at):
+                parts.append(_taken(rows, schema, at))
+            if first is not None and found >= first:
+                break
     return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], schema)
+
+
+def _taken(rows: pa.RecordBatch, schema: pa.Schema, at: Positions) -> pa.RecordBatch:
+    """Some rows in a schema; what they lack is NULL."""
+    read = rows.select([name for name in schema.names if name in rows.schema.names])
+    return conform(read.take(pa.array(at)), schema)
 
 
 def _with_any(rows: pa.RecordBatch, bit_sets: Collection[frozenset[int]]) -> Mask:

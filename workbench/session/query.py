@@ -273,7 +273,7 @@ class Query:
             at, batch: of an answer of the past, as in ``result``.
             sort: a column to order by instead, NULLs last; rows that are equal in it are ordered by all columns.
             descending: with ``sort``: the largest first.
-            where: a condition over the answer's columns, in the query's dialect; Spark evaluates it.
+            where: a condition over the answer's columns, in the query's dialect.
 
         Raises:
             QueryError: the query was dropped or disabled, a number is negative, or there is no such column.

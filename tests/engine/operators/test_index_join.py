@@ -16,7 +16,7 @@ import pytest
 from workbench.engine.operators.index_join import IndexJoin
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.join_keys import Ends
-from workbench.engine.physical.pair_tests import PairTests
+from workbench.engine.physical.row_tests import RowTests
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.job_input import InputRows, TaskInput
@@ -72,10 +72,10 @@ def key(at: int) -> Ends:
     return column, column
 
 
-def compared(operator: Operator) -> PairTests:
+def compared(operator: Operator) -> RowTests:
     """The test of pairs that compares the ids of both rows."""
     sides = Column("l_id", INTEGER), Column("r_id", INTEGER)
-    return PairTests((Computed(Call(operator.value, sides, BOOLEAN)),))
+    return RowTests((Computed(Call(operator.value, sides, BOOLEAN)),))
 
 
 def expected(left: pa.Table, right: pa.Table, types: list[str]) -> list[tuple[Any, ...]]:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.lookup import Lookup, path_has, single_batch
-from workbench.engine.physical.pair_tests import PairTests, pair_column
+from workbench.engine.physical.row_tests import RowTests, pair_column
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import weights_left
 from workbench.engine.storage.layout import WEIGHT
@@ -31,7 +31,7 @@ class CandidateTest:
     """
 
     lookup: Lookup
-    tests: PairTests
+    tests: RowTests
     cancels: bool
 
     def __call__(self, at: Positions, partners: Positions, segment: pa.RecordBatch) -> tuple[Positions, Positions]:

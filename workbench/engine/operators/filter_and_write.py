@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from workbench.arrow.nested import texts_read_once
 from workbench.arrow.types import Mask
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.filters.learnt import Learnt
@@ -135,9 +136,10 @@ class FilterAndWrite:
                 batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
             if not batch.num_rows:
                 continue
-            for name, value in self.computed.items():
-                batch = batch.append_column(name, value.values(batch))
-            bits = grouped.lineage(batch, learnt)
+            with texts_read_once():
+                for name, value in self.computed.items():
+                    batch = batch.append_column(name, value.values(batch))
+                bits = grouped.lineage(batch, learnt)
             lineages, which, occurrences = patterns(bits)
             leaving = np.asarray(pc.less(batch.column(WEIGHT), 0).fill_null(False))
             combined = grouped.combined(lineages)

@@ -23,7 +23,7 @@ from workbench.engine.operators.early_test import CandidateTest
 from workbench.engine.operators.lookup import Lookup, is_first_path, path_has
 from workbench.engine.physical.access_paths import EVERY_PAIR, AccessPath
 from workbench.engine.physical.array_places import PLACE, ArrayPlaces
-from workbench.engine.physical.pair_tests import NO_TESTS, PairTests, pair_column
+from workbench.engine.physical.row_tests import NO_TESTS, RowTests, pair_column
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.job_input import TaskInput
@@ -52,7 +52,7 @@ class IndexJoin:
     right: Scan
     paths: tuple[AccessPath, ...]
     semijoins: tuple[Semijoin, ...] = ()
-    tests: PairTests = NO_TESTS
+    tests: RowTests = NO_TESTS
     shown: frozenset[int] = frozenset(SIDES)
     places: ArrayPlaces | None = None
 

@@ -22,9 +22,9 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import EVERY_PAIR
 from workbench.engine.physical.array_places import PLACE, array_places
 from workbench.engine.physical.filters.guards import by_cost
-from workbench.engine.physical.pair_tests import pair_column, residual_tests
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.row_inputs import over_rows
+from workbench.engine.physical.row_tests import pair_column, residual_tests
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.engine.spark.arrow_tasks import ArrowBatches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.engine.physical.access_paths import access_paths
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, CostClass, by_cost, cost_class, guard_of
-from workbench.engine.physical.pair_tests import residual_tests
+from workbench.engine.physical.row_tests import residual_tests
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner

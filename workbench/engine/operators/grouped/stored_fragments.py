@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.nested import texts_read_once
 from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.accumulators import LOW_DIGITS, Addend, Adds, StatePart
@@ -97,7 +98,9 @@ class StoredFragments:
         rows = self.with_calls(rows, branch)
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
         marks = {GROUPING_SET: number, BRANCH: branch}
-        yield from (conform(each, self._schema) for each in self.combined(rows, keys, marks, branch, number))
+        with texts_read_once():
+            fragments = [conform(each, self._schema) for each in self.combined(rows, keys, marks, branch, number)]
+        yield from fragments
 
     def with_calls(self, rows: pa.RecordBatch, branch: int) -> pa.RecordBatch:
         """Rows of a branch, with what functions of the analyst give for them."""

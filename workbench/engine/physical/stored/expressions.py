@@ -1,7 +1,7 @@
 """Comparisons of a row's stored columns, and days from one to another.
 
 Arrow gives the same answer as Spark, NULL where one of the columns is NULL. A join tests its pairs by comparisons
-(``pair_tests``), and the selections of a tree its rows (``filters``). ``values`` has all other expressions.
+(``row_tests``), and the selections of a tree its rows (``filters``). ``values`` has all other expressions.
 """
 
 from __future__ import annotations

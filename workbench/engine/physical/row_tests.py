@@ -1,7 +1,8 @@
-"""Residual tests of pairs that a join's access paths find: by kernels where there are any, and the others by Spark.
+"""Tests of rows: of pairs that a join's access paths find, and of the rows of an answer under a condition.
 
-Where kernels decide, no pair becomes a row for Spark, and Arrow's again afterwards, which takes longer than all else
-that a join does. Spark evaluates what is left of the pairs that pass.
+Kernels evaluate those that have any, and Spark the others. Where kernels decide, no row is converted for Spark, and
+back for Arrow afterwards, which takes longer than all else that a join does. Spark evaluates what is left of the rows
+that pass.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.nested import texts_read_once
 from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.band_predicates import implied_by
@@ -38,12 +40,12 @@ from workbench.sql.predicates.cnf import (
 
 
 @dataclass(frozen=True)
-class PairTests:
-    """What is tested of pairs, over their columns.
+class RowTests:
+    """What is tested of rows, over their columns.
 
     Attributes:
         conditions: what kernels evaluate.
-        filter: what a grouped filter tests beside, with one bit, which says whether a pair passes; ``None``: nothing.
+        filter: what a grouped filter tests beside, with one bit, which says whether a row passes; ``None``: nothing.
         by_spark: what is left to Spark.
     """
 
@@ -53,43 +55,44 @@ class PairTests:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The columns of pairs that are read without Spark."""
+        """The columns that are read without Spark."""
         of_filter = () if self.filter is None else self.filter.columns
         return frozenset([*of_filter, *(name for condition in self.conditions for name in condition.columns)])
 
-    def passes(self, pairs: pa.RecordBatch) -> Mask:
-        """Which pairs pass what is tested without Spark; those for which it is not known do not.
+    def passes(self, rows: pa.RecordBatch) -> Mask:
+        """Which rows pass what is tested without Spark; those for which it is not known do not.
 
         Example:
             >>> from workbench.sql.algebra.types import INTEGER
             >>> others = Call("<>", (Column("l_a", INTEGER), Column("r_a", INTEGER)), BOOLEAN)
             >>> pairs = pa.RecordBatch.from_pydict({"l_a": [1, 2, None], "r_a": [2, 2, 2]})
-            >>> PairTests((Computed(others),)).passes(pairs)
+            >>> RowTests((Computed(others),)).passes(pairs)
             array([ True, False, False])
         """
-        found = np.ones(pairs.num_rows, dtype=bool)
-        for condition in self.conditions:
-            found &= true_rows(condition.values(pairs))
-        return found if self.filter is None else found & np.asarray(self.filter.lineage(pairs).any(axis=1))
+        found = np.ones(rows.num_rows, dtype=bool)
+        with texts_read_once():
+            for condition in self.conditions:
+                found &= true_rows(condition.values(rows))
+            return found if self.filter is None else found & np.asarray(self.filter.lineage(rows).any(axis=1))
 
 
-NO_TESTS = PairTests()
+NO_TESTS = RowTests()
 
 
-def residual_tests(tested: PredSet, paths: Sequence[AccessPath]) -> PairTests:
+def residual_tests(tested: PredSet, paths: Sequence[AccessPath]) -> RowTests:
     """What is left to test of pairs that any of these paths finds."""
     left = [predicate for predicate in tested if not _decided(predicate, paths)]
-    return tests_of(over_pairs(left))
+    return row_tests(over_pairs(left))
 
 
 @lru_cache(maxsize=1_024)
-def tests_of(of_pairs: PredSet) -> PairTests:
-    """What is tested of pairs, or of any rows, by predicates over their columns."""
-    computed = {predicate: _condition(predicate) for predicate in of_pairs}
+def row_tests(tested: PredSet) -> RowTests:
+    """What is tested of rows by predicates over their columns."""
+    computed = {predicate: _condition(predicate) for predicate in tested}
     filtered = [p for p, condition in computed.items() if condition is None and _filter([p]) is not None]
     others = pred_set(p for p, condition in computed.items() if condition is None and p not in filtered)
     conditions = tuple(condition for condition in computed.values() if condition is not None)
-    return PairTests(conditions, _filter(filtered) if filtered else None, others)
+    return RowTests(conditions, _filter(filtered) if filtered else None, others)
 
 
 def _filter(predicates: Iterable[ORPred]) -> GroupedFilter | None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.physical.access_paths import AccessPath, access_paths
-from workbench.engine.physical.pair_tests import PairTests, residual_tests
+from workbench.engine.physical.row_tests import RowTests, residual_tests
 from workbench.engine.physical.stored.values import Computed
 from workbench.network.network import Network
 from workbench.network.nodes import Join
@@ -41,12 +41,12 @@ def by_keys(join: Join) -> list[AccessPath]:
     return [replace(path, bands=()) for path in access_paths(join, [TRUE])]
 
 
-def left(condition: str) -> PairTests:
+def left(condition: str) -> RowTests:
     join = join_of(condition)
     return residual_tests(join.tested, by_keys(join))
 
 
-def compared(tests: PairTests) -> set[tuple[str, Operator, str]]:
+def compared(tests: RowTests) -> set[tuple[str, Operator, str]]:
     """The columns that conditions compare, without their sides."""
     assert tests.filter is None and not tests.by_spark
     found = set()
@@ -115,14 +115,14 @@ def test_a_key_that_another_path_does_not_look_up_is_tested() -> None:
     join = join_of("a.k = c.k AND a.n = c.n")
     path = access_paths(join, [TRUE])[0]
     weaker = type(path)(path.keys[:1])
-    assert residual_tests(join.tested, [path]) == PairTests()
+    assert residual_tests(join.tested, [path]) == RowTests()
     assert [operator for _, operator, _ in compared(residual_tests(join.tested, [path, weaker]))] == [E]
 
 
 @pytest.mark.parametrize(("operator", "passing"), [(E, [2]), (NE, [0, 1, 5]), (LT, [0, 5]), (GE, [1, 2])])
 def test_pairs_with_a_null_do_not_pass(operator: Operator, passing: list[int]) -> None:
     sides = Column("l_k", STRING), Column("r_k", STRING)
-    tests = PairTests((Computed(Call(operator.value, sides, BOOLEAN)),))
+    tests = RowTests((Computed(Call(operator.value, sides, BOOLEAN)),))
     left, right = pa.array(["a", "é", "x", None, "y", "Z"]), pa.array(["b", "f", "x", "x", None, "a"])
     pairs = pa.RecordBatch.from_pydict({"l_k": left, "r_k": right})
     assert [at for at, passes in enumerate(tests.passes(pairs)) if passes] == passing
