@@ -32,8 +32,8 @@ from workbench.streams.files.json_values import (
     text_of_json,
 )
 
-NAN = "NaN"
-"""What stands for the type where a column has NaN."""
+NAN, NAN_AS_NULL = "NaN", "NaN as NULL"
+"""What stands for the type where a column has NaN, and where NaN of it is read as NULL."""
 _ABSENT_RECORDS = 10
 """Records without a member, one after the other, of which it is said: some leave out what is NULL."""
 
@@ -45,17 +45,23 @@ class Differences:
     Attributes:
         new: the types of members that are no columns, by their names; a member of a struct by its path.
         gone: the columns that rows lack, and how many of them.
+        nan: the columns of which NaN is read as NULL: which row is the first, of how many.
         tabular: whether the source names its columns, so that one is gone as soon as it is not named.
     """
 
     new: Mapping[str, str] = field(default_factory=dict)
     gone: Mapping[str, int] = field(default_factory=dict)
     tabular: bool = False
+    nan: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def and_then(self, later: Differences) -> Differences:
         """What is found in these rows and in later ones."""
         gone = {name: self.gone.get(name, 0) + later.gone.get(name, 0) for name in {**self.gone, **later.gone}}
-        return Differences({**later.new, **self.new}, gone, self.tabular or later.tabular)
+        nan = {
+            name: (self.nan.get(name, (first, 0))[0], self.nan.get(name, (0, 0))[1] + rows)
+            for name, (first, rows) in {**self.nan, **later.nan}.items()
+        }
+        return Differences({**later.new, **self.new}, gone, self.tabular or later.tabular, nan)
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class Drift:
     Attributes:
         name: as the source spells it; a member of a struct is named by its path.
         type: of a new member, as its first values suggest it; ``""``: a column is gone, and NULL since then;
-            ``NAN``: it has NaN.
+            ``NAN``: it has NaN; ``NAN_AS_NULL``: it had, and has NULL instead.
         first: the position of the first row.
         rows: how many there were.
         tabular: whether the source names its columns, so that one is gone as soon as it is not named.
@@ -80,12 +86,12 @@ class Drift:
     @property
     def is_new(self) -> bool:
         """Whether it is a member that no column has."""
-        return self.type not in ("", NAN)
+        return self.type not in ("", NAN, NAN_AS_NULL)
 
     @property
     def key(self) -> tuple[str, int]:
         """By which it is known: its name, and whether it is gone, new, or has NaN."""
-        return self.name, 2 if self.type == NAN else int(self.is_new)
+        return self.name, {"": 0, NAN: 2, NAN_AS_NULL: 3}.get(self.type, 1)
 
     def and_then(self, later: Drift) -> Drift:
         """The same in these rows and in later ones."""
@@ -107,10 +113,13 @@ class Drift:
             >>> Drift("note", "string", 40, 12).text("batch 7"), Drift("fee", "", 40, 1).text("row 41")
             ('new: note (string), since batch 7, 12 rows', 'gone: fee, NULL since row 41, 1 row')
             >>> Drift("fee", NAN, 40, 2).text("batch 7")
-            'NaN: fee, which makes its sums and averages NaN, since batch 7, 2 rows'
+            'NaN: fee, which makes its sums and averages NaN (--nan null reads it as NULL), since batch 7, 2 rows'
         """
-        what = f"new: {self.name} ({self.type})," if self.is_new else f"gone: {self.name}, NULL"
-        what = f"NaN: {self.name}, which makes its sums and averages NaN," if self.type == NAN else what
+        what = {
+            "": f"gone: {self.name}, NULL",
+            NAN: f"NaN: {self.name}, which makes its sums and averages NaN (--nan null reads it as NULL),",
+            NAN_AS_NULL: f"NaN: {self.name}, read as NULL,",
+        }.get(self.type, f"new: {self.name} ({self.type}),")
         return f"{what} since {since}, {self.rows:,} row{'s' * (self.rows != 1)}"
 
 
@@ -147,7 +156,11 @@ def drifts_of(rows: pa.Table, found: Differences, columns: Container[str], befor
         Drift(name, "", before + rows.num_rows - min(count, rows.num_rows), count, found.tabular)
         for name, count in gone.items()
     )
-    return [*drifts, *lacking, *_with_nan(rows, taken_back, before)]
+    read_as_null = (
+        Drift(display_name(name), NAN_AS_NULL, before + min(first, max(0, rows.num_rows - 1)), count)
+        for name, (first, count) in found.nan.items()
+    )
+    return [*drifts, *lacking, *_with_nan(rows, taken_back, before), *read_as_null]
 
 
 def _with_nan(rows: pa.Table, taken_back: Mask, before: int) -> Iterator[Drift]:

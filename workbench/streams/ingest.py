@@ -36,6 +36,7 @@ from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
+from workbench.streams.nan_values import KEEP, reads_nan_as_null, without_nan
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 from workbench.streams.tail import TAIL
@@ -72,6 +73,7 @@ def ingest(
     options: CsvOptions | None = None,
     progress: Callable[[Arriving], object] = lambda arriving: None,
     transactions: Transactions | str | None = None,
+    nan: str = KEEP,
 ) -> StreamLog:
     """Copies a stream's or table's rows into ``folder`` as Parquet, in row order, with types queries can use.
 
@@ -97,6 +99,7 @@ def ingest(
         options: what is declared of how a CSV file is written.
         progress: called after each chunk.
         transactions: the column that says which transaction of the source a row is of, or what the source says of it.
+        nan: whether NaN stays a number (``KEEP``) or is read as ``NULL``.
 
     Raises:
         StreamError: the source cannot be read, a column cannot be used, ``columns``, ``time`` or ``lateness`` do not
@@ -111,6 +114,7 @@ def ingest(
     """
     if folder.exists() and any(folder.iterdir()):
         raise StreamError(f"stream {name}: the folder {folder} is not empty", hint="give a folder of its own")
+    nan_is_null = reads_nan_as_null(nan)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     make_folder(partial)
@@ -134,10 +138,11 @@ def ingest(
             schema = log_schema(own.items(), corrections is not None, transactions)
             guesses = guesses_of(opened, columns or {})
             untyped = notes_of_untyped(opened.schema, columns or {}) if corrections is None else ()
-            said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions)
+            said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions, nan_is_null)
             log = LogWriter(name, partial, schema, allowed, corrections, *said)
             with current_rows_in(partial / TAIL, log_schema(own.items()), corrections, growing) as current:
-                fitting = _some_fit(name, opened.chunks, types, guesses)
+                chunks = (without_nan(one, types) for one in opened.chunks) if nan_is_null else opened.chunks
+                fitting = _some_fit(name, chunks, types, guesses)
                 _copy(log, fitting, current, allowed, own, lambda: progress(Arriving(name, log.rows, share())))
         shutil.rmtree(partial / "spark", ignore_errors=True)
         if folder.exists():

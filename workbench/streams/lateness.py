@@ -44,6 +44,11 @@ class Lateness:
     kind: Kind
     allowed: int
 
+    @staticmethod
+    def stored(time: str, kind: str, allowed: int) -> Lateness:
+        """What a manifest has of it."""
+        return Lateness(time, Kind[kind], allowed)
+
     def __str__(self) -> str:
         if self.kind is Kind.INTEGER:
             return f"{self.allowed:,}"

@@ -27,14 +27,15 @@ from workbench.arrow.types import to_column_type, to_field, type_of_field
 from workbench.errors import StreamError
 from workbench.files.inside import path_inside
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.types import DataType
 from workbench.streams.added_columns import AddedColumn, stored_names, with_added
 from workbench.streams.convert import beyond_years
-from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, TRANSACTION, Changes, Corrections
+from workbench.streams.corrections.declared import CORRECTION_COLUMNS, EVENT, TRANSACTION, Corrections
 from workbench.streams.drift import Drift
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
+from workbench.streams.nan_values import nan_as_null
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail, WaitingRecord
 from workbench.streams.transactions import Transactions, last_begin
@@ -88,6 +89,7 @@ class StreamLog:
         checksums: of the other files, by their names; a log of an early version has none.
         tail: the rows that came later; ``None``: there never were any.
         transactions: which transaction of the source each row is of; ``None``: it does not say.
+        nan_is_null: whether NaN of the source is read as NULL.
     """
 
     name: str
@@ -110,6 +112,7 @@ class StreamLog:
     drifts_copied: tuple[Drift, ...] = field(default=(), compare=False)
     transactions: Transactions | None = None
     widened: tuple[WidenedColumn, ...] = ()
+    nan_is_null: bool = False
 
     def with_widened(self, columns: Sequence[WidenedColumn]) -> StreamLog:
         """The log with columns of other types than they have."""
@@ -259,6 +262,8 @@ class StreamLog:
         stored, added = stored_names(columns, self.added)
         rows = self._stored(start, stop, stored)
         read = with_added(rows, added, len(self.source_columns) if columns is None else rows.num_columns)
+        if self.nan_is_null and (self.added or self.widened):
+            read = nan_as_null(read)
         return read if columns is None else read.select(columns)
 
     def members(self) -> Iterator[pa.Array]:
@@ -404,7 +409,7 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         files=files,
         quarantined_first=_first_quarantined(folder),
         misfits_copied=manifest["set_aside_total"],
-        lateness=_lateness(*manifest["lateness"]) if late else None,
+        lateness=Lateness.stored(*manifest["lateness"]) if late else None,
         checksum=checksum,
         checksums=manifest.get("checksums", {}),
         spelled=manifest.get("spelled", {}),
@@ -412,18 +417,11 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         notes=tuple(manifest.get("notes", ())),
         drifts_copied=tuple(Drift(*drift) for drift in manifest.get("drifts", ())),
         tail=Tail(folder / TAIL, copied) if (folder / TAIL).exists() else None,
-        corrections=_corrections(**manifest["corrections"]) if "corrections" in manifest else None,
+        corrections=Corrections.stored(**manifest["corrections"]) if "corrections" in manifest else None,
         transactions=transactions,
+        nan_is_null=manifest.get("nan_is_null", False),
         **late,
     )
-
-
-def _lateness(time: str, kind: str, allowed: int) -> Lateness:
-    return Lateness(time, Kind[kind], allowed)
-
-
-def _corrections(changes: str, key: Iterable[str], weight: str | None) -> Corrections:
-    return Corrections(Changes(changes), tuple(key), weight)
 
 
 def log_schema(

@@ -42,6 +42,7 @@ class LogWriter:
         guesses: stored names of columns -> what their texts seem to be.
         notes: what else was found out about how the source is written.
         transactions: which transaction each row is of, where the source says so.
+        nan_is_null: whether NaN is read as NULL.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class LogWriter:
         guesses: Mapping[str, Guess] | None = None,
         notes: Sequence[str] = (),
         transactions: Transactions | None = None,
+        nan_is_null: bool = False,
     ) -> None:
         self.rows = 0
         self._name = name
@@ -64,6 +66,7 @@ class LogWriter:
         self._corrections = corrections
         self._spelled = spelled or {}
         self._guesses, self._notes, self.transactions = guesses or {}, notes, transactions
+        self._nan_is_null = nan_is_null
         self._checksums: dict[str, int] = {}
         self._files: list[tuple[str, int]] = []
         self._waiting: list[pa.Table] = []
@@ -139,6 +142,8 @@ class LogWriter:
             manifest["drifts"] = [[*astuple(drift)] for drift in self._drifts.values()]
         if self._notes:
             manifest["notes"] = [*self._notes]
+        if self._nan_is_null:
+            manifest["nan_is_null"] = True
         if self._corrections is not None:
             manifest["corrections"] = asdict(self._corrections)
         if self.transactions is not None:

@@ -92,7 +92,10 @@ def test_a_column_that_is_new_in_the_rows_of_a_stream(run, session, shell):
     session.streams["Fed"].drifts += (Drift("amount", NAN, 7, 2),)
     session.streams["Fed"].position = 5
     assert "Fed: gone: far, NULL since the rows to come, 1 row" in run("%argus streams").text
-    assert "Fed: NaN: amount, which makes its sums and averages NaN, since the rows" in run("%argus streams").text
+    assert (
+        "Fed: NaN: amount, which makes its sums and averages NaN (--nan null reads it as NULL), since the rows"
+        in run("%argus streams").text
+    )
     assert "new: note (string), since batch" not in run("%argus run").text  # it came with the history
     session.reports = [replace(report, arrived={"Fed": 500}) for report in session.run(1)]
     session.streams["Fed"].drifts = (Drift("note", "string", 510, 12),)

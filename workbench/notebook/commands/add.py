@@ -52,6 +52,9 @@ CSV = (
     argument("--no-header", action="store_true", help="no line of a CSV file names its columns"),
     argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252"),
 )
+NAN = argument(
+    "--nan", metavar="keep|null", help="null reads NaN in columns of numbers as NULL (default: keep, it is a number)"
+)
 KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
 REPLACE = argument(
     "--replace",
@@ -78,6 +81,7 @@ REPLACE = argument(
     ),
     TYPE,
     *CSV,
+    NAN,
     argument(
         "--lateness",
         metavar="LENGTH",
@@ -124,6 +128,7 @@ REPLACE = argument(
         "%argus stream orders orders_delta --key id --changes cdf --since 3",
         "%argus stream orders postgresql://localhost/shop?table=orders&publication=shop",
         "%argus stream weather weather_2026.csv --batch 1h --time observed --replace",
+        "%argus stream sensors sensors.parquet --nan null",
         "%argus stream flights flights.parquet --references tailnum=planes.tailnum --ordered 'departed=1 hour'",
         "%argus stream orders --add note --type note=string",
         "%argus stream orders --widen 'amount=decimal(12,2)'",
@@ -157,7 +162,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         references=arguments.references,
         ordered=arguments.ordered,
         replace=arguments.replace,
-        **_csv_options(arguments),
+        **_reading_options(arguments),
     )
     in_batches = max(0, stream.rows - stream.history)
     history = min(stream.history, stream.rows)
@@ -205,6 +210,7 @@ def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
     TYPE,
     REFERENCES,
     *CSV,
+    NAN,
     REPLACE,
     examples=("%argus table zips zips.csv --type zip=string",),
 )
@@ -216,7 +222,7 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
         _column_types(arguments.type),
         replace=arguments.replace,
         references=arguments.references,
-        **_csv_options(arguments),
+        **_reading_options(arguments),
     )
     lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table)]
     lines += [_readers(context.session, table)] if arguments.replace else []
@@ -281,9 +287,9 @@ def event_time_hint(stream: Stream) -> str:
     return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
 
 
-def _csv_options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
     sep = "\t" if arguments.sep in ("\\t", "tab") else arguments.sep
-    given = {"sep": sep, "decimal": arguments.decimal, "encoding": arguments.encoding}
+    given = {"sep": sep, "decimal": arguments.decimal, "encoding": arguments.encoding, "nan": arguments.nan}
     header = {"header": False} if arguments.no_header else {}
     return {name: value for name, value in given.items() if value is not None} | header
 

@@ -31,6 +31,7 @@ from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import named_source, open_live
+from workbench.streams.nan_values import KEEP
 from workbench.streams.retried_rows import Retried, keep_types, retry, waiting_for_column
 from workbench.streams.source import OpenedSource
 from workbench.streams.stream import Stream, replayed, static_table
@@ -79,6 +80,7 @@ class SessionStreams:
         replace: bool = False,
         references: Mapping[str, str] | Sequence[str] | str | None = None,
         ordered: Mapping[str, object] | Sequence[str] | str | None = None,
+        nan: str = KEEP,
     ) -> Stream:
         """Add a stream that is replayed in row order.
 
@@ -131,6 +133,8 @@ class SessionStreams:
                 by a ``ConstraintWarning`` and in ``constraints``, and plans do without it from then on.
             ordered: columns that arrive in order, each with how much a value may be less than one that came earlier:
                 ``{"ts": "1 hour"}``; ``"ts"`` where none may be less. Relied on and verified in the same way.
+            nan: ``"null"`` reads NaN of the source as NULL in columns of numbers, and says in how many rows;
+                ``"keep"``: it is a number, and makes sums NaN. In pandas it is NULL always.
 
         Raises:
             StreamError: the source cannot be read, a column's type is not supported, the lateness does not go with the
@@ -164,6 +168,7 @@ class SessionStreams:
                     options=options if live is None else None,
                     progress=self._arrives,
                     transactions=transaction or (live.transactions if live is not None else None),
+                    nan=nan,
                 )
                 if live is not None:
                     try:
@@ -214,6 +219,7 @@ class SessionStreams:
         encoding: str | None = None,
         replace: bool = False,
         references: Mapping[str, str] | Sequence[str] | str | None = None,
+        nan: str = KEEP,
     ) -> Stream:
         """Add a table: all of its rows are there from the start, until ``update_table``.
 
@@ -226,15 +232,9 @@ class SessionStreams:
             change, folder = adding
             name = name if before is None else before.name
             log = ingest(
-                name,
-                source,
-                folder,
-                columns=columns,
-                corrections=corrections,
-                growing=True,
-                options=options,
-                progress=self._arrives,
-            )
+                name, source, folder, columns=columns, corrections=corrections, growing=True, options=options,
+                progress=self._arrives, nan=nan,
+            )  # fmt: skip
             table = _constrained(change.state, static_table(log), references, None)
             change.state = self._added(change.state, table, before)
         return table

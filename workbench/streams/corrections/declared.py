@@ -79,6 +79,11 @@ class Corrections:
     key: tuple[str, ...] = ()
     weight: str | None = None
 
+    @staticmethod
+    def stored(changes: str, key: Iterable[str], weight: str | None) -> Corrections:
+        """What a manifest has of it."""
+        return Corrections(Changes(changes), tuple(key), weight)
+
     @property
     def control_columns(self) -> tuple[str, ...]:
         """Stored names of what the source has for its changes, and the stream does not have."""

@@ -21,6 +21,7 @@ from workbench.streams.drift import Differences, drifts_of, folded
 from workbench.streams.files.json_values import MORE_FIELD
 from workbench.streams.ingest import column_types, fit, quarantined_rows
 from workbench.streams.log import StreamLog, log_schema
+from workbench.streams.nan_values import without_nan
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk
 
@@ -81,7 +82,8 @@ def _fitting(
         column_types(replace(opened, schema=pa.schema(own)), given)
         for chunk in opened.chunks:
             columns, drift = folded(chunk.rows, pa.schema([pa.field(found[name], pa.null()) for name in expected]))
-            chosen = Chunk(columns, chunk.lines, chunk.quarantined)
+            chosen = Chunk(columns, chunk.lines, chunk.quarantined, drift)
+            chosen = without_nan(chosen, expected) if log.nan_is_null else chosen
             rows, lines, quarantined = fit(chosen, expected, log_schema(expected.items()), log.guesses)
             if broken := breaking(rows, log.added):
                 quarantined += quarantined_rows(rows, lines, broken)
@@ -92,7 +94,7 @@ def _fitting(
             values[WEIGHT] = pa.array(np.full(len(lines), weight))
             schema = log.schema.append(MORE_FIELD) if only is None else log.schema
             arrays = [values.get(field.name, pa.nulls(len(lines), field.type)) for field in schema]
-            yield pa.Table.from_arrays(arrays, schema=schema), drift
+            yield pa.Table.from_arrays(arrays, schema=schema), chosen.found
 
 
 def _listed(names: Iterable[str]) -> str:
