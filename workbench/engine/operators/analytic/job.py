@@ -158,7 +158,7 @@ class OrderStep:
             side = ordered.side(sign)
             wanted = _touched(side, ordered, self.reach)
             needed = wanted if self.reach.counts_only else _neighbours(side, wanted, self.reach)
-            yield side.batch(needed, wanted, self.rows.summed)
+            yield side.batch(needed, wanted, self.rows.summed, whole=True)
 
     def _first(
         self, first: FirstRows, parent: InputRows, kept: Run, changed: Sequence[pa.RecordBatch]

@@ -17,16 +17,17 @@ import pyarrow as pa
 
 from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic.partitions import Prefixes
-from workbench.engine.storage.comparable import ASCENDING, dense_ranks
-from workbench.engine.storage.grouping import Positions, group_rows, with_equal_bits
+from workbench.engine.storage.comparable import numbers_in_order
+from workbench.engine.storage.grouping import Positions, group_numbers, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
 from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 
-ORDER_COLUMNS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep")
+ORDER_COLUMNS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep", "_same")
 """Columns that ordered rows get: the number of their partition, their own from 1, that of their first peer, how many
 groups of peers there are up to them, the number of their last peer, how many rows the partition has, 1 for rows after
-the batch and -1 for those before it, and 1 where the row's values are wanted and it is not only a neighbour."""
+the batch and -1 for those before it, 1 where the row's values are wanted and it is not only a neighbour, and a number
+that equal rows before and after the batch have, or -1 where it is not told which are equal."""
 
 SUM_DIGITS = 28
 """Digits of a sum before a partition's rows; those of a segment have 19 at most."""
@@ -83,11 +84,14 @@ class OrderedRows:
         columns = [with_equal_bits(together.column(name)) for name in names]
         values = pa.RecordBatch.from_arrays(columns, schema=only(together.schema, names))
         weights = together.column(WEIGHT).to_numpy()
-        at, starts = group_rows(values.columns, there + changed)
-        after = np.add.reduceat(weights[at], starts) if len(at) else np.zeros(0, dtype=np.int64)
-        was = np.where(np.arange(there + changed) < there, weights, 0)[at]
-        earlier = np.add.reduceat(was, starts) if len(at) else after
-        ordered = _in_order(values.take(pa.array(at[starts])), earlier, after, order)
+        part, keys, ties = _sort_numbers(values, order)
+        at = np.lexsort([*ties[::-1], *keys[::-1], part])
+        new_peer = _differs([part, *keys], at)
+        starts = np.flatnonzero(new_peer | _differs(ties, at))
+        was = np.where(np.arange(there + changed) < there, weights, 0)
+        earlier, after = (np.add.reduceat(some[at], starts) if len(at) else some for some in (was, weights))
+        peer, first = (np.cumsum(new_peer) - 1)[starts], at[starts]
+        ordered = OrderedRows(values.take(pa.array(first)), part[first], peer, earlier, after)
         return ordered if prefixes is None else ordered._after(prefixes, order)
 
     def _after(self, prefixes: Prefixes, order: RowOrder) -> OrderedRows:
@@ -152,20 +156,22 @@ class Side:
             rows=ends[parts] - begin,
         )
 
-    def batch(self, handed_on: Mask, wanted: Mask, summed: Sequence[str] = ()) -> pa.RecordBatch:
+    def batch(self, handed_on: Mask, wanted: Mask, summed: Sequence[str] = (), whole: bool = False) -> pa.RecordBatch:
         """Some of the rows with their marks; the partitions of both sides have different numbers.
 
         Args:
             handed_on: which rows.
             wanted: of which of these the values are wanted.
             summed: the columns whose sums before the rows come as well (``prefix_columns``).
+            whole: whether the other side is one of the same ordered rows.
         """
         chosen = np.flatnonzero(handed_on)
         rows = self.ordered.rows.take(pa.array(self.at[chosen]))
         part = self.part * 2 + (self.sign > 0)
         numbers = (part, self.row, self.rank, self.group, self.last, self.rows)
         marks: list[npt.NDArray[Any]] = [number[chosen] for number in numbers]
-        marks += [np.full(len(chosen), self.sign), wanted[chosen]]
+        same = self.at[chosen] if whole else np.full(len(chosen), -1)
+        marks += [np.full(len(chosen), self.sign), wanted[chosen], same]
         columns = [*rows.columns, *(pa.array(mark.astype(np.int64)) for mark in marks)]
         names = [*rows.schema.names, *ORDER_COLUMNS]
         own = pa.array(self.part[chosen])
@@ -183,21 +189,25 @@ class Side:
         return pa.array(counts), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))
 
 
-def _in_order(rows: pa.RecordBatch, before: Positions, after: Positions, order: RowOrder) -> OrderedRows:
-    part = np.zeros(rows.num_rows, dtype=np.int64)
-    at, starts = group_rows([rows.column(name) for name in order.partition], rows.num_rows)
-    part[at] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at))))
-    keys = [dense_ranks(rows.column(name), direction) for name, direction in order.keys]
+def _sort_numbers(rows: pa.RecordBatch, order: RowOrder) -> tuple[Positions, list[Positions], list[Positions]]:
+    """The number of each row's partition, and the numbers by which peers and then all different rows are in order."""
+    part = group_numbers([rows.column(name) for name in order.partition], rows.num_rows)
+    keys = [numbers_in_order(rows.column(name), direction) for name, direction in order.keys]
     # Peers of the node's order are ordered by their other columns: a row must have the same number in every batch.
     ranked = {*order.partition, *(name for name, _ in order.keys), *order.ties}
     others = sorted(name for name in rows.schema.names if name not in ranked)
-    ties = [dense_ranks(rows.column(name), ASCENDING) for name in (*order.ties, *others)]
-    sorted_ = np.lexsort([*ties[::-1], *keys[::-1], part])
-    new = np.ones(len(sorted_), dtype=bool)
-    if len(sorted_):
-        new[1:] = np.logical_or.reduce([key[sorted_[1:]] != key[sorted_[:-1]] for key in (part, *keys)])
-    peer = np.cumsum(new) - 1
-    return OrderedRows(rows.take(pa.array(sorted_)), part[sorted_], peer, before[sorted_], after[sorted_])
+    ties = [numbers_in_order(rows.column(name)) for name in (*order.ties, *others)]
+    return part, [number for own in keys for number in own], [number for own in ties for number in own]
+
+
+def _differs(numbers: Sequence[Positions], at: Positions) -> Mask:
+    """Which rows, in their order, differ from the one before in some numbers."""
+    new = np.zeros(len(at), dtype=bool)
+    new[:1] = True
+    for each in numbers:
+        ordered = each[at]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    return new
 
 
 def _starts(numbers: Positions) -> tuple[Positions, Positions]:

@@ -249,32 +249,48 @@ def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Posi
     if key.orders:
         return _ordered_matches(segment, key, ranges)
     hashes, rows = sorted_index(segment, key.name, lambda: _keyed(segment, key)[:2])
-    first = np.searchsorted(hashes, ranges.hashes, side="left")
-    return first, np.searchsorted(hashes, ranges.hashes, side="right") - first, rows
+    first, counts = np.zeros((2, len(ranges.hashes)), dtype=np.int64)
+    asked, begin = _known(hashes, ranges.hashes, np.arange(len(ranges.hashes)))
+    first[asked], counts[asked] = begin, np.searchsorted(hashes, hashes[begin], side="right") - begin
+    return first, counts, rows
 
 
 def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions]:
     """``_matches`` where rows of a key are in order.
 
     An entry's place is the first entry of its key times the number of entries, plus the rank of its value among those
-    of all keys. So places are in order as entries are, and one search finds a key and a value.
+    of all keys. So places are in order as entries are, and one search finds a key and a value. A position whose range
+    has none of the segment's values costs no search: most rows of a stream are looked up near the latest.
     """
     hashes, rows, places, values, *greatest = index_columns(segment, key.name, lambda: _ordered_entries(segment, key))
+    first, counts = np.zeros((2, len(ranges.hashes)), dtype=np.int64)
     if not len(hashes):
-        return np.zeros(len(ranges.hashes), np.int64), np.zeros(len(ranges.hashes), np.int64), rows
-    first = np.searchsorted(hashes, ranges.hashes, side="left")
-    known = hashes[np.minimum(first, len(hashes) - 1)] == ranges.hashes
-    begin = first * (len(hashes) + 1)
+        return first, counts, rows
     (low, high), *others = ranges.bounds
-    ranks = len(hashes) if high is None else np.searchsorted(values, high, side="right")
-    end = np.searchsorted(places, begin + ranks)
+    possible = np.ones(len(ranges.hashes), dtype=bool)
     if low is not None:
-        first = np.searchsorted(places, begin + np.searchsorted(values, low))
+        possible &= low <= values[-1]
+    if high is not None:
+        possible &= high >= values[0]
+    asked, begin = _known(hashes, ranges.hashes, np.flatnonzero(possible))
+    begins, least = begin * (len(hashes) + 1), begin
+    ranks = len(hashes) if high is None else np.searchsorted(values, high[asked], side="right")
+    end = np.searchsorted(places, begins + ranks)
+    if low is not None:
+        least = np.searchsorted(places, begins + np.searchsorted(values, low[asked]))
     for (at_least, _), (places_so_far, of_second) in zip(others, [greatest], strict=False):
         assert at_least is not None
-        reaching = np.searchsorted(places_so_far, begin + np.searchsorted(of_second, at_least))
-        first = np.maximum(first, reaching)
-    return first, np.where(known, np.maximum(0, end - first), 0), rows
+        reaching = np.searchsorted(places_so_far, begins + np.searchsorted(of_second, at_least[asked]))
+        least = np.maximum(least, reaching)
+    first[asked], counts[asked] = least, np.maximum(0, end - least)
+    return first, counts, rows
+
+
+def _known(hashes: Hashes, of: Hashes, asked: Positions) -> tuple[Positions, Positions]:
+    """The positions among those that are asked whose hash is there, and its first entry."""
+    first = np.searchsorted(hashes, of[asked])
+    known = np.flatnonzero(hashes[np.minimum(first, len(hashes) - 1)] == of[asked]) if len(hashes) else first[:0]
+    return asked[known], first[known]
 
 
 def _keyed(segment: str, key: Key) -> tuple[Hashes, Positions, list[Orders]]:
