@@ -6,6 +6,8 @@
   most (``binder/joins/elements.py``). Its check has the rows with longer ones.
 - A quotient of exact numbers in postgres has at most 20 digits behind the point (``functions/numeric_quotients.py``).
   Its check has the rows, or groups, for which there are more, or too many before the point.
+- A DOUBLE that is rounded as NUMERIC in postgres has at most 19 digits before the point
+  (``functions/numeric_casts.py``). Its check has the rows, or groups, for which it has more.
 - A recursive query whose steps the text does not bound has no rows beyond those that are evaluated
   (``binder/recursion.py``). Its check has the rows of one more step, of UNION those that no step before has.
 - Entries of a map are valid: each key is there once, and is not NULL (``functions/maps.py``). Its check has the
@@ -19,7 +21,7 @@
   exactly one row of the target: one count for each key, of both streams. Where it has rows, the query goes on by a plan
   that does not rely on the key.
 
-Of quotients, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of
+Of quotients, rounded DOUBLEs, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of
 a subquery, CTE or view that nothing reads.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
@@ -51,6 +53,7 @@ from workbench.sql.functions.arrays.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
+from workbench.sql.functions.numeric_casts import ROUNDED_NUMERIC
 from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, SetQuery, StreamInput, parts_of
 from workbench.sql.predicates.cnf import (
     TRUE,
@@ -68,7 +71,7 @@ from workbench.sql.read_outputs import read_blocks
 
 GROUP_ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
-_GUARDED = frozenset({NUMERIC_QUOTIENT, MAP_FROM_ENTRIES, *UNREAD})
+_GUARDED = frozenset({NUMERIC_QUOTIENT, ROUNDED_NUMERIC, MAP_FROM_ENTRIES, *UNREAD})
 Guarded = tuple[Call, tuple[Expression, ...]]
 """A part of an expression that must be looked at, and conditions under which it is taken, all of which hold then."""
 _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
@@ -238,6 +241,9 @@ def _inexact(query: LogicalQuery, part: Call, needed: bool) -> Check:
     if part.function == NUMERIC_QUOTIENT:
         reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
         return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided", needed)
+    if part.function == ROUNDED_NUMERIC:
+        reason = "a DOUBLE has no NUMERIC of 19 digits before the point: it is 1e18 or more, infinite or NaN"
+        return Check(query, reason, "leave such rows out, as in WHERE x < 1e18", needed)
     reason = "a value of JSON cannot be written as the database does: it is an object or an array, has an exponent, or"
     reason += " stands beside the same number with other zeros; or an object has a key twice"
     return Check(query, reason, "read a part of it, as in j->'a'->>'b'", needed)
@@ -281,12 +287,15 @@ def _is_guarded(part: Expression) -> TypeGuard[Call]:
 
 
 def _not_exact(part: Call) -> PredSet:
-    """The condition that a quotient by a number other than 0 is NULL, or that JSON or a map cannot be made."""
+    """The condition that a quotient by a number other than 0, or a rounded DOUBLE, is NULL, or JSON or a map not made."""
     if part.function == MAP_FROM_ENTRIES:
         return normal_form(call(NO_MAP, *part.arguments))
     if part.function in UNREAD:
         unread = UNREAD[part.function]
         return normal_form(call(unread, *part.arguments[: FUNCTIONS[unread].most]))
+    if part.function == ROUNDED_NUMERIC:
+        known = call("not", call("is_null", part.arguments[0]))
+        return normal_form(call("and", call("is_null", part), known))
     there = [call("not", call("is_null", side)) for side in part.arguments]
     divides = call("<>", part.arguments[1], Constant(0, INTEGER))
     return normal_form(call("and", call("is_null", part), *there, divides))

@@ -105,6 +105,8 @@ class Dialect:
         checks_number_texts: whether a text is a number only where it is written as one of the SQL standard.
         truth_texts: what is true and false as BOOLEAN; ``None``: as in Spark.
         decimal_digits: those of DECIMAL without digits; ``None``: it is refused.
+        numeric_keeps_digits: whether DECIMAL without digits keeps those that a number has.
+        writes_values: whether the text of a DECIMAL of few digits, of a truth value and of a TIMESTAMP is as in spark.
         remainder_by_zero_is_dividend: whether MOD(x, 0) is x; else NULL.
         greatest_of_null_is_null: whether GREATEST and LEAST are NULL where an argument is; else they pass over it.
         log: the function that LOG of one argument is; ``None``: it is refused.
@@ -135,6 +137,7 @@ class Dialect:
         like_escape: what LIKE escapes with unless ESCAPE says otherwise.
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
+        ranks_ignore_frames: whether a frame may stand behind ranks and neighbours, which do not go by it.
         array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
@@ -220,6 +223,8 @@ class Dialect:
     checks_number_texts: bool = False
     truth_texts: TruthTexts | None = None
     decimal_digits: tuple[int, int] | None = None
+    numeric_keeps_digits: bool = False
+    writes_values: bool = False
     remainder_by_zero_is_dividend: bool = False
     greatest_of_null_is_null: bool = False
     log: str | None = "ln"
@@ -247,6 +252,7 @@ class Dialect:
     like_escape: str | None = None
     takes_patterns_of_rows: bool = False
     several_groupings_of_nothing: bool = True
+    ranks_ignore_frames: bool = False
     array_of_subquery: bool = False
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
@@ -323,7 +329,7 @@ _SPARK = _dialect(
 )
 DUCKDB = _dialect(
     "duckdb",
-    "exact alias_in_where alias_in_select_list last_alias_counts using_stays_in_place narrow_literals "
+    "exact writes_values alias_in_where alias_in_select_list last_alias_counts using_stays_in_place narrow_literals "
     "follows_ieee root_of_negative_is_nan power_of_one_is_one sign_of_nan_is_zero rounds_in_double "
     "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats "
     "day_of_week epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls "
@@ -353,7 +359,7 @@ _POSTGRES = _dialect(
     "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
     "takes_last_instant names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double "
     "concat_skips_nulls compares_rows "
-    "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
+    "numeric_keeps_digits writes_values ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
     "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions "
     "generates_series at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,

@@ -72,6 +72,17 @@ def _is_text_as_it_is(node: exp.Expr, bound: Expression) -> bool:
     return isinstance(node, exp.Cast) and bound.type == STRING and not converts and not node.args["to"].expressions
 
 
+def _is_written_alike(node: exp.Expr, bound: Expression) -> bool:
+    """A text made of values that postgres and duckdb write as spark does, whole or joined by ``||`` or CONCAT."""
+    if not isinstance(node, exp.Cast | exp.TryCast | exp.DPipe | exp.Concat) or bound.type != STRING:
+        return False
+    joined = isinstance(node, exp.DPipe | exp.Concat)
+    written = [p for p in (walk(bound) if joined else [bound]) if isinstance(p, Call)]
+    texts = [p.arguments[0].type for p in written if p.function == "cast" and p.type == STRING]
+    kinds = _WRITTEN - ({Kind.BOOLEAN} if isinstance(node, exp.Concat) else set())
+    return bool(texts) and all(t.kind in kinds and t.scale <= _PLAIN_DIGITS for t in texts)
+
+
 def _is_whole(rounded: Call) -> bool:
     return rounded.function == "rint" or (rounded.function == "round" and len(rounded.arguments) == 1)
 
@@ -98,6 +109,9 @@ def _keeps_digits(bound: Expression) -> bool:
     return bound.type.scale >= (sum(scales) if bound.function == "*" else max(scales, default=0))
 
 
+_WRITTEN = {Kind.STRING, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.DECIMAL, Kind.BOOLEAN}
+_PLAIN_DIGITS = 6
+"""Digits behind the point up to which Spark writes a DECIMAL without an exponent."""
 _NULLS = "databases differ where a value is NULL"
 _ROUNDING = "databases round differently here"
 _WEEKDAY = "databases count days of the week from different days"
@@ -157,7 +171,7 @@ def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> N
         if source.rules.greatest_differs and isinstance(node, (exp.Greatest, exp.Least)):
             _refuse(source, node, _DIFFERENT[exp.Greatest])
         return
-    if _is_text_as_it_is(node, bound):
+    if _is_text_as_it_is(node, bound) or (source.rules.writes_values and _is_written_alike(node, bound)):
         return
     difference = _DIFFERENT.get(type(node))
     differs_here = difference is not None and difference.only in (None, dialect) and dialect not in difference.but

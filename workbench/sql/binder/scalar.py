@@ -245,8 +245,8 @@ class ScalarBinder:
         self._refuse_unsupported(node)
         if isinstance(node, exp.Anonymous):
             return self._named_function(node)
-        handler = HANDLERS.get(type(node))
-        if handler is not None:
+        if type(node) in HANDLERS:
+            handler = HANDLERS[type(node)].of(self.dialect)
             # What the node is called is looked up in the text, which is worth it only for a message.
             if any(value and part not in handler.parts for part, value in node.args.items()):
                 flags = {part for part in IGNORED_PARTS if not isinstance(node.args.get(part), exp.Expr)}

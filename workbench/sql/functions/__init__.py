@@ -12,13 +12,14 @@ from workbench.sql.functions import (
     json_values,
     mathematics,
     numbers,
+    numeric_casts,
     operators,
     reading,
     results,
     structs,
     texts,
 )
-from workbench.sql.functions.arrays import arrays, databases, lambdas, lists, maps
+from workbench.sql.functions.arrays import arrays, databases, lambdas, lists, maps, postgres
 from workbench.sql.functions.times import (
     formats,
     interval_arithmetic,
@@ -36,6 +37,7 @@ TEXT_ONLY = (
     lambdas,
     lists,
     operators,
+    postgres,
     results,
     temporal,
     time_differences,
@@ -47,6 +49,7 @@ DECLARED = [
     *conversions.DECLARED,
     *structs.DECLARED,
     *numbers.DECLARED,
+    *numeric_casts.DECLARED,
     *mathematics.DECLARED,
     *texts.DECLARED,
     *binary.DECLARED,

@@ -26,13 +26,14 @@ from workbench.sql.dialects import Rounding, TruthTexts
 from workbench.sql.functions.arrays.lists import array_cast
 from workbench.sql.functions.calls import WITHIN, call, cast
 from workbench.sql.functions.declaration import function
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.numeric_casts import numeric
+from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.interval_casts import cast_from_interval, cast_to_interval
 from workbench.sql.functions.times.temporal import cast_to_time
 from workbench.sql.functions.times.times_of_day import cast_from_time_of_day, cast_to_time_of_day
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 _SYNONYMS = {"timestampltz": "timestamp_ltz", "timestampntz": "timestamp_ntz", "nvarchar": "varchar"}
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32}
@@ -83,6 +84,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         if all(len(digits) <= int(parameter.name) for parameter in to.expressions):
             # Some dialects give a TIMESTAMP constant a number of digits, which it has no use for.
             to = exp.DataType(this=to.this)
+    if to.this == exp.DType.DECIMAL and not to.expressions and b.rules.numeric_keeps_digits:
+        return numeric(b, node, b.bind(node.this))
     type_ = _type(b, to)
     value = b.bind(node.this)
     length = node.args["to"].expressions
@@ -152,6 +155,18 @@ for _name, _type_ in CASTS.items():
         lambda b, arguments, to=_type_: cast(arguments[0], to)
     )
 
+
+def _called_cast(name: str) -> Bind:
+    def bind(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+        if len(node.expressions) != 1:
+            raise b.source.error(f"{name.upper()} takes 1 argument, not {len(node.expressions)}", node)
+        return cast_(b, exp.Cast(this=node.expressions[0], to=exp.DataType.build(name, dialect=b.dialect)))
+
+    return bind
+
+
+for _name in ("int2", "int4", "int8", "float4", "float8", "numeric", "text", "bool", "varchar"):
+    reads_call(_name, dialects=ONLY_POSTGRES, hint="write CAST(x AS BIGINT), or another type")(_called_cast(_name))
 
 DECLARED = [
     # The binder says the type; ``calls.cast`` makes the call.

@@ -26,6 +26,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
+from workbench.sql.functions.arrays.postgres import contains_all, is_array
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.json_values import FIRST, JSON_AT
@@ -160,6 +161,8 @@ def _has(b: ExpressionBinder, place: _Place, key: str, node: exp.Expr) -> Expres
 def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j @> '{"a": 1}'``, of a constant, and ``'{"a": 1}' <@ j``."""
     whole, part = node.this, node.expression
+    if is_array(b, whole) or is_array(b, part):
+        return contains_all(b, node)
     if isinstance(node, exp.ArrayContainedBy):
         whole, part = part, whole
     constant = part.this if _is_jsonb(part) else part

@@ -14,6 +14,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function, let, variable_sql
+from workbench.sql.functions.numeric_casts import rounded_double
 from workbench.sql.functions.numeric_quotients import numeric_quotient_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import in_doubles, to_digits
@@ -239,6 +240,8 @@ def average(expression: Call, arguments: Sequence[str]) -> str:
 @reads(exp.Round, parts="this decimals")
 def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
     """ROUND; of a DOUBLE some compute it in DOUBLE, round(x * 100) / 100, where others round the digits."""
+    if b.rules.numeric_keeps_digits and (found := rounded_double(b, node, node.this, node.args.get("decimals"))):
+        return found
     value, *digits = b.parts(node, "this", "decimals")
     if not b.rules.rounds_in_double or value.type != DOUBLE:
         return to_digits(b, "round", value, *digits)

@@ -28,6 +28,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.dialects import Quotient
+from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.collation import is_order_of_bytes
 from workbench.sql.functions.declaration import as_moment
@@ -381,6 +382,8 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
         else:
             nodes.append(part)
     bound = [b.bind(n) for n in nodes]
+    if b.rules.arrays_have_dimensions and any(part.type.kind is Kind.ARRAY for part in bound):
+        return postgres.joined(b, nodes, bound)
     if all(part.type.kind is Kind.ARRAY for part in bound):
         return call("flatten", call("array", *bound))
     if all(part.type == BINARY for part in bound):
@@ -436,5 +439,3 @@ reads(exp.NullSafeNEQ, parts="this expression")(
 reads(exp.Abs)(function_of_number("abs"))
 reads_name("isnull")(lambda b, arguments: call("is_null", *arguments))
 reads_name("isnotnull")(lambda b, arguments: call("not", call("is_null", *arguments)))
-for _node, _sign in ((exp.LT, "<"), (exp.LTE, "<="), (exp.GT, ">"), (exp.GTE, ">=")):
-    reads(_node, parts="this expression")(comparison(_sign))

@@ -75,10 +75,26 @@ N = TypeVar("N", bound=BindNamed)
 
 @dataclass(frozen=True)
 class Handler:
-    """The binding of a syntax node, and the parts of the node that it reads; other parts are refused."""
+    """The binding of a syntax node, and the parts of the node that it reads; other parts are refused.
+
+    Attributes:
+        parts: of the node.
+        bind: it; in other dialects it refuses the node.
+        dialects: in which it is read so.
+        before: what was declared of the node before, for other dialects.
+    """
 
     parts: tuple[str, ...]
     bind: Bind
+    dialects: frozenset[str] = EVERYWHERE
+    before: Handler | None = None
+
+    def of(self, dialect: str) -> Handler:
+        """What binds the node in a dialect; where nothing does, what refuses it."""
+        handler: Handler | None = self
+        while handler is not None and dialect not in handler.dialects:
+            handler = handler.before
+        return handler or self
 
 
 HANDLERS: dict[type[exp.Expr], Handler] = {}
@@ -115,8 +131,9 @@ def reads(
     """
 
     def declare(bind: B) -> B:
-        handler = Handler(tuple(parts.split()), _only_in(dialects, bind, what, hint))
-        HANDLERS.update(dict.fromkeys(nodes, handler))
+        only = _only_in(dialects, bind, what, hint)
+        for node in nodes:
+            HANDLERS[node] = Handler(tuple(parts.split()), only, dialects, HANDLERS.get(node))
         return bind
 
     return declare
@@ -126,7 +143,9 @@ def reads_call(*names: str, dialects: frozenset[str] = EVERYWHERE, hint: str = E
     """Declare what binds calls of some names, given the syntax node."""
 
     def declare(bind: B) -> B:
-        NAMED.update(dict.fromkeys(names, _only_in(dialects, bind, "", hint)))
+        only = _only_in(dialects, bind, "", hint)
+        for name in names:
+            NAMED[name] = _or_before(dialects, only, NAMED[name]) if name in NAMED else only
         return bind
 
     return declare
@@ -169,6 +188,11 @@ def _only_in(dialects: frozenset[str], bind: B, what: str, hint: str) -> Bind:
         return bind(b, node)
 
     return bind_here
+
+
+def _or_before(dialects: frozenset[str], bind: Bind, before: Bind) -> Bind:
+    """What binds a name in some dialects, and in others what was declared of it before."""
+    return lambda b, node: (bind if b.dialect in dialects else before)(b, node)
 
 
 def refuse_elsewhere(

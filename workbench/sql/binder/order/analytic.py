@@ -247,7 +247,7 @@ class Analytics:
         sign = "-" if side.upper() == "PRECEDING" else ""
         if isinstance(value, exp.Interval):
             return self._interval(value, sign, unit, keys, b)
-        digits = value.name if isinstance(value, exp.Literal) and not value.is_string else ""
+        digits = _digits(value, b)
         if unit != "range":
             if not digits.isdigit():
                 raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value)
@@ -295,7 +295,7 @@ class Analytics:
         b: ExpressionBinder,
     ) -> AnalyticCall:
         framed = name in POSITIONS
-        if window.args.get("spec") is not None and not framed:
+        if window.args.get("spec") is not None and not framed and not b.rules.ranks_ignore_frames:
             raise b.source.error(f"{name.upper()} has no frame", node, "leave out ROWS, RANGE or GROUPS")
         if ignore_nulls and name not in (*NEIGHBOURS, *POSITIONS):
             b.source.refuse(f"IGNORE NULLS of {name.upper()}", node)
@@ -357,6 +357,16 @@ class Analytics:
     def _default(self, node: exp.Expr, type_: DataType, b: ExpressionBinder) -> Expression:
         bound = b.bind(node)
         return Constant(None, type_) if is_null(bound) else coerce(bound, type_)
+
+
+def _digits(node: exp.Expr, b: ExpressionBinder) -> str:
+    """The digits of a distance, which may be cast as in ``2::bigint``; none of what is no constant number from 0 on."""
+    literal = node.this if isinstance(node, exp.Cast) else node
+    if not isinstance(literal, exp.Literal) or literal.is_string:
+        return ""
+    bound = b.bind(node)
+    is_exact = isinstance(bound, Constant) and bound.type.kind in (Kind.INTEGER, Kind.DECIMAL)
+    return str(bound.value) if is_exact and bound.value is not None else literal.name if node is literal else ""
 
 
 def _function_of(node: exp.Window) -> exp.Expr:

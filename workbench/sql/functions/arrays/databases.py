@@ -1,7 +1,7 @@
 """Arrays in postgres and duckdb, where places count from 1: the functions whose meaning there was compared.
 
 n[1]   ARRAY[a, b]   CARDINALITY(n)   ARRAY_LENGTH(n, 1)   LEN(n)   ARRAY_TO_STRING(s, ',')   LIST_CONTAINS(n, 3)
-3 = ANY(n)   3 <> ALL(n)
+3 = ANY(n)   3 > ALL(n)
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, Kind
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.arrays.postgres import as_array, is_array, spelled
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.operators import comparison
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
@@ -55,6 +56,8 @@ def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     """ARRAY_TO_STRING(s, ','): NULLs are left out; where all are NULL it is NULL in duckdb."""
     arguments = b.parts(node, "this", "expression", "null")
+    if arguments[0].type.element in (INTEGER, DATE) and b.rules.arrays_have_dimensions:
+        arguments[0] = spelled(b, "TRANSFORM(n, e -> CAST(e AS STRING))", n=arguments[0])
     text = call("array_join", *arguments)
     if not b.rules.joined_nulls_are_null:
         return text
@@ -91,41 +94,56 @@ def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
     return call("case", known, call("coalesce", found, Constant(False, BOOLEAN)), _NULL)
 
 
-def any_of(symbol: str, otherwise: BindBinary) -> BindBinary:
-    """``v = ANY(n)`` and ``v <> ALL(n)`` of an array, which is false of no elements also where v is NULL."""
+def quantified(node: exp.Expr) -> tuple[exp.Expr, bool] | None:
+    """What stands in ANY(…), SOME(…) or ALL(…), unless that is a subquery, and whether it is ALL."""
+    match node:
+        case exp.Anonymous() if node.name.lower() in ("any", "some", "all") and len(node.expressions) == 1:
+            inner, is_all = node.expressions[0], node.name.lower() == "all"
+        case exp.Any() | exp.All():
+            inner, is_all = node.this, isinstance(node, exp.All)
+        case _:
+            return None
+    return None if isinstance(inner.unnest(), QUERIES) else (inner, is_all)
+
+
+def with_elements(symbol: str, otherwise: BindBinary) -> BindBinary:
+    """``v = ANY(n)``, ``v > ALL(n)`` and their like: of no elements ANY is false and ALL true, also where v is NULL."""
 
     def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
-        array = _quantified(node.expression, "any" if symbol == "=" else "all")
-        if array is None or not b.rules.places_from_one:
-            return otherwise(b, node)
-        value, elements = b.bind(node.this), b.bind(array)
+        given = quantified(node.expression)
+        if given is None or not b.rules.places_from_one:
+            return _with_text(b, symbol, node) or otherwise(b, node)
+        array, is_all = given
+        value = b.bind(node.this)
+        elements = as_array(b, array, value.type) if b.rules.arrays_have_dimensions else b.bind(array)
         if is_null(value):
             value = Constant(None, element_of(elements))
+        if symbol != ("<>" if is_all else "="):
+            return spelled(b, f"{'FORALL' if is_all else 'EXISTS'}(n, e -> v {symbol} e)", n=elements, v=value)
         found = call("array_contains", elements, value)
-        empty = _is(call("array_size", elements), "=")
-        found = call("case", empty, Constant(False, BOOLEAN), found)
-        return found if symbol == "=" else call("not", found)
+        found = call("case", _is(call("array_size", elements), "="), Constant(False, BOOLEAN), found)
+        return call("not", found) if is_all else found
 
     return bind
 
 
-def _quantified(node: exp.Expr, word: str) -> exp.Expr | None:
-    """What stands in ANY(…) or ALL(…), unless that is a subquery."""
-    match node:
-        case exp.Anonymous() if node.name.lower() == word and len(node.expressions) == 1:
-            inner = node.expressions[0]
-        case exp.Any() if word == "any":
-            inner = node.this
-        case exp.All() if word == "all":
-            inner = node.this
-        case _:
-            return None
-    return None if isinstance(inner.unnest(), QUERIES) else inner
+def _with_text(b: ExpressionBinder, symbol: str, node: exp.Binary) -> Expression | None:
+    """A comparison of an array with a constant text that is one; ``None`` of other values."""
+    sides = [node.this.unnest(), node.expression.unnest()]
+    text = next((s for s in sides if isinstance(s, exp.Literal) and s.is_string), None)
+    if text is None or not b.rules.arrays_have_dimensions:
+        return None
+    (other,) = [s for s in sides if s is not text] or [text]
+    if not is_array(b, other):
+        return None
+    array = b.bind(other)
+    given = as_array(b, text, element_of(array))
+    return call(symbol, *((array, given) if other is sides[0] else (given, array)))
 
 
 def _is(count: Expression, symbol: str) -> Expression:
     return call(symbol, count, _ZERO)
 
 
-for _node, _sign in ((exp.EQ, "="), (exp.NEQ, "<>")):
-    reads(_node, parts="this expression")(any_of(_sign, comparison(_sign)))
+for _node, _sign in ((exp.EQ, "="), (exp.NEQ, "<>"), (exp.LT, "<"), (exp.LTE, "<="), (exp.GT, ">"), (exp.GTE, ">=")):
+    reads(_node, parts="this expression")(with_elements(_sign, comparison(_sign)))

@@ -5,7 +5,6 @@ LIST_REDUCE(n, (x, y) -> x + y)   LIST_SUM(n)   n[2:3]   [x * 2 FOR x IN n IF x 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -14,14 +13,13 @@ from workbench.sql.algebra.coercion import empty_array, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, array_of, decimal
 from workbench.sql.functions.arrays.arrays import element_of
+from workbench.sql.functions.arrays.postgres import array_of_text, innermost
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
 _ZERO, _ONE = Constant(0, INTEGER), Constant(1, INTEGER)
-_PLAIN_ARRAY = re.compile(r"\s*\{([^{}\"\\\\]*)\}\s*")
-"""A text of postgres that is an array of one dimension, without quotes."""
 
 
 def array_cast(b: ExpressionBinder, node: exp.Cast | exp.TryCast, to: exp.DataType) -> Expression:
@@ -37,12 +35,11 @@ def array_cast(b: ExpressionBinder, node: exp.Cast | exp.TryCast, to: exp.DataTy
     """
     given: exp.Expr = node.this
     if isinstance(given, exp.Literal) and given.is_string:
-        written = _PLAIN_ARRAY.fullmatch(given.name) if b.rules.arrays_have_dimensions else None
-        if written is None:
+        if not b.rules.arrays_have_dimensions:
             b.source.refuse("a text as an array", node, "write the array, as in ARRAY[1, 2]")
-        parts = written[1].split(",") if written[1].strip() else []
-        known = (exp.Null() if p.strip().lower() == "null" else exp.Literal.string(p.strip()) for p in parts)
-        given = exp.Array(expressions=list(known))
+        return array_of_text(b, given, innermost(to))
+    if to.this == exp.DType.DECIMAL and not to.expressions and isinstance(given, exp.Array) and given.expressions:
+        return call("array", *(b.bind(exp.cast(part.copy(), to.copy())) for part in given.expressions))
     element = b.bind(exp.cast(exp.Null(), to.copy())).type
     value = b.bind(given) if not isinstance(given, exp.Array) or not given.expressions else None
     if value is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from workbench.sql.algebra.types import DOUBLE, DataType, Kind, as_decimal
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
 _BEYOND = 2**63
+_LARGEST_NUMERIC = 1e18
+"""What DOUBLEs that are rounded as NUMERIC are less than (``functions/numeric_casts``)."""
 _WIDE = 76
 """Digits of Arrow's largest decimals, one of which a sum or product has more than its operands."""
 
@@ -98,6 +101,18 @@ def _is_average(call: Call) -> bool:
     return (total.kind, count.kind) == (Kind.DECIMAL, Kind.INTEGER) and call.type.scale >= total.scale
 
 
+def _rounded_numeric(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """DOUBLEs of 15 significant digits, rounded to fewer behind the point, half away from zero."""
+    power = Decimal(1).scaleb(-call.type.scale)
+
+    def rounded(number: float) -> int | None:
+        if not abs(number) < _LARGEST_NUMERIC:  # NaN, too
+            return None
+        return int(Decimal(f"{number:.15g}").quantize(power, ROUND_HALF_UP).scaleb(call.type.scale))
+
+    return from_integers((None if x is None else rounded(x) for x in arguments[0].to_pylist()), call.type)
+
+
 def to_double(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Numbers as DOUBLE."""
     return as_doubles(arguments[0])
@@ -151,6 +166,7 @@ QUOTIENT_KERNELS = {
     "/": Kernel(lambda call, arguments: _divided(arguments[0], arguments[1]), _of_doubles),
     "/_ieee": Kernel(lambda call, arguments: _divided(arguments[0], arguments[1], ieee=True), _of_doubles),
     "average": Kernel(_average, _is_average),
+    "rounded_numeric": Kernel(_rounded_numeric, lambda call: True),
 }
 """By the name of the function."""
 
