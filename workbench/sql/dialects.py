@@ -78,6 +78,7 @@ class Dialect:
         group_by_position: whether GROUP BY 1 means the first item of the select list.
         names_calls: whether a call without an alias is called like its function.
         with_is_recursive: whether WITH may be recursive without the word.
+        aliases_some_columns: whether an alias in FROM may have names for the first columns alone.
         using_stays_in_place: whether the columns of USING stand where the left side has them, and not before all.
         column_of_function: what a function in FROM calls its only column: this, or "" for what the function is called.
         column_of_alias: whether the alias of a function in FROM is the name of its only column, too.
@@ -111,6 +112,7 @@ class Dialect:
         greatest_of_null_is_null: whether GREATEST and LEAST are NULL where an argument is; else they pass over it.
         log: the function that LOG of one argument is; ``None``: it is refused.
         substring_from_zero: whether position 0 of SUBSTR means 1.
+        substring_by_pattern: whether SUBSTRING of a text in quotes is the match of a regular expression.
         length_of_arrays: whether LENGTH takes arrays.
         offset_in_texts: whether the text of a TIMESTAMP WITH TIME ZONE has its offset.
         timestamp_is_instant: whether a TIMESTAMP is what the session's clock shows at an instant; its text may have an
@@ -133,8 +135,10 @@ class Dialect:
         months_keep_last_day: whether ADD_MONTHS moves the last day of a month to the last day of a month.
         full_names_of_days: whether DAYNAME and MONTHNAME give whole words; else three letters.
         concat_skips_nulls: whether CONCAT leaves NULL out.
+        has_rows: whether ROW(a, b), ranks WITHIN GROUP and ORDER BY x USING > are read.
         compares_rows: whether ``(a, b) = (c, d)`` is NULL where a part is; else rows are structs with equal NULLs.
         like_escape: what LIKE escapes with unless ESCAPE says otherwise.
+        escapes_any_sign: whether what LIKE escapes with may stand before any sign, or be nothing.
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
         ranks_ignore_frames: whether a frame may stand behind ranks and neighbours, which do not go by it.
@@ -198,6 +202,7 @@ class Dialect:
     group_by_position: bool = True
     names_calls: bool = False
     with_is_recursive: bool = False
+    aliases_some_columns: bool = False
     using_stays_in_place: bool = False
     column_of_function: str = "col"
     column_of_alias: bool = False
@@ -248,8 +253,11 @@ class Dialect:
     months_keep_last_day: bool = False
     full_names_of_days: bool = False
     concat_skips_nulls: bool = False
+    substring_by_pattern: bool = False
+    has_rows: bool = False
     compares_rows: bool = False
     like_escape: str | None = None
+    escapes_any_sign: bool = False
     takes_patterns_of_rows: bool = False
     several_groupings_of_nothing: bool = True
     ranks_ignore_frames: bool = False
@@ -358,7 +366,7 @@ _POSTGRES = _dialect(
     "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
     "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
     "takes_last_instant names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double "
-    "concat_skips_nulls compares_rows "
+    "concat_skips_nulls escapes_any_sign aliases_some_columns substring_by_pattern has_rows compares_rows "
     "numeric_keeps_digits writes_values ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
     "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions "
     "generates_series at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",

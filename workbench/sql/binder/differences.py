@@ -43,6 +43,8 @@ def _arguments(bound: Expression) -> tuple[Expression, ...]:
 def _has_plain_range(bound: Expression) -> bool:
     """A part of a text from a position and of a length that every database takes for the same."""
     least = (1, 0)
+    if isinstance(bound, Call) and bound.function != "substr":
+        return True  # the match of a regular expression
     return all(
         isinstance(a, Constant) and isinstance(a.value, int) and a.value >= m
         for a, m in zip(_arguments(bound)[1:], least, strict=False)
@@ -137,7 +139,7 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
                          lambda bound: bound.type != DOUBLE or not _is_call(bound, "round")),
     exp.DayOfWeek: _Difference("the day of the week", _WEEKDAY),
     exp.WeekOfYear: _Difference("the number of the week", "databases number weeks differently"),
-    exp.RegexpLike: _Difference("a regular expression", "databases differ in them: write LIKE"),
+    exp.RegexpLike: _Difference("a regular expression", "databases differ in them: write LIKE", but=("postgres",)),
     exp.Cast: _CAST,
     exp.TryCast: _CAST,
     exp.Avg: _Difference("AVG of exact numbers", "databases keep different digits: write AVG(CAST(x AS DOUBLE))",

@@ -34,6 +34,7 @@ from workbench.sql.functions.collation import is_order_of_bytes
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
+from workbench.sql.functions.regular_expressions import similar
 from workbench.sql.functions.results import as_text, computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
@@ -72,8 +73,8 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
         if isinstance(node.this.unnest(), exp.Null) or isinstance(node.expression.unnest(), exp.Null):
             hint = "write IS NULL or IS NOT NULL"
             b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
-        if symbol in ("=", "<>") and (equal := _equal_rows(b, node.this, node.expression, node)) is not None:
-            return equal if symbol == "=" else call("not", equal)
+        if (rows := _compared_rows(b, symbol, node.this, node.expression, node)) is not None:
+            return rows
         for sides in ((node.this, node.expression), (node.expression, node.this)):
             difference, right = sides[0].unnest(), sides[1]
             if isinstance(difference, exp.Sub) and (parts := interval_parts(b, right)) is not None:
@@ -179,6 +180,10 @@ def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:
 @reads(exp.Is, parts="this expression negate")
 def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
+    if isinstance(node.expression, exp.Null) and isinstance(row := node.this.unnest(), exp.Tuple) and b.rules.has_rows:
+        # IS NOT NULL, too, is of every value.
+        tests = [call("is_null", b.bind(value)) for value in row.expressions]
+        return call("not", call("or", *tests)) if node.args.get("negate") else call("and", *tests)
     if isinstance(node.expression, exp.Null):
         test = call("is_null", b.bind(node.this))
     elif isinstance(node.expression, exp.Boolean):
@@ -211,7 +216,7 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     values = node.expressions
     if len(values) == 1 and isinstance(values[0], exp.Values):
         values = [row.expressions[0] if len(row.expressions) == 1 else row for row in values[0].expressions]
-    rows = [_equal_rows(b, node.this, value, node) for value in values]
+    rows = [_compared_rows(b, "=", node.this, value, node) for value in values]
     if any(row is not None for row in rows):
         tests = [row for row in rows if row is not None]
         return call("or", *tests) if len(tests) > 1 else tests[0]
@@ -231,8 +236,10 @@ def _is_shortest(number: Expression) -> bool:
     return re.fullmatch("0|-?[1-9][0-9]{0,17}", text) is not None
 
 
-def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression | None:
-    """Whether two rows ``(a, b)`` are equal, value by value; ``None`` where there is none.
+def _compared_rows(
+    b: ExpressionBinder, symbol: str, left: exp.Expr, right: exp.Expr, node: exp.Expr
+) -> Expression | None:
+    """A comparison of two rows ``(a, b)``, value by value, the first pair that differs deciding; ``None`` of others.
 
     In spark and duckdb they are structs, of which a NULL equals a NULL.
     """
@@ -244,8 +251,16 @@ def _equal_rows(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, node: exp.
         count = len(sides[0])
         message = f"{count} value{'s are' if count > 1 else ' is'} compared with {len(sides[1])}"
         raise b.source.error(message, node, "write as many values on each side")
-    equal = [call("=", b.bind(one), b.bind(other)) for one, other in zip(*sides, strict=True)]
-    return call("and", *equal) if len(equal) > 1 else equal[0]
+    pairs = [(b.bind(one), b.bind(other)) for one, other in zip(*sides, strict=True)]
+    equal = [call("=", *pair) for pair in pairs]
+    if symbol in ("=", "<>"):
+        same = call("and", *equal) if len(equal) > 1 else equal[0]
+        return same if symbol == "=" else call("not", same)
+    result = call(symbol, *pairs[-1])
+    for pair, same in zip(reversed(pairs[:-1]), reversed(equal[:-1]), strict=True):
+        # A pair of which one is NULL decides, and the answer is unknown.
+        result = call("case", same, result, call("not", same), call(symbol[0], *pair), Constant(None, BOOLEAN))
+    return result
 
 
 @reads(exp.Between, parts="this low high symmetric")
@@ -259,6 +274,11 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
         low_test = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
         high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
         return call("and", comparison(">=")(b, low_test), comparison("<=")(b, high_test))
+    rows = [
+        _compared_rows(b, sign, node.this, end, node) for sign, end in ((">=", node.args["low"]), ("<=", node.args["high"]))
+    ]
+    if rows[0] is not None and rows[1] is not None:
+        return call("and", rows[0], rows[1])
     value, low, high = b.parts(node, "this", "low", "high")
     return call("and", call(">=", value, low), call("<=", value, high))
 
@@ -325,7 +345,7 @@ def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: e
     for char in rest:
         if char == escape:
             escaped = next(rest, None)
-            if escaped is None or escaped not in ("%", "_", escape):
+            if escaped is None or (escaped not in ("%", "_", escape) and not b.rules.escapes_any_sign):
                 raise b.source.error(f"the escape character {escape} must stand before %, _ or itself", node)
             result.append("\\" + escaped if escaped in "%_\\" else escaped)
         else:
@@ -355,9 +375,20 @@ def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
 def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     """LIKE ... ESCAPE."""
     inner, escape = node.this, node.expression
-    if not isinstance(inner, (exp.Like, exp.ILike)) or not isinstance(escape, exp.Literal) or len(escape.this) != 1:
+    negated = isinstance(inner, exp.Not)
+    inner = inner.this if negated else inner
+    lengths = (0, 1) if b.rules.escapes_any_sign else (1,)
+    if b.rules.escapes_any_sign and isinstance(escape, exp.Null):
+        return Constant(None, BOOLEAN)
+    if not isinstance(escape, exp.Literal) or len(escape.this) not in lengths:
         b.source.refuse("this ESCAPE", node)
-    return like(b, inner, escape.this)
+    if isinstance(inner, exp.SimilarTo) and b.dialect in ONLY_POSTGRES:
+        found = similar(b, inner, escape.this)
+    elif isinstance(inner, exp.Like | exp.ILike):
+        found = like(b, inner, escape.this)
+    else:
+        b.source.refuse("this ESCAPE", node)
+    return call("not", found) if negated else found
 
 
 @reads(exp.DPipe, parts="this expression")

@@ -14,6 +14,7 @@ from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.regular_expressions import part_by_pattern
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
@@ -66,6 +67,8 @@ def length(b: ExpressionBinder, node: exp.Length) -> Expression:
 @reads(exp.Substring, parts="this start length")
 def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
     """SUBSTR, where position 0 means 1."""
+    if b.rules.substring_by_pattern and (part := part_by_pattern(b, node)) is not None:
+        return part
     parts = b.parts(node, "this", "start", "length")
     if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.rules.substring_from_zero:
         parts[1] = _ONE

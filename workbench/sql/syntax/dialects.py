@@ -17,6 +17,7 @@ from sqlglot.tokens import Tokenizer
 from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.interval_texts import with_whole_intervals
+from workbench.sql.syntax.shorthands import with_directions
 from workbench.sql.syntax.table_functions import as_calls
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
@@ -74,6 +75,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     - ``window`` and ``session`` before a parenthesis are names of functions, and no key words;
     - ``regexp`` and ``rlike`` are no operators of postgres;
     - functions of windows in FROM are as in Flink (``table_functions``);
+    - ``USING <`` is ASC in postgres, and ``USING >`` DESC (``shorthands``);
     - no part of the text of an interval is dropped (``interval_texts``);
     - TIMESTAMP is not taken for TIMESTAMP WITH TIME ZONE;
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
@@ -98,6 +100,8 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         no_operator = not rules.has_rlike and token.token_type is TokenType.RLIKE and token.text.isalpha()
         if no_operator and following.token_type is not TokenType.L_PAREN:
             token.token_type = TokenType.VAR
+    if rules.has_rows:
+        tokens = with_directions(tokens)
     return as_calls(with_whole_intervals(tokens))
 
 

@@ -14,8 +14,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
+from workbench.sql.syntax.shorthands import as_written_out
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import WindowClause, split_statements
@@ -90,7 +92,7 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     except Exception:  # the parser stumbles over some calls that lack an argument
         raise stumbled(source, tokens, lambda part: parser.parse(list(part), source.sql)) from None
     assert tree is not None
-    return tree
+    return as_written_out(tree) if DIALECTS[source.dialect].has_rows else tree
 
 
 def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) -> Statement:

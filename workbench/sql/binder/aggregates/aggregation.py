@@ -168,7 +168,10 @@ class Aggregation:
             values = aggregates.expand(name, tuple(arguments), False, self.keep)
             return call("element_at", values, Constant(1 if syntax.name == "first" else -1, INTEGER))
         if name not in (*IN_ORDER, *PLACED) and name != "percentile_disc" and syntax.order:
-            b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
+            if not b.rules.has_rows or any(argument.type == DOUBLE for argument in arguments):
+                b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
+            for key in syntax.order:
+                b.bind(key.this)
         given = len(syntax.parts) if name in (*IN_ORDER, *PLACED) else len(arguments)
         _check(name, given, syntax.distinct, node, b.source)
         if name in IN_ORDER:

@@ -366,9 +366,10 @@ class FromClause:
     ) -> Item:
         """Give a FROM item, whose inputs begin at ``offset``, and its columns their names."""
         if given := node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None:
-            if len(given) != len(names):
+            fewer = len(given) < len(names) and self.source.rules.aliases_some_columns
+            if len(given) != len(names) and not fewer:
                 raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
-            names = [part.name.lower() for part in given]
+            names = [*(part.name.lower() for part in given), *names[len(given) :]]
         if len(self.inputs) > MAX_JOINED:
             what = f"a join of more than {MAX_JOINED} inputs, with views written out, is not supported"
             raise UnsupportedError(what, **self.source.of(node), hint="a view with GROUP BY is one input")

@@ -1,0 +1,118 @@
+"""Forms of PostgreSQL and Oracle that stand for others, written as these before anything is bound.
+
+| form | written as |
+|---|---|
+| ``RANK(3) WITHIN GROUP (ORDER BY x)`` and its like | counts of the rows before a row of that value |
+| ``(a JOIN b ON …) AS j (x, y)`` | a subquery of all columns |
+| ``ROW(a, b)`` beside another row, in IN and before IS NULL | ``(a, b)`` |
+| ``v = SOME(n)`` | ``v = ANY(n)`` |
+| ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+_RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
+_DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
+
+
+def with_directions(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of a text, in which ``USING <`` is ASC and ``USING >`` DESC.
+
+    Example:
+        >>> from sqlglot.dialects.postgres import Postgres
+        >>> [token.text for token in with_directions(Postgres().tokenize("ORDER BY x USING >"))]
+        ['ORDER BY', 'x', 'DESC']
+    """
+    result: list[Token] = []
+    for token in tokens:
+        if result and result[-1].token_type is TokenType.USING and token.token_type in _DIRECTIONS:
+            word = _DIRECTIONS[token.token_type]
+            token = Token(word, word.name, token.line, token.col, result.pop().start, token.end)
+        result.append(token)
+    return result
+
+
+def as_written_out(tree: exp.Expr) -> exp.Expr:
+    """A tree in which these forms are written as what they stand for.
+
+    Example:
+        >>> import sqlglot
+        >>> tree = sqlglot.parse_one("SELECT RANK(3) WITHIN GROUP (ORDER BY x) FROM t", read="postgres")
+        >>> as_written_out(tree).sql("postgres")
+        'SELECT (1 + COUNT(CASE WHEN x < 3 THEN 1 END)) FROM t'
+    """
+    for node in list(tree.find_all(exp.WithinGroup, exp.Subquery, *_WITH_ROWS)):
+        match node:
+            case exp.WithinGroup(this=exp.Rank() | exp.DenseRank() | exp.PercentRank() | exp.CumeDist() as rank):
+                if len(rank.expressions) == 1 and len(node.expression.expressions) == 1:
+                    _replace(tree, node, _of_value(rank, node.expression.expressions[0]))
+            case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if node.alias and inner.args.get("joins"):
+                joined = exp.Select(expressions=[exp.Star()], from_=exp.From(this=inner))
+                node.set("this", joined)
+            case _ if isinstance(node, _WITH_ROWS):
+                for side in (node.this, node.args.get("expression"), *node.expressions, node.args.get("low"), node.args.get("high")):
+                    _plain_row(side)
+    return tree
+
+
+def _replace(tree: exp.Expr, node: exp.Expr, by: exp.Expr) -> None:
+    assert node is not tree
+    node.replace(exp.Paren(this=by))
+
+
+def _plain_row(side: exp.Expr | None) -> None:
+    """A row by its word as a list in parentheses, and SOME as ANY."""
+    if isinstance(side, exp.Anonymous) and side.name.upper() == "ROW" and len(side.expressions) > 1:
+        row = exp.Tuple(expressions=[part.copy() for part in side.expressions])
+        row.meta.update(side.meta)
+        side.replace(row)
+    elif isinstance(side, exp.Anonymous) and side.name.upper() == "SOME" and len(side.expressions) == 1:
+        side.replace(exp.Any(this=exp.Paren(this=side.expressions[0].copy())))
+
+
+def _of_value(rank: exp.Expr, key: exp.Ordered) -> exp.Expr:
+    """The rank that a row of a value would have among others."""
+    value, by, descends = rank.expressions[0], key.this, bool(key.args.get("desc"))
+    sign, same = (exp.GT, exp.GTE) if descends else (exp.LT, exp.LTE)
+    nulls_first = bool(key.args.get("nulls_first"))
+
+    def before(comparison: type[exp.Binary]) -> exp.Expr:
+        test: exp.Expr = comparison(this=by.copy(), expression=value.copy())
+        return exp.or_(test, exp.Is(this=by.copy(), expression=exp.Null())) if nulls_first else test
+
+    def count(condition: exp.Expr, counted: exp.Expr | None = None, distinct: bool = False) -> exp.Expr:
+        one = exp.Case(ifs=[exp.If(this=condition, true=counted or exp.Literal.number(1))])
+        return exp.Count(this=exp.Distinct(expressions=[one]) if distinct else one, big_int=True)
+
+    def one_more(number: exp.Expr) -> exp.Expr:
+        return exp.Add(this=exp.Literal.number(1), expression=number)
+
+    rows = exp.Count(this=exp.Star(), big_int=True)
+    match rank:
+        case exp.Rank():
+            return one_more(count(before(sign)))
+        case exp.DenseRank():
+            values = count(sign(this=by.copy(), expression=value.copy()), by.copy(), distinct=True)
+            if not nulls_first:
+                return one_more(values)
+            is_null = exp.Is(this=by.copy(), expression=exp.Null())
+            some = exp.Case(
+                ifs=[exp.If(this=exp.GT(this=count(is_null), expression=exp.Literal.number(0)), true=exp.Literal.number(1))],
+                default=exp.Literal.number(0),
+            )
+            return one_more(exp.Add(this=values, expression=some))
+        case exp.PercentRank():
+            share = _share(count(before(sign)), exp.Nullif(this=rows, expression=exp.Literal.number(0)))
+            return exp.Coalesce(this=share, expressions=[exp.cast(exp.Literal.number(0), "double")])
+    return _share(exp.Paren(this=one_more(count(before(same)))), exp.Paren(this=one_more(rows)))
+
+
+def _share(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    return exp.Div(this=exp.cast(part, "double"), expression=whole)
