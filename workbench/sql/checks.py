@@ -21,8 +21,8 @@
   exactly one row of the target: one count for each key, of both streams. Where it has rows, the query goes on by a plan
   that does not rely on the key.
 
-Of quotients, rounded DOUBLEs, maps and JSON the branches that a CASE or COALESCE does not take are not looked at. Neither is a column of
-a subquery, CTE or view that nothing reads.
+Of quotients, rounded DOUBLEs, maps and JSON the branches that a CASE or COALESCE does not take are not looked at.
+Neither is a column of a subquery, CTE or view that nothing reads.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -287,7 +287,7 @@ def _is_guarded(part: Expression) -> TypeGuard[Call]:
 
 
 def _not_exact(part: Call) -> PredSet:
-    """The condition that a quotient by a number other than 0, or a rounded DOUBLE, is NULL, or JSON or a map not made."""
+    """The condition that a quotient by a number other than 0, or a rounded DOUBLE, is NULL; JSON or a map not made."""
     if part.function == MAP_FROM_ENTRIES:
         return normal_form(call(NO_MAP, *part.arguments))
     if part.function in UNREAD:

@@ -83,7 +83,9 @@ class Dialect:
         column_of_function: what a function in FROM calls its only column: this, or "" for what the function is called.
         column_of_alias: whether the alias of a function in FROM is the name of its only column, too.
         empty_text_is_null: whether '' is NULL.
-        orders_by_bytes: whether texts are ordered by their bytes; else by a collation of the database.
+        byte_collations: the collations, in capitals, that order texts by their bytes in UTF-8, as all texts are ordered
+            here; COLLATE with another name is refused wherever it stands.
+        notes_byte_order: whether databases may order texts otherwise without COLLATE, which is said where it matters.
         integer_widths: whether INTEGER, SMALLINT and BIGINT have 32, 16 and 64 bits; else one type has all.
         narrow_literals: whether a whole number takes the type of what stands beside it.
         decimal_quotient: of what type the quotient of a DECIMAL is.
@@ -207,7 +209,8 @@ class Dialect:
     column_of_function: str = "col"
     column_of_alias: bool = False
     empty_text_is_null: bool = False
-    orders_by_bytes: bool = True
+    byte_collations: frozenset[str] = frozenset()
+    notes_byte_order: bool = False
     integer_widths: bool = True
     narrow_literals: bool = False
     decimal_quotient: Quotient = Quotient.DECIMAL
@@ -323,6 +326,7 @@ _SPARK = _dialect(
     "literals_have_signs has_binary explodes pivots lists_any_values difference_of_dates_is_interval "
     "rounds_intervals half_days_in_times subtracts_times doubles_quotes",
     alias_in_order=Preferred.ALIAS,
+    byte_collations=frozenset({"UTF8_BINARY"}),
     sign="double",
     second="fraction",
     decimal_digits=(10, 0),
@@ -337,7 +341,7 @@ _SPARK = _dialect(
 )
 DUCKDB = _dialect(
     "duckdb",
-    "exact writes_values alias_in_where alias_in_select_list last_alias_counts using_stays_in_place narrow_literals "
+    "exact alias_in_where alias_in_select_list last_alias_counts using_stays_in_place narrow_literals "
     "follows_ieee root_of_negative_is_nan power_of_one_is_one sign_of_nan_is_zero rounds_in_double "
     "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats "
     "day_of_week epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls "
@@ -347,6 +351,7 @@ DUCKDB = _dialect(
     "json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state times_begin_again",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
+    byte_collations=frozenset({"BINARY", "C", "POSIX"}),
     decimal_quotient=Quotient.DOUBLE,
     average=Quotient.DOUBLE,
     sign="integer",
@@ -367,14 +372,16 @@ _POSTGRES = _dialect(
     "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
     "takes_last_instant names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double "
     "concat_skips_nulls escapes_any_sign aliases_some_columns substring_by_pattern has_rows compares_rows "
-    "numeric_keeps_digits writes_values ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
-    "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions "
-    "generates_series at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
+    "numeric_keeps_digits writes_values ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted "
+    "level_of_subqueries date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator "
+    "places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
+    "bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",
     second="fraction",
-    orders_by_bytes=False,
+    byte_collations=frozenset({"C", "POSIX", "C.UTF-8", "C.UTF8", "UCS_BASIC", "PG_C_UTF8"}),
+    notes_byte_order=True,
     decimal_quotient=Quotient.NUMERIC,
     average=Quotient.NUMERIC,
     cast_to_integer=Rounding.BY_TYPE,

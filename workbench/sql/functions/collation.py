@@ -1,7 +1,10 @@
-"""The order of texts in postgres, which follows the collation of the database there, and bytes here.
+"""The order of texts: by their bytes in UTF-8, in every dialect and at every place.
 
-``COLLATE "C"`` says that bytes are meant. Where a text does not say so, a warning names the first place that depends on
-it.
+spark and duckdb have no other order unless a text says so. A database of postgres has a collation, which a text does
+not name and a stream does not have: bytes are the order of one of locale ``C`` or ``C.UTF-8``. Where a text depends on
+it and does not write ``COLLATE "C"`` a warning names the first such place. A collation that is another order, ``COLLATE
+"de_DE"`` or ``COLLATE NOCASE``, is refused wherever it stands: which texts are equal, and what comes first, is decided
+by the version of the library of the database.
 """
 
 from __future__ import annotations
@@ -15,15 +18,25 @@ from workbench.sql.syntax.source_text import SourceText
 _ORDERS = ("<", "<=", ">", ">=")
 _COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 _CHOICES = (exp.Min, exp.Max, exp.Greatest, exp.Least, exp.WithinGroup)
-_BYTES = {"C", "POSIX", "C.UTF-8", "C.UTF8", "UCS_BASIC", "PG_C_UTF8"}
-"""PostgreSQL's collations that order texts by their bytes in UTF-8."""
 _MESSAGE = 'texts are in the order of their bytes here, as with COLLATE "C"'
 _HINT = 'a database of another collation orders them otherwise; x COLLATE "C" says that bytes are meant'
 
 
-def is_order_of_bytes(collation: exp.Expr) -> bool:
-    """Whether a collation of postgres orders texts by their bytes."""
-    return collation.name.upper() in _BYTES
+def refuse_other_order(source: SourceText, node: exp.Collate) -> None:
+    """Refuse a collation that is not the order of bytes.
+
+    Args:
+        source: the text.
+        node: ``x COLLATE name``.
+
+    Raises:
+        UnsupportedError: it is not, or not known to be.
+    """
+    known, named = source.rules.byte_collations, node.expression.name
+    if named.upper() not in known:
+        write = f'write COLLATE "{min(known, key=len)}", or leave it out' if known else "leave it out"
+        hint = f"texts are in the order of their bytes: {write}; of LOWER(x) upper and lower case are the same"
+        source.refuse(f"COLLATE {named}", node, hint)
 
 
 def note_key(source: SourceText, key: exp.Expr, bound: Expression) -> None:
@@ -31,10 +44,10 @@ def note_key(source: SourceText, key: exp.Expr, bound: Expression) -> None:
 
     Args:
         source: the text.
-        key: an item of ORDER BY.
+        key: an item of ORDER BY, or what is put in order.
         bound: what it means.
     """
-    if not source.rules.orders_by_bytes and bound.type == STRING and not _names_collation(key):
+    if source.rules.notes_byte_order and bound.type == STRING and not _names_collation(key):
         source.note(_MESSAGE, key, _HINT)
 
 
@@ -46,7 +59,7 @@ def note_comparison(source: SourceText, node: exp.Expr, bound: Expression) -> No
         node: any expression.
         bound: what it means.
     """
-    if source.rules.orders_by_bytes:
+    if not source.rules.notes_byte_order:
         return
     while isinstance(node, (exp.Window, exp.Filter)):
         node = node.this
@@ -63,4 +76,7 @@ def _compares_texts(bound: Expression) -> bool:
 def _names_collation(node: exp.Expr) -> bool:
     """Whether one of the texts stands before COLLATE, which is that of all."""
     key = node.expression.find(exp.Ordered) if isinstance(node, exp.WithinGroup) else node
-    return any(isinstance(side.unnest(), exp.Collate) for side in key.iter_expressions()) if key is not None else False
+    if key is None:
+        return False
+    sides = [part for side in key.iter_expressions() for part in (side, *side.unnest().iter_expressions())]
+    return any(isinstance(side.unnest(), exp.Collate) for side in sides)

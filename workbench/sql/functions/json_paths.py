@@ -162,7 +162,7 @@ def contains(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """``j @> '{"a": 1}'``, of a constant, and ``'{"a": 1}' <@ j``."""
     whole, part = node.this, node.expression
     if is_array(b, whole) or is_array(b, part):
-        return contains_all(b, node)
+        return contains_all(b, node.this, node.expression, isinstance(node, exp.ArrayContainedBy))
     if isinstance(node, exp.ArrayContainedBy):
         whole, part = part, whole
     constant = part.this if _is_jsonb(part) else part

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
+from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import Arguments, function, let
 from workbench.sql.functions.numeric_quotients import struct_sql
@@ -49,7 +49,9 @@ def numeric(b: ExpressionBinder, node: exp.Expr, value: Expression) -> Expressio
         return cast(value, decimal(_OF_BITS[value.type.bits], 0))
     if value.type.kind is not Kind.DECIMAL:
         hint = "ROUND(x::numeric, 2) has two; else write NUMERIC(p,s)"
-        b.source.refuse(f"NUMERIC without digits, of a {value.type.kind}, whose digits depend on its value,", node, hint)
+        b.source.refuse(
+            f"NUMERIC without digits, of a {value.type.kind}, whose digits depend on its value,", node, hint
+        )
     return value
 
 
@@ -61,7 +63,7 @@ def _constant(b: ExpressionBinder, node: exp.Expr, value: Constant) -> Constant:
     if found is None:
         b.source.refuse(f"'{written}' as NUMERIC", node, "numbers here are finite: write it with digits")
     exact = Decimal(found[1])
-    sign, digits, exponent = exact.as_tuple()
+    _, digits, exponent = exact.as_tuple()
     scale = max(0, -int(exponent))
     precision = max(len(digits) + max(0, int(exponent)), scale)
     if precision > MAX_PRECISION:
@@ -69,7 +71,9 @@ def _constant(b: ExpressionBinder, node: exp.Expr, value: Constant) -> Constant:
     return Constant(exact.quantize(Decimal(1).scaleb(-scale)), decimal(precision, scale))
 
 
-def rounded_double(b: ExpressionBinder, node: exp.Expr, cast_node: exp.Expr, digits: exp.Expr | None) -> Expression | None:
+def rounded_double(
+    b: ExpressionBinder, node: exp.Expr, cast_node: exp.Expr, digits: exp.Expr | None
+) -> Expression | None:
     """``ROUND(x::numeric, 2)`` of a DOUBLE that is no constant; ``None`` of anything else.
 
     Raises:
@@ -130,9 +134,13 @@ def _rounded_sql(expression: Call, arguments: Sequence[str]) -> str:
     away = f"if({rest} >= try_subtract({cut}, {rest}), 1BD, 0BD)"
     fewer = f"try_add(try_cast(try_divide(try_subtract(h, {rest}), {cut}) as decimal(38,0)), {away})"
     unscaled = f"if(c.ahead > {digits}, {fewer}, try_multiply(h, {more}))"
-    shown = "concat(if(a.x < 0, '-', ''), left(k, length(k) - {0}), '.', right(k, {0}))" if digits else \
-        "concat(if(a.x < 0, '-', ''), k)"
-    padded = f"lpad(cast(cast({unscaled} as decimal(38,0)) as string), greatest({digits} + 1, length(cast(cast({unscaled} as decimal(38,0)) as string))), '0')"
+    shown = (
+        "concat(if(a.x < 0, '-', ''), left(k, length(k) - {0}), '.', right(k, {0}))"
+        if digits
+        else "concat(if(a.x < 0, '-', ''), k)"
+    )
+    whole = f"cast(cast({unscaled} as decimal(38,0)) as string)"
+    padded = let("u", whole, f"lpad(u, greatest({digits} + 1, length(u)), '0')")
     value = let("k", padded, f"try_cast({shown.format(digits)} as {expression.type})")
     body = let("c", parts, let("e", number, let("f", even, let("h", significant, value))))
     small = f"when abs(a.x) < {2.0**-20!r}D then cast(0 as {expression.type})"

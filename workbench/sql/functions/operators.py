@@ -1,4 +1,4 @@
-"""Operators of SQL text: arithmetic with dates and intervals, AND and OR, IS, IN, BETWEEN, LIKE and ||."""
+"""Operators of SQL text: arithmetic with dates and intervals, AND and OR, IS, IN, BETWEEN and LIKE."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import reduce
 
 from sqlglot import exp
 
@@ -15,7 +14,6 @@ from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import (
-    BINARY,
     BOOLEAN,
     DOUBLE,
     INSTANT,
@@ -28,14 +26,13 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.dialects import Quotient
-from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.collation import is_order_of_bytes
+from workbench.sql.functions.collation import refuse_other_order
 from workbench.sql.functions.declaration import as_moment
+from workbench.sql.functions.matches import similar
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
-from workbench.sql.functions.regular_expressions import similar
-from workbench.sql.functions.results import as_text, computed, in_doubles
+from workbench.sql.functions.results import computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
@@ -275,7 +272,8 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
         high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
         return call("and", comparison(">=")(b, low_test), comparison("<=")(b, high_test))
     rows = [
-        _compared_rows(b, sign, node.this, end, node) for sign, end in ((">=", node.args["low"]), ("<=", node.args["high"]))
+        _compared_rows(b, sign, node.this, end, node)
+        for sign, end in ((">=", node.args["low"]), ("<=", node.args["high"]))
     ]
     if rows[0] is not None and rows[1] is not None:
         return call("and", rows[0], rows[1])
@@ -353,18 +351,10 @@ def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: e
     return "".join(result)
 
 
-@reads(
-    exp.Collate,
-    parts="this expression",
-    dialects=ONLY_POSTGRES,
-    what="COLLATE",
-    hint="texts are in the order of their bytes; compare UPPER(x)",
-)
+@reads(exp.Collate, parts="this expression")
 def collate(b: ExpressionBinder, node: exp.Collate) -> Expression:
-    """A text before COLLATE "C", the order of bytes, in which all texts are here."""
-    if not is_order_of_bytes(node.expression):
-        hint = 'texts are in the order of their bytes: leave it out, or write COLLATE "C"'
-        b.source.refuse(f"COLLATE {node.expression.name}", node, hint)
+    """A text before COLLATE of a collation that is the order of bytes, in which all texts are here (``collation``)."""
+    refuse_other_order(b.source, node)
     value = b.bind(node.this)
     if value.type != STRING:
         raise b.source.error(f"COLLATE takes a text, not {value.type}", node)
@@ -389,45 +379,6 @@ def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     else:
         b.source.refuse("this ESCAPE", node)
     return call("not", found) if negated else found
-
-
-@reads(exp.DPipe, parts="this expression")
-@reads(exp.Concat, parts="expressions")
-def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expression:
-    """|| and CONCAT of any number of texts or arrays, without recursion down a long chain.
-
-    CONCAT leaves NULLs out in postgres and duckdb.
-    """
-    if isinstance(node, exp.Concat) and b.rules.concat_skips_nulls:
-        values = b.parts(node, "expressions")
-        if not all(value.type.kind is Kind.ARRAY for value in values):
-            texts = [as_text(b, value, n) for value, n in zip(values, node.expressions, strict=True)]
-            none = Constant("", STRING)
-            return reduce(lambda left, right: call("||", left, right), (call("coalesce", t, none) for t in texts))
-    nodes: list[exp.Expr] = []
-    rest: list[exp.Expr] = [node]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, type(node) if b.rules.concat_skips_nulls else exp.DPipe | exp.Concat):
-            rest += reversed(part.expressions or [part.this, part.expression])
-        else:
-            nodes.append(part)
-    bound = [b.bind(n) for n in nodes]
-    if b.rules.arrays_have_dimensions and any(part.type.kind is Kind.ARRAY for part in bound):
-        return postgres.joined(b, nodes, bound)
-    if all(part.type.kind is Kind.ARRAY for part in bound):
-        return call("flatten", call("array", *bound))
-    if all(part.type == BINARY for part in bound):
-        return reduce(lambda left, right: call("concat_bytes", left, right), bound)
-    parts = [as_text(b, part, n) for part, n in zip(bound, nodes, strict=True)]
-    if not b.rules.empty_text_is_null:
-        return reduce(lambda left, right: call("||", left, right), parts)
-    # Oracle takes NULL for the empty string here, unless all parts are NULL.
-    empty = Constant("", STRING)
-    joined = reduce(lambda left, right: call("||", left, right), (call("coalesce", part, empty) for part in parts))
-    if len(parts) == 1:
-        return parts[0]
-    return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
 @reads(exp.Literal, parts="this is_string")

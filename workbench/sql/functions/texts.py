@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 
 from sqlglot import exp
 
@@ -11,10 +12,12 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
+from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
+from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
-from workbench.sql.functions.regular_expressions import part_by_pattern
+from workbench.sql.functions.results import as_text
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
@@ -163,6 +166,45 @@ def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
     """OVERLAY(text PLACING other FROM place [FOR length]); without a length that of the other."""
     parts = b.parts(node, "this", "expression", "from_", "for_")
     return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
+
+
+@reads(exp.DPipe, parts="this expression")
+@reads(exp.Concat, parts="expressions")
+def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expression:
+    """|| and CONCAT of any number of texts or arrays, without recursion down a long chain.
+
+    CONCAT leaves NULLs out in postgres and duckdb.
+    """
+    if isinstance(node, exp.Concat) and b.rules.concat_skips_nulls:
+        values = b.parts(node, "expressions")
+        if not all(value.type.kind is Kind.ARRAY for value in values):
+            texts = [as_text(b, value, n) for value, n in zip(values, node.expressions, strict=True)]
+            none = Constant("", STRING)
+            return reduce(lambda left, right: call("||", left, right), (call("coalesce", t, none) for t in texts))
+    nodes: list[exp.Expr] = []
+    rest: list[exp.Expr] = [node]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, type(node) if b.rules.concat_skips_nulls else exp.DPipe | exp.Concat):
+            rest += reversed(part.expressions or [part.this, part.expression])
+        else:
+            nodes.append(part)
+    bound = [b.bind(n) for n in nodes]
+    if b.rules.arrays_have_dimensions and any(part.type.kind is Kind.ARRAY for part in bound):
+        return postgres.joined(b, nodes, bound)
+    if all(part.type.kind is Kind.ARRAY for part in bound):
+        return call("flatten", call("array", *bound))
+    if all(part.type == BINARY for part in bound):
+        return reduce(lambda left, right: call("concat_bytes", left, right), bound)
+    parts = [as_text(b, part, n) for part, n in zip(bound, nodes, strict=True)]
+    if not b.rules.empty_text_is_null:
+        return reduce(lambda left, right: call("||", left, right), parts)
+    # Oracle takes NULL for the empty string here, unless all parts are NULL.
+    empty = Constant("", STRING)
+    joined = reduce(lambda left, right: call("||", left, right), (call("coalesce", part, empty) for part in parts))
+    if len(parts) == 1:
+        return parts[0]
+    return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
 @reads_name("split_index", takes=3)

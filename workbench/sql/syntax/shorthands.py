@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-_RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
@@ -57,7 +56,7 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
                 joined = exp.Select(expressions=[exp.Star()], from_=exp.From(this=inner))
                 node.set("this", joined)
             case _ if isinstance(node, _WITH_ROWS):
-                for side in (node.this, node.args.get("expression"), *node.expressions, node.args.get("low"), node.args.get("high")):
+                for side in list(node.iter_expressions()):
                     _plain_row(side)
     return tree
 
@@ -103,10 +102,9 @@ def _of_value(rank: exp.Expr, key: exp.Ordered) -> exp.Expr:
             if not nulls_first:
                 return one_more(values)
             is_null = exp.Is(this=by.copy(), expression=exp.Null())
-            some = exp.Case(
-                ifs=[exp.If(this=exp.GT(this=count(is_null), expression=exp.Literal.number(0)), true=exp.Literal.number(1))],
-                default=exp.Literal.number(0),
-            )
+            has_null = exp.GT(this=count(is_null), expression=exp.Literal.number(0))
+            one = exp.If(this=has_null, true=exp.Literal.number(1))
+            some = exp.Case(ifs=[one], default=exp.Literal.number(0))
             return one_more(exp.Add(this=values, expression=some))
         case exp.PercentRank():
             share = _share(count(before(sign)), exp.Nullif(this=rows, expression=exp.Literal.number(0)))

@@ -170,8 +170,8 @@ class Aggregation:
         if name not in (*IN_ORDER, *PLACED) and name != "percentile_disc" and syntax.order:
             if not b.rules.has_rows or any(argument.type == DOUBLE for argument in arguments):
                 b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
-            for key in syntax.order:
-                b.bind(key.this)
+            for key_node in syntax.order:
+                b.bind(key_node.this)
         given = len(syntax.parts) if name in (*IN_ORDER, *PLACED) else len(arguments)
         _check(name, given, syntax.distinct, node, b.source)
         if name in IN_ORDER:

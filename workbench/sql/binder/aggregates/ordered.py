@@ -102,6 +102,7 @@ def in_order(
             what = f"{syntax.name.upper()} of DISTINCT values ordered by something else"
             b.source.refuse(what, node, "order it by the values")
     if syntax.distinct and b.rules.distinct_arrays_are_sorted and not order:
+        note_key(b.source, node, value)
         order = [SortKey(value, nulls_first=False)]  # it sorts them to find those that are equal
     name = "array_agg" if syntax.name in PLACED else syntax.name
     name, keys = with_keys(name, order or rows, (value, given), keeps_nulls, node, b.source)

@@ -365,8 +365,9 @@ def _digits(node: exp.Expr, b: ExpressionBinder) -> str:
     if not isinstance(literal, exp.Literal) or literal.is_string:
         return ""
     bound = b.bind(node)
-    is_exact = isinstance(bound, Constant) and bound.type.kind in (Kind.INTEGER, Kind.DECIMAL)
-    return str(bound.value) if is_exact and bound.value is not None else literal.name if node is literal else ""
+    if isinstance(bound, Constant) and bound.type.kind in (Kind.INTEGER, Kind.DECIMAL) and bound.value is not None:
+        return str(bound.value)
+    return literal.name if node is literal else ""
 
 
 def _function_of(node: exp.Window) -> exp.Expr:

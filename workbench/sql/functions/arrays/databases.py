@@ -15,8 +15,8 @@ from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, Kind
 from workbench.sql.functions.arrays.arrays import element_of
-from workbench.sql.functions.calls import call
 from workbench.sql.functions.arrays.postgres import as_array, is_array, spelled
+from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.operators import comparison
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
@@ -56,7 +56,7 @@ def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     """ARRAY_TO_STRING(s, ','): NULLs are left out; where all are NULL it is NULL in duckdb."""
     arguments = b.parts(node, "this", "expression", "null")
-    if arguments[0].type.element in (INTEGER, DATE) and b.rules.arrays_have_dimensions:
+    if arguments[0].type.element in (INTEGER, DATE) and b.rules.arrays_have_dimensions and not is_null(arguments[0]):
         arguments[0] = spelled(b, "TRANSFORM(n, e -> CAST(e AS STRING))", n=arguments[0])
     text = call("array_join", *arguments)
     if not b.rules.joined_nulls_are_null:

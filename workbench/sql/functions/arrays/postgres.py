@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from typing import cast as as_type
 
 from sqlglot import exp
 
@@ -24,7 +23,7 @@ from workbench.sql.syntax.dialects import ONLY_POSTGRES
 _ZERO, _ONE = Constant(0, INTEGER), Constant(1, INTEGER)
 _TOKEN = re.compile(r'\s*(?:([{},])|"((?:[^"\\]|\\.)*)"|((?:[^{},"\\\s]|\\.)(?:[^{},"\\]|\\.)*))\s*', re.DOTALL)
 """A brace or comma of a text that is an array, an element in quotes, or one without."""
-_Elements = list["str | None | _Elements"]
+_Elements = list["str | _Elements | None"]
 
 
 def elements_of_text(text: str) -> _Elements | None:
@@ -85,7 +84,7 @@ def array_of_text(b: ExpressionBinder, node: exp.Expr, element: exp.DataType) ->
         parts = [value(part, inner) for part in elements]
         return call("array", *parts) if parts else empty_array(type_)
 
-    def value(part: str | None | _Elements, type_: DataType | None) -> Expression:
+    def value(part: str | _Elements | None, type_: DataType | None) -> Expression:
         assert type_ is not None
         if isinstance(part, list):
             return made(part, type_)
@@ -125,13 +124,13 @@ def is_array(b: ExpressionBinder, node: exp.Expr) -> bool:
     return made or (isinstance(node, exp.Column | exp.Bracket) and b.bind(node).type.kind is Kind.ARRAY)
 
 
-def _sides(b: ExpressionBinder, node: exp.Binary) -> tuple[Expression, Expression]:
+def _sides(b: ExpressionBinder, left: exp.Expr, right: exp.Expr) -> tuple[Expression, Expression]:
     """Two arrays of one type, of which one may be a constant text."""
-    first, second = (node.this, node.expression) if is_array(b, node.this) else (node.expression, node.this)
+    first, second = (left, right) if is_array(b, left) else (right, left)
     array = b.bind(first)
     other = as_array(b, second, element_of(array))
     (array, other), _ = _alike(array, other)
-    return (array, other) if first is node.this else (other, array)
+    return (array, other) if first is left else (other, array)
 
 
 def _alike(*arrays: Expression) -> tuple[tuple[Expression, ...], DataType]:
@@ -142,7 +141,9 @@ def _alike(*arrays: Expression) -> tuple[tuple[Expression, ...], DataType]:
     """
     wider = reduce(lambda x, y: x and common_type(x, y), (element_of(array) for array in arrays))  # type: ignore[arg-type, return-value]
     if wider is None:
-        raise TypeClash(f"arrays of {element_of(arrays[0])} and of {element_of(arrays[1])} do not go together", arrays[1])
+        raise TypeClash(
+            f"arrays of {element_of(arrays[0])} and of {element_of(arrays[1])} do not go together", arrays[1]
+        )
     type_ = array_of(wider)
     return tuple(array if array.type == type_ else _of_type(array, type_) for array in arrays), type_
 
@@ -159,10 +160,10 @@ def _of_type(array: Expression, type_: DataType) -> Expression:
     return call("array", *(cast(part, type_.element) for part in array.arguments))  # type: ignore[union-attr]
 
 
-def contains_all(b: ExpressionBinder, node: exp.Binary) -> Expression:
-    """``n @> m`` and ``m <@ n``: whether each element of m is one of n; NULL is none."""
-    whole, part = _sides(b, node)
-    if isinstance(node, exp.ArrayContainedBy):
+def contains_all(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, is_contained: bool) -> Expression:
+    """``n @> m``, and ``n <@ m`` where it is contained: whether each element of one is in the other; NULL is none."""
+    whole, part = _sides(b, left, right)
+    if is_contained:
         whole, part = part, whole
     found = spelled(b, "FORALL(m, e -> e IS NOT NULL AND ARRAY_CONTAINS(n, e))", m=part, n=call("array_compact", whole))
     return call("case", call("is_null", whole), Constant(None, BOOLEAN), found)
@@ -173,7 +174,7 @@ def overlaps(b: ExpressionBinder, node: exp.ArrayOverlaps) -> Expression:
     """``n && m``: whether a value that is not NULL is in both."""
     if not (is_array(b, node.this) or is_array(b, node.expression)):
         b.source.refuse("&& of what are no arrays", node, "as in n && ARRAY[1, 2]")
-    one, other = _sides(b, node)
+    one, other = _sides(b, node.this, node.expression)
     found = spelled(b, "EXISTS(m, e -> e IS NOT NULL AND ARRAY_CONTAINS(n, e))", m=other, n=call("array_compact", one))
     return call("case", call("is_null", one), Constant(None, BOOLEAN), found)
 
@@ -205,7 +206,9 @@ def _concatenated(left: Expression, right: Expression) -> Expression:
     if is_null(left) or is_null(right):
         return right if is_null(left) else left
     empty = empty_array(type_)
-    filled = [side if getattr(side, "function", "") == "array" else call("coalesce", side, empty) for side in (left, right)]
+    filled = [
+        side if getattr(side, "function", "") == "array" else call("coalesce", side, empty) for side in (left, right)
+    ]
     both = call("flatten", call("array", *filled))
     if filled[0] is left or filled[1] is right:
         return both
@@ -321,7 +324,8 @@ def _outer(arguments: list[Expression]) -> Expression:
 @reads_name("array_ndims", takes=1, dialects=ONLY_POSTGRES)
 def dimensions(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """ARRAY_NDIMS(n), NULL of no elements."""
-    depth, type_ = 0, as_type(DataType | None, arguments[0].type)
+    depth = 0
+    type_: DataType | None = arguments[0].type
     while type_ is not None and type_.kind is Kind.ARRAY:
         depth, type_ = depth + 1, type_.element
     some = call(">", call("array_size", arguments[0]), _ZERO)

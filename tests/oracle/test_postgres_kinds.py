@@ -1,0 +1,98 @@
+"""Kinds of expressions that PostgreSQL alone has, beside a PostgreSQL, batch by batch, with rows that are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from random import Random
+
+import pyarrow as pa
+import pytest
+import servers
+from oracle.on_postgres import Values, compare
+from pyspark.sql import SparkSession
+
+HISTORY, BATCH = 40, 30
+TYPES = {
+    "k": ("INTEGER", pa.int64()), "id": ("BIGINT", pa.int64()), "n": ("INTEGER", pa.int64()),
+    "x": ("DOUBLE PRECISION", pa.float64()), "m": ("NUMERIC(15,2)", pa.decimal128(15, 2)), "s": ("TEXT", pa.string()),
+}  # fmt: skip
+TEXTS = ("", "a", "ab", "abc,b", "foo bar", "Foo", "a1b22", "x  y\tz", "aaa", "1.50", "b", "o,o", "line\nend")
+EXPRESSIONS = {
+    "joined": ("ARRAY[n, 1] || k", "k || ARRAY[n]", "ARRAY[n] || '{7,8}'", "ARRAY[n] || NULL",
+               "string_to_array(s, ',') || s", "ARRAY[[1, 2], [n, 4]] || ARRAY[5, 6]",
+               "array_append(ARRAY[n], k)", "array_prepend(k, ARRAY[n])", "array_cat(ARRAY[k], ARRAY[n, 3])"),
+    "found": ("array_position(ARRAY[1, NULL, 3, 2], n)", "array_position(ARRAY[n, 2], NULL)",
+              "array_positions(ARRAY[n, 2, k, NULL], 2)", "array_positions(ARRAY[n, 2, k, NULL], NULL)",
+              "array_remove(ARRAY[n, 2, k, NULL], n)", "array_replace(ARRAY[n, 2, k], k, 7)",
+              "array_remove(ARRAY[n, 2], NULL)", "trim_array(ARRAY[n, 2, k], 1)", "array_upper(ARRAY[n, k], 1)",
+              "array_fill(n, ARRAY[2])", "'{{1,2},{3,4}}'::int[]"),
+    "sets": ("ARRAY[n, k] @> '{2}'", "ARRAY[n] <@ ARRAY[1, 2, NULL]", "ARRAY[n, k] && ARRAY[2, 3]",
+             "string_to_array(s, ',') @> '{o}'", "ARRAY[n, 2] = '{1,2}'"),
+    "any": ("n > ANY (ARRAY[1, k])", "n <> ANY ('{1,NULL}')", "n <= ALL (ARRAY[2, k])", "n = SOME (ARRAY[k, NULL])",
+            "n <> ALL ('{}')", "x > ALL (ARRAY[n, k])"),
+    "numeric": ("round(x::numeric, 2)", "round(x::numeric)", "round((x / 7)::numeric, 5)", "n::numeric", "m::numeric",
+                "m::text", "(n > 1)::text", "m || s", "ARRAY[n, 1.5]::numeric[]", "float8(n)", "text(n)"),
+    "matched": ("s ~ 'o+'", "s !~ '^[[:alpha:]]+$'", "s ~* 'FOO|B$'", "s SIMILAR TO '%(b|o)_*'",
+                "regexp_like(s, 'A.?B', 'i')", "s LIKE 'a_b%' ESCAPE '_'", "s ~ 'a.*d$'"),
+    "replaced": ("regexp_replace(s, '[a-c]', '<\\&>')", "regexp_replace(s, '([a-z])([0-9])', '\\2\\1', 'g')",
+                 "regexp_replace(s, 'o|a', 'X', 2)", "regexp_replace(s, '\\s+', ' ', 'g')",
+                 "regexp_replace(s, 'F|B', '$', 1, 0, 'i')", "regexp_replace(s, '(.)\\1', '\\1')"),
+    "parts": ("regexp_substr(s, '[a-z]+', 1, 2)", "regexp_count(s, '[ab]', 2)", "regexp_instr(s, 'b')",
+              "regexp_match(s, '([a-z])([0-9]+)')", "regexp_split_to_array(s, '[ ,]')",
+              "substring(s FROM '[a-z]([0-9])')",
+              "substring(s FROM '[^,]*,')", "regexp_instr(s, '[0-9]+', 1, 1, 1)"),
+    "rows": ("(n, k) < (2, 3)", "(n, k) >= (k, n)", "ROW(n, k) = ROW(1, 2)", "(n, m) IS NULL", "(n, m) IS NOT NULL",
+             "(k, n) BETWEEN (1, 2) AND (3, NULL)", "(k, n) IN ((1, 2), (2, NULL))", "(k, n) <> (2, 3)"),
+}  # fmt: skip
+ASKED = {
+    **{
+        name: f"SELECT id, {', '.join(f'{e} AS c{i}' for i, e in enumerate(expressions))} FROM t"
+        for name, expressions in EXPRESSIONS.items()
+    },
+    "rank of a value": "SELECT k, rank(2) WITHIN GROUP (ORDER BY n) AS a, dense_rank(2) WITHIN GROUP (ORDER BY n DESC)"
+    " AS b, CAST(percent_rank(2) WITHIN GROUP (ORDER BY n) AS REAL) AS c FROM t GROUP BY k",
+    "rounded averages": "SELECT k, round(avg(x)::numeric, 3) AS a, sum(round(x::numeric, 1)) AS b,"
+    " min(n ORDER BY s) AS c FROM t GROUP BY k",
+    "ranks with frames": "SELECT id, rank() OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a,"
+    " lag(id) OVER (ORDER BY id ROWS 3 PRECEDING) AS b,"
+    " sum(n) OVER (ORDER BY id RANGE BETWEEN 2::bigint PRECEDING AND 1::smallint FOLLOWING) AS c FROM t",
+    "ordered": "SELECT id, n FROM t ORDER BY n USING >, id USING <",
+    "alias of a join": "SELECT j.a, j.f FROM ((SELECT id, n FROM t) AS a JOIN (SELECT id AS e, k FROM t) AS b"
+    " ON a.id = b.e) AS j (a, d, e, f) WHERE j.d > 1",
+    "some names": "SELECT j.key, j.n FROM (SELECT id, n FROM t) AS j (key)",
+}
+
+
+def rows_of(many: int, random: Random) -> list[Values]:
+    """Rows with NULLs and duplicates, of which some take back earlier ones; the weight is last."""
+
+    def maybe(value: object) -> object:
+        return None if random.random() < 0.1 else value
+
+    made, there = list[Values](), list[Values]()
+    while len(made) < many:
+        if there and random.random() < 0.2:
+            made.append((*there.pop(random.randrange(len(there))), -1))
+            continue
+        double = random.choice([random.uniform(-9, 9), random.randint(-40, 40) / 8, random.uniform(-1, 1) * 10**9])
+        exact = Decimal(random.randint(-(10**6), 10**6)) / 100
+        text = random.choice(TEXTS) + random.choice(["", "", random.choice(TEXTS)])
+        row = (random.randint(1, 3), len(made), maybe(random.randint(1, 4)), maybe(double), maybe(exact), maybe(text))
+        there.append(row)
+        made.append((*row, 1))
+    return made
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    import psycopg
+
+    with servers.postgres() as address:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE bytes TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        yield address.replace("/postgres?", "/bytes?")
+
+
+def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> None:
+    compare(postgres, spark, TYPES, rows_of(HISTORY + 2 * BATCH, Random(17)), ASKED, HISTORY, BATCH)
