@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+import numpy as np
 import psycopg
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -84,4 +85,9 @@ def drawn(rows: int, random: Random, text: Callable[[], str]) -> list[Values]:
 
 
 def _hashable(row: Values) -> Values:
-    return tuple(tuple(value) if isinstance(value, list) else value for value in row)
+    return tuple(map(_nested, row))
+
+
+def _nested(value: Any) -> Any:
+    """A value, arrays of any depth as tuples."""
+    return tuple(map(_nested, value)) if isinstance(value, (list, np.ndarray)) else value

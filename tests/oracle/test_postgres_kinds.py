@@ -1,4 +1,4 @@
-"""Kinds of expressions that PostgreSQL alone has, beside a PostgreSQL, batch by batch, with rows that are taken back."""
+"""Kinds of expressions that PostgreSQL alone has, beside a PostgreSQL, batch by batch, with corrections."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ASKED = {
         for name, expressions in EXPRESSIONS.items()
     },
     "rank of a value": "SELECT k, rank(2) WITHIN GROUP (ORDER BY n) AS a, dense_rank(2) WITHIN GROUP (ORDER BY n DESC)"
-    " AS b, CAST(percent_rank(2) WITHIN GROUP (ORDER BY n) AS REAL) AS c FROM t GROUP BY k",
+    " AS b, percent_rank(2) WITHIN GROUP (ORDER BY n) AS c FROM t GROUP BY k",
     "rounded averages": "SELECT k, round(avg(x)::numeric, 3) AS a, sum(round(x::numeric, 1)) AS b,"
     " min(n ORDER BY s) AS c FROM t GROUP BY k",
     "ranks with frames": "SELECT id, rank() OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a,"

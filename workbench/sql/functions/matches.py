@@ -106,7 +106,7 @@ def replaced(b: ExpressionBinder, node: exp.RegexpReplace) -> Expression:
         for key, default, least in (("position", 1, 1), ("occurrence", 1, 0))
     )
     value, pattern = b.bind(node.this), _pattern(b, node.expression, flags, one_match=True)
-    by = b.bind(node.args["replacement"])
+    by = b.bind(node.args.get("replacement"))
     if pattern is None or is_null(by):
         return Constant(None, STRING)
     if not (isinstance(by, Constant) and isinstance(by.value, str)):

@@ -90,11 +90,13 @@ class Handler:
     before: Handler | None = None
 
     def of(self, dialect: str) -> Handler:
-        """What binds the node in a dialect; where nothing does, what refuses it."""
+        """What binds the node in a dialect, of several what is of fewest dialects; where none does, what refuses it."""
+        found = list[Handler]()
         handler: Handler | None = self
-        while handler is not None and dialect not in handler.dialects:
+        while handler is not None:
+            found += [handler] if dialect in handler.dialects else []
             handler = handler.before
-        return handler or self
+        return min(found, key=lambda declared: len(declared.dialects), default=self)
 
 
 HANDLERS: dict[type[exp.Expr], Handler] = {}
