@@ -3,7 +3,7 @@
 spark and duckdb have no other order unless a text says so. A database of postgres has a collation, which a text does
 not name and a stream does not have: bytes are the order of one of locale ``C`` or ``C.UTF-8``. Where a text depends on
 it and does not write ``COLLATE "C"`` a warning names the first such place. A collation that is another order, ``COLLATE
-"de_DE"`` or ``COLLATE NOCASE``, is refused wherever it stands: which texts are equal, and what comes first, is decided
+"de_DE"`` or ``COLLATE NOCASE``, is refused wherever it stands: which texts are equal, and which is first, is decided
 by the version of the library of the database.
 """
 

@@ -127,7 +127,7 @@ def replaced(b: ExpressionBinder, node: exp.RegexpReplace) -> Expression:
                 continue
         written += re.sub(r"([\\$])", r"\\\1", "\\" if part[1] == "\\" or part[2] else part[3] or "")
     if re.search(r"\$\d\d", re.sub(r"\\.", "", written)) or pattern.groups > 6:
-        b.source.refuse("a digit behind a group, or so many groups, in a replacement", node.args["replacement"])
+        b.source.refuse("a digit behind a group, or more than 6 groups, in a replacement", node.args["replacement"])
     java = pattern.java if every else _from_the_beginning(pattern)
     rest = value if start == 1 else call("substr", value, Constant(start, INTEGER))
     result = call("regexp_replace", rest, _text(java), Constant(written, STRING))

@@ -24,7 +24,7 @@ from workbench.sql.functions.reading import ExpressionBinder
 
 ROUNDED_NUMERIC = "rounded_numeric"
 """ROUND of a DOUBLE as NUMERIC; NULL of what has no such number, which a check of the query tells from NULL."""
-MOST_DIGITS = 5
+MOST_ROUNDED_DIGITS = 5
 """Digits behind the point to which a DOUBLE is rounded so."""
 _WHOLE = 19
 """Digits before the point that are kept."""
@@ -86,8 +86,12 @@ def rounded_double(
     if value.type != DOUBLE or isinstance(value, Constant):
         return None
     places = Constant(0, INTEGER) if digits is None else b.bind(digits)
-    if not isinstance(places, Constant) or not isinstance(places.value, int) or not 0 <= places.value <= MOST_DIGITS:
-        hint = f"write a constant from 0 to {MOST_DIGITS}, or ROUND of a NUMERIC(p,s)"
+    if (
+        not isinstance(places, Constant)
+        or not isinstance(places.value, int)
+        or not 0 <= places.value <= MOST_ROUNDED_DIGITS
+    ):
+        hint = f"write a constant from 0 to {MOST_ROUNDED_DIGITS}, or ROUND of a NUMERIC(p,s)"
         b.source.refuse("ROUND of a DOUBLE as NUMERIC to such digits", node, hint)
     return call(ROUNDED_NUMERIC, value, places)
 

@@ -191,7 +191,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
             nodes.append(part)
     bound = [b.bind(n) for n in nodes]
     if b.rules.arrays_have_dimensions and any(part.type.kind is Kind.ARRAY for part in bound):
-        return postgres.joined(b, nodes, bound)
+        return postgres.concatenation_of(b, nodes, bound)
     if all(part.type.kind is Kind.ARRAY for part in bound):
         return call("flatten", call("array", *bound))
     if all(part.type == BINARY for part in bound):

@@ -106,7 +106,7 @@ def quantified(node: exp.Expr) -> tuple[exp.Expr, bool] | None:
     return None if isinstance(inner.unnest(), QUERIES) else (inner, is_all)
 
 
-def with_elements(symbol: str, otherwise: BindBinary) -> BindBinary:
+def compared_with_any(symbol: str, otherwise: BindBinary) -> BindBinary:
     """``v = ANY(n)``, ``v > ALL(n)`` and their like: of no elements ANY is false and ALL true, also where v is NULL."""
 
     def bind(b: ExpressionBinder, node: exp.Binary) -> Expression:
@@ -146,4 +146,4 @@ def _is(count: Expression, symbol: str) -> Expression:
 
 
 for _node, _sign in ((exp.EQ, "="), (exp.NEQ, "<>"), (exp.LT, "<"), (exp.LTE, "<="), (exp.GT, ">"), (exp.GTE, ">=")):
-    reads(_node, parts="this expression")(with_elements(_sign, comparison(_sign)))
+    reads(_node, parts="this expression")(compared_with_any(_sign, comparison(_sign)))

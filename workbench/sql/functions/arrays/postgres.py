@@ -23,17 +23,18 @@ from workbench.sql.syntax.dialects import ONLY_POSTGRES
 _ZERO, _ONE = Constant(0, INTEGER), Constant(1, INTEGER)
 _TOKEN = re.compile(r'\s*(?:([{},])|"((?:[^"\\]|\\.)*)"|((?:[^{},"\\\s]|\\.)(?:[^{},"\\]|\\.)*))\s*', re.DOTALL)
 """A brace or comma of a text that is an array, an element in quotes, or one without."""
-_Elements = list["str | _Elements | None"]
+ArrayElements = list["str | ArrayElements | None"]
+"""Elements of an array in a text: texts, NULL, and arrays of these."""
 
 
-def elements_of_text(text: str) -> _Elements | None:
+def elements_of_text(text: str) -> ArrayElements | None:
     """The elements of a text that is an array, NULL as ``None``; ``None`` of any other text, and where it has bounds.
 
     Example:
         >>> elements_of_text('{{1,2},{3,NULL}}'), elements_of_text('{"a,b", NULL, "NULL"}'), elements_of_text("{1")
         ([['1', '2'], ['3', None]], ['a,b', None, 'NULL'], None)
     """
-    outermost: _Elements = []
+    outermost: ArrayElements = []
     open_, at, expects = [outermost], 0, True
     while at < len(text) or at == 0:
         match = _TOKEN.match(text, at)
@@ -41,7 +42,7 @@ def elements_of_text(text: str) -> _Elements | None:
             return None
         at, (sign, quoted, plain) = match.end(), match.groups()
         if sign == "{" and expects:
-            inner: _Elements = []
+            inner: ArrayElements = []
             open_[-1].append(inner)
             open_.append(inner)
         elif sign == "}" and len(open_) > 1 and (not expects or not open_[-1]):
@@ -60,7 +61,7 @@ def elements_of_text(text: str) -> _Elements | None:
     return whole if isinstance(whole, list) and _depth(whole) is not None else None
 
 
-def _depth(elements: _Elements) -> int | None:
+def _depth(elements: ArrayElements) -> int | None:
     """How many arrays are in each other; ``None`` where some elements are arrays and others not."""
     depths = {_depth(part) if isinstance(part, list) else 0 for part in elements}
     return None if len(depths) > 1 or None in depths else 1 + (depths or {0}).pop()  # type: ignore[operator]
@@ -79,12 +80,12 @@ def array_of_text(b: ExpressionBinder, node: exp.Expr, element: exp.DataType) ->
     for _ in range((_depth(written) or 1) - 1):
         type_ = array_of(type_)
 
-    def made(elements: _Elements, type_: DataType) -> Expression:
+    def made(elements: ArrayElements, type_: DataType) -> Expression:
         inner = type_.element
         parts = [value(part, inner) for part in elements]
         return call("array", *parts) if parts else empty_array(type_)
 
-    def value(part: str | _Elements | None, type_: DataType | None) -> Expression:
+    def value(part: str | ArrayElements | None, type_: DataType | None) -> Expression:
         assert type_ is not None
         if isinstance(part, list):
             return made(part, type_)
@@ -179,7 +180,7 @@ def overlaps(b: ExpressionBinder, node: exp.ArrayOverlaps) -> Expression:
     return call("case", call("is_null", one), Constant(None, BOOLEAN), found)
 
 
-def joined(b: ExpressionBinder, nodes: list[exp.Expr], values: list[Expression]) -> Expression:
+def concatenation_of(b: ExpressionBinder, nodes: list[exp.Expr], values: list[Expression]) -> Expression:
     """``||`` of values at least one of which is an array: of arrays, or of arrays and elements."""
     result, node = values[0], nodes[0]
     for value, its in zip(values[1:], nodes[1:], strict=True):
@@ -224,7 +225,7 @@ def concatenated(b: ExpressionBinder, node: exp.ArrayConcat | exp.ArrayAppend) -
     values = b.parts(node, "this", "expressions", "expression")
     if isinstance(node, exp.ArrayAppend):
         return _appended(values[0], values[1])
-    return joined(b, nodes, values)
+    return concatenation_of(b, nodes, values)
 
 
 reads(exp.ArrayPrepend, parts="this expression", dialects=ONLY_POSTGRES)(
