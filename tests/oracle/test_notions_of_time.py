@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections.abc import Callable
 from random import Random
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -58,8 +60,8 @@ def literal(value: object) -> str:
     return str(value) if kind is None else f"{kind}'{value}'"
 
 
-def loop(chosen: Random, first: str, second: str, feeds: dict[str, Feed]) -> Case:
-    """A loop over two streams, and the question of its latest instant."""
+def loop(chosen: Random, first: str, second: str, feeds: dict[str, Feed]) -> tuple[Case, Callable[[str], str]]:
+    """A loop over two streams with the question of its latest instant, and that of any instant."""
     written, known, unit = CONVERSIONS[first, second]
     step, size = chosen.choice(STEPS[first]), chosen.choice(SIZES[first])
     back = unit * chosen.randrange(1, 9)
@@ -77,14 +79,19 @@ def loop(chosen: Random, first: str, second: str, feeds: dict[str, Feed]) -> Cas
             2: "SELECT a.bank, COUNT(*) AS n, SUM(b.amount) AS s FROM {a} JOIN {b} ON a.bank = b.bank GROUP BY a.bank",
             3: "SELECT COUNT(*) AS n FROM {a}, {b}"}[chosen.randrange(1, 4)]  # fmt: skip
     names = [f"{NUMBERED if name == 'r' else name} {alias}" for name, alias in ((first, "a"), (second, "b"))]
-    till, ends = written.format(t="t"), known.format(t=instant)
-    window = (
-        f"a.{COLUMNS[first]} BETWEEN {instant} - {size} AND {instant}"
-        f" AND b.{COLUMNS[second]} BETWEEN {ends} - {back} AND {ends}"
-    )
+    till = written.format(t="t")
     head, grouped, tail = text.format(a=names[0], b=names[1]).partition(" GROUP BY")
+
+    def question(instant: str) -> str:
+        ends = known.format(t=instant)
+        window = (
+            f"a.{COLUMNS[first]} BETWEEN {instant} - {size} AND {instant}"
+            f" AND b.{COLUMNS[second]} BETWEEN {ends} - {back} AND {ends}"
+        )
+        return f"{head} WHERE {window}{grouped}{tail}"
+
     clause = f"for (t = ST; ; t += {step}) {{ WindowIs(a, t - {size}, t); WindowIs(b, {till} - {back}, {till}); }}"
-    return Case(f"{text.format(a=f'{first} a', b=f'{second} b')} {clause}", f"{head} WHERE {window}{grouped}{tail}")
+    return Case(f"{text.format(a=f'{first} a', b=f'{second} b')} {clause}", question(instant)), question
 
 
 SEED = int(os.environ["ARGUS_SEED"])
@@ -93,11 +100,16 @@ SEED = int(os.environ["ARGUS_SEED"])
 @pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "1"))))
 def test_one_loop_moves_streams_of_two_notions(seed: int) -> None:
     chosen, feeds = Random(seed), streams(seed)
-    cases = {f"{a}_{b}": loop(chosen, a, b, feeds) for a, b in CONVERSIONS}
+    loops = {f"{a}_{b}": loop(chosen, a, b, feeds) for a, b in CONVERSIONS}
     with Oracle(InProcess(), feeds) as oracle:
-        oracle.register(cases)
+        oracle.register({name: case for name, (case, _) in loops.items()})
         oracle.run(4)
         oracle.check_changes()
+        for name, (_, question) in loops.items():
+            query = oracle.session.query(name)
+            instant = chosen.choice([*query.windows()["instant"]])
+            instant = instant.to_pydatetime() if isinstance(instant, pd.Timestamp) else instant
+            oracle.compare(name, query.result(at=instant), question(literal(instant)))
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ class _Wanted:
         relation: the tree's rows.
         bit_sets: the bits of the rows of each query.
         columns: the stored columns.
-        computed: those of them that were computed as rows were written.
+        computed: those of them that are computed as rows are written, with their expressions.
         expressions: what is not stored, by the names of the columns to be.
         limits: of the session.
     """
@@ -288,7 +288,7 @@ class _Wanted:
     relation: Relation
     bit_sets: frozenset[frozenset[int]]
     columns: tuple[str, ...]
-    computed: frozenset[str]
+    computed: Mapping[str, Expression]
     expressions: Mapping[str, Expression]
     limits: Limits
 
@@ -302,7 +302,7 @@ class _Wanted:
         stored = dict.fromkeys([*(values.keys() - expressions.keys()), *sorted(read)])
         stored |= dict.fromkeys(name for answer in answers for name in answer.where)
         bit_sets = frozenset(answer.bits for answer in answers)
-        computed = frozenset(plan.computed.keys() & stored.keys())
+        computed = {name: value for name, value in plan.computed.items() if name in stored}
         limits = answers[0].limits
         return _Wanted(answers[0].tree.relation, bit_sets, (*stored, *marks), computed, expressions, limits)
 

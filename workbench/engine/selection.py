@@ -6,19 +6,22 @@ values of rows that are found are read. A Spark job takes a hundred times as lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import Mask
+from workbench.arrow.types import Mask, to_arrow
+from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.engine.storage.grouping import Positions, with_equal_bits
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.lineage import WORD_BITS, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
 from workbench.limits import Limits
+from workbench.sql.algebra.expressions import Expression, columns
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ def rows_with_any(
     schema: pa.Schema,
     bit_sets: Collection[frozenset[int]],
     limits: Limits,
-    computed: Collection[str] = (),
+    computed: Mapping[str, Expression] = MappingProxyType({}),
     after: int | None = None,
     most: int | None = None,
     first: int | None = None,
@@ -48,15 +51,16 @@ def rows_with_any(
 ) -> pa.RecordBatch | None:
     """The rows that have all bits of one of some sets, as one batch; ``None`` where they cannot be read here.
 
-    They cannot where they are too many, or where a file lacks a column that was to be computed as it was written. What
-    else a file lacks is NULL.
+    They cannot where they are too many, or where a file lacks a column that is computed as rows are written, and that
+    no kernel computes. What else a file lacks is NULL.
 
     Args:
         segments: with the rows.
         schema: of the columns to read.
         bit_sets: each not empty.
         limits: how many are too many.
-        computed: the columns that every file must have.
+        computed: expressions that are stored with the rows, over columns that are stored, too. Files that are older
+            lack them.
         after: only rows of later batches.
         most: how many may be found, where it is not as ``limits`` say.
         first: the number of rows that is enough.
@@ -74,7 +78,8 @@ def rows_with_any(
         if scanned > limits.rows_scanned_in_process:
             return None
         rows = open_segment(segment.path)
-        if not set(computed) <= set(rows.schema.names):
+        lacking = {name: e for name, e in computed.items() if name not in rows.schema.names}
+        if not all(map(has_kernels, lacking.values())):
             return None
         chosen = _with_any(rows, bit_sets)
         if after is not None:
@@ -92,16 +97,24 @@ def rows_with_any(
             if found > (limits.rows_found_in_process if most is None else most):
                 return None
             if len(at):
-                parts.append(_taken(rows, schema, at))
+                parts.append(_taken(rows, schema, at, lacking))
             if first is not None and found >= first:
                 break
     return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], schema)
 
 
-def _taken(rows: pa.RecordBatch, schema: pa.Schema, at: Positions) -> pa.RecordBatch:
-    """Some rows in a schema; what they lack is NULL."""
-    read = rows.select([name for name in schema.names if name in rows.schema.names])
-    return conform(read.take(pa.array(at)), schema)
+def _taken(
+    rows: pa.RecordBatch, schema: pa.Schema, at: Positions, lacking: Mapping[str, Expression] = MappingProxyType({})
+) -> pa.RecordBatch:
+    """Some rows in a schema, with the values of expressions that they lack; what else they lack is NULL."""
+    operands = {column.name: to_arrow(column.type) for e in lacking.values() for column in columns(e)}
+    read = [name for name in rows.schema.names if name in operands or name in schema.names]
+    taken = rows.select(read).take(pa.array(at))
+    for name in operands.keys() - set(read):
+        taken = taken.append_column(name, pa.nulls(len(at), operands[name]))
+    for name, expression in lacking.items():
+        taken = taken.append_column(name, evaluate(expression, taken))
+    return conform(taken, schema)
 
 
 def _with_any(rows: pa.RecordBatch, bit_sets: Collection[frozenset[int]]) -> Mask:

@@ -50,9 +50,9 @@ SHAPES = {
     ),
     "interval_times": Case(
         "SELECT id, ts + INTERVAL '1' MINUTE * k AS a, d - k * INTERVAL '2' DAY AS b FROM t"
-        " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01'",
+        " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01' AND (ts IS NULL OR ts > TIMESTAMP '1990-01-01')",
         "SELECT id, ts + to_minutes(k), CAST(d - 2 * k::INT AS DATE) FROM t"
-        " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01'",
+        " WHERE k BETWEEN -9 AND 9 AND d > DATE '1990-01-01' AND (ts IS NULL OR ts > TIMESTAMP '1990-01-01')",
     ),
     "intervals_made": Case(
         "SELECT id, ts + INTERVAL k HOUR AS a, TIMESTAMPADD(DAY, k, ts) AS b, ts - MAKE_DT_INTERVAL(k, 1, k) AS c,"
