@@ -148,6 +148,10 @@ def _analytic() -> Iterator[KindOfQuery]:
         }.items():
             sql = f"SELECT id, {call.format(group, order)} FROM t"
             yield KindOfQuery(f"analytic, {number} partitions", f"{name}, {number}", sql, sql)
+    filled = "COUNT(*), LOCF(MAX(id)), INTERPOLATE(AVG(x)) FROM t"
+    for name, item, keys in (("total", "", ""), ("few", "g, ", "g, ")):
+        sql = f"SELECT {item}TIME_BUCKET_GAPFILL(INTERVAL '1' DAY, ts) AS day, {filled} GROUP BY {keys}day"
+        yield KindOfQuery("filled gaps", f"gaps, {name}", sql)
     whole = "SELECT id, SUM(i) OVER (PARTITION BY h) FROM t"
     yield KindOfQuery("analytic, many partitions", "whole partition", whole, whole)
     first = "SELECT * FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY g ORDER BY i, id) AS r FROM t) AS q WHERE r <= 3"

@@ -10,6 +10,7 @@ from oracle.classes.aliases import ALIASES
 from oracle.classes.arrays import ARRAYS
 from oracle.classes.collected import COLLECTED
 from oracle.classes.databases import DATABASES
+from oracle.classes.gaps import GAPS
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
@@ -38,5 +39,6 @@ CLASSES = {
     "map": MAPS,
     "alias": ALIASES,
     "pivot": PIVOTS,
+    "gap": GAPS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -108,3 +108,29 @@ FUNCTIONS = [
     Pair("a frame of rows tells peers apart, a running sum does not", _SUM,
          over("SUM(amount)", "PARTITION BY code ORDER BY id ROWS 2 PRECEDING"), APART, 1, Rule.NEW),
 ]  # fmt: skip
+
+_GAPS = "SELECT code, TIME_BUCKET_GAPFILL(INTERVAL '1' DAY, day) AS part, {} FROM F GROUP BY code, part"
+_COUNTED = _GAPS.format("COUNT(*) AS n")
+
+
+def _alike(title: str, first: str, second: str) -> Pair:
+    return Pair(title, first, second, SAME, 0, Rule.EQUAL, evaluated=False)
+
+
+GAPS = [
+    _alike("a group by its number or its name", _COUNTED, _COUNTED.replace("code, part", "1, 2")),
+    _alike("what is computed of filled rows", _COUNTED, _GAPS.format("COALESCE(COUNT(*), 0) + 1 AS n")),
+    _alike("carried forward or not", _COUNTED, _GAPS.format("LOCF(COUNT(*)) AS n")),
+    _alike("an end that WHERE or the function says", _COUNTED.replace("GROUP", "WHERE day < DATE '2002-01-09' GROUP"),
+         _COUNTED.replace(", day)", ", day, NULL, DATE '2002-01-09')")),
+    _alike("groups and the groups whose gaps are filled", _COUNTED,
+         "SELECT code, part, n FROM (" + _COUNTED + ") v ORDER BY n"),
+    Pair("another width", _COUNTED, _COUNTED.replace("'1' DAY", "'2' DAY"), APART, 5, Rule.NEW, evaluated=False),
+    Pair("another key", _COUNTED, _COUNTED.replace("code", "src"), APART, 5, Rule.NEW, evaluated=False),
+    Pair("from a time on", _COUNTED, _COUNTED.replace(", day)", ", day, DATE '2002-01-01')"), APART, 8, Rule.NEW,
+         evaluated=False),
+    Pair("up to a time", _COUNTED, _COUNTED.replace(", day)", ", day, NULL, DATE '2002-01-09')"), APART, 6, Rule.NEW,
+         evaluated=False),
+    Pair("groups before gaps are filled", _COUNTED, _COUNTED.replace("GROUP", "WHERE amount > 3 GROUP"), APART, 6,
+         Rule.NEW, evaluated=False),
+]  # fmt: skip

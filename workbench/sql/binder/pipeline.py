@@ -17,6 +17,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.zones import UTC, Zoning, bound_in
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
+from workbench.sql.binder.gap_filling import gaps_filled
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, steps_of
@@ -226,7 +227,11 @@ class QueryBinder:
     def select(self, node: exp.Select) -> LogicalQuery:
         """One SELECT."""
         # PIVOT and UNPIVOT before all, since they are subqueries of FROM.
-        clauses = SelectBinder(without_pivots(node, self), self)
+        node = without_pivots(node, self)
+        # Filled gaps before clauses are bound, since what is selected of groups is selected of more rows than these.
+        if (filled := gaps_filled(node, self)) is not None:
+            return self.knowing(filled.name, filled.rows).select(filled.select)
+        clauses = SelectBinder(node, self)
         # FROM first: names in all other clauses mean columns of its items. Subqueries are bound here, and plain ones
         # merged into this block, so that texts that were factored differently are equal from here on.
         clauses.bind_from(self.windows)

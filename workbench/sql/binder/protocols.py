@@ -112,5 +112,8 @@ class QueryContext(Protocol):
     def query(self, node: exp.Expr) -> LogicalQuery:
         """The logical query of a subquery."""
 
+    def knowing(self, name: str, query: LogicalQuery) -> QueryContext:
+        """The statement with one more query of WITH."""
+
     def now_at(self, node: exp.Expr) -> Call:
         """The value of now where ``node`` asks for it; raises SqlError where there is no event time."""

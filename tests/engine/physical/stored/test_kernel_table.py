@@ -194,6 +194,11 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         (COLUMNS[TEXTS][0], Constant(", ", STRING), COLUMNS[STRING][0]),
     ],
     "slice": [(COLUMNS[NUMBERS][0], place, count) for place in PLACES for count in PLACES],
+    "sequence": [
+        (COLUMNS[INTEGER][0], end, *step)
+        for end in (*PLACES, COLUMNS[INTEGER][0], call("+", COLUMNS[INTEGER][0], Constant(9, INTEGER)))
+        for step in ((), *((place,) for place in PLACES))
+    ],
     "split": [(COLUMNS[STRING][0], Constant(pattern, STRING)) for pattern in ("a", "-", "\\.", " ", "bc")],
     "array": [(COLUMNS[type_][0], COLUMNS[type_][1], COLUMNS[type_][0]) for type_ in EDGES],
     "map_of": [

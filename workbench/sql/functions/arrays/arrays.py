@@ -4,7 +4,7 @@ An array stands inside an expression only, as in ``SPLIT(s, ',')[0]``. A lambda 
 on its variables and its body. A variable is a call of ``variable`` on its name, and no column: it reads no input.
 
 As all texts of functions they are total: a place that an array does not have is NULL, and so is what Spark raises at,
-an array of more elements than ``_MOST``, or a place 0 where places count from 1.
+an array of more elements than ``MOST_ELEMENTS``, or a place 0 where places count from 1.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, e
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
-_MOST = 100_000
+MOST_ELEMENTS = 100_000
 """Elements of an array that ``sequence`` or ``array_repeat`` makes."""
-_NEAR = f"abs(try_subtract({{1}}, {{0}})) < {_MOST}"
+_NEAR = f"try_subtract({{1}}, {{0}}) between {1 - MOST_ELEMENTS} and {MOST_ELEMENTS - 1}"
 _FORWARD = "({2} > 0 and {0} <= {1} or {2} < 0 and {0} >= {1})"
 TEXTS = array_of(STRING)
 HAS_PLACE = "has_place"
@@ -193,7 +193,7 @@ def _sequence(call: Call, arguments: Sequence[str]) -> str:
     """SEQUENCE, whose step must lead from one end to the other."""
     if len(arguments) == 2:
         return f"(case when {_NEAR} then sequence({{0}}, {{1}}) end)".format(*arguments)
-    return f"(case when {_NEAR} and {_FORWARD} then sequence({{0}}, {{1}}, {{2}}) end)".format(*arguments)
+    return f"(case when ({_NEAR}) and {_FORWARD} then sequence({{0}}, {{1}}, {{2}}) end)".format(*arguments)
 
 
 def _lambda(call: Call, arguments: Sequence[str]) -> str:
@@ -266,7 +266,8 @@ DECLARED = [
              costly=True),
     function("json_object_keys(string): array<string>", nodes=[exp.JSONKeys], costly=True),
     function("sequence(integer, integer[, integer]): array<integer>", _sequence),
-    function("array_repeat(value, count)", f"(case when {{1}} <= {_MOST} then array_repeat({{0}}, {{int1}}) end)",
+    function("array_repeat(value, count)",
+             f"(case when {{1}} <= {MOST_ELEMENTS} then array_repeat({{0}}, {{int1}}) end)",
              rule=_repeated, of_null=True, names="array_repeat"),
     function("get(array, place)", "get({0}, {int1})", rule=_array_first(_element, INTEGER), names="get"),
     function("element_at(array, place)", "(case when {1} <> 0 then try_element_at({0}, {int1}) end)",
@@ -290,7 +291,7 @@ DECLARED = [
     function("array_prepend(array, element)", rule=_array_first(_same, None), of_null=True, nodes=[exp.ArrayPrepend]),
     function("array_remove(array, element)", rule=_looked_up(None), nodes=[exp.ArrayRemove]),
     function("array_insert(array, place, element)",
-             f"(case when {{1}} <> 0 and abs({{1}}) <= {_MOST} then array_insert({{0}}, {{int1}}, {{2}}) end)",
+             f"(case when {{1}} <> 0 and abs({{1}}) <= {MOST_ELEMENTS} then array_insert({{0}}, {{int1}}, {{2}}) end)",
              rule=_inserted, of_null=True, nodes=[exp.ArrayInsert]),
     function("array_union(array, array)", rule=_both_arrays(_same), names="array_union"),
     function("array_intersect(array, array)", rule=_both_arrays(_same), nodes=[exp.ArrayIntersect],

@@ -7,6 +7,7 @@ toward zero, DATE_DIFF of DuckDB the borders of units that lie between.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import NoReturn
 
 from sqlglot import exp
@@ -25,9 +26,12 @@ from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
 _MICROS = {"MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
            "DAY": 86_400_000_000, "WEEK": 604_800_000_000}  # fmt: skip
 _IN_YEAR = {"YEAR": 1, "QUARTER": 4, "MONTH": 12}
-_MONDAY = dt.datetime(2000, 1, 3)
+_MONDAY = Constant(dt.datetime(2000, 1, 3), TIMESTAMP)
 _NEXT = {"HOUR": "DAY", "MINUTE": "HOUR", "SECOND": "MINUTE"}
 _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+_ONE_UNIT = re.compile(r" *([0-9]+) +(\w+?)s? *")
+OF_GROUPS = "of_groups"
+"""A mark of a call of TIME_BUCKET_GAPFILL that makes the groups whose gaps are filled."""
 _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 
 
@@ -78,23 +82,72 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
 
     Stretches of constant width begin at the origin, a constant: in duckdb Monday, 3 January 2000, if there is none.
     """
-    width_node, origin_node = node.this, node.args.get("unit")
+    origin_node, time = node.args.get("unit"), b.bind(node.expression)
     if isinstance(origin_node, exp.Var):
         b.source.refuse("an origin that is no constant", node, "as in TIMESTAMP '2000-01-03'")
-    if width_node.is_string:
-        width_node = exp.Cast(this=width_node.copy(), to=exp.DataType.build("interval", dialect="postgres"))
-    width, time = b.bind(width_node), b.bind(node.expression)
-    origin = Constant(_MONDAY, TIMESTAMP) if origin_node is None else coercion.as_time(b.bind(origin_node))
-    micros = counted_number(width) if width.type == INTERVAL else None
-    if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
-        b.source.refuse("a stretch of time of no constant width", node.this, "as in INTERVAL '15 minutes'")
+    width = Constant(width_of_stretch(b, node.this), INTEGER)
+    origin = _MONDAY if origin_node is None else coercion.as_time(b.bind(origin_node))
     if time.type == DATE and b.rules.bucket_of_date_is_time:
         time = cast(time, TIMESTAMP)
     origin = cast(origin, TIMESTAMP)
     if time.type != TIMESTAMP or not isinstance(origin, Constant) or origin.value is None:
         b.source.refuse("stretches of these times", node, "CAST the time AS TIMESTAMP; the origin is a constant")
+    return start_of_stretch(time, width, origin)
+
+
+def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
+    """The microseconds of a constant width.
+
+    Raises:
+        UnsupportedError: it is none.
+    """
+    if node.is_string and (one := _ONE_UNIT.fullmatch(node.name)):
+        node = exp.Interval(this=exp.Literal.string(one[1]), unit=exp.var(one[2].upper()))
+    elif node.is_string:
+        node = exp.Cast(this=node.copy(), to=exp.DataType.build("interval", dialect="postgres"))
+    width = b.bind(node)
+    micros = counted_number(width) if width.type == INTERVAL else None
+    if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
+        b.source.refuse("a stretch of time of no constant width", node, "as in INTERVAL '15 minutes'")
+    return micros.value
+
+
+def start_of_stretch(time: Expression, width: Constant, origin: Constant = _MONDAY) -> Expression:
+    """Where the stretch of a time begins; stretches begin at whole widths from the origin."""
     since = call("-", call("unix_micros", time), call("unix_micros", origin))
-    return call("timestamp_micros", call("-", call("unix_micros", time), call("pmod", since, micros)))
+    return call("timestamp_micros", call("-", call("unix_micros", time), call("pmod", since, width)))
+
+
+@reads_call("time_bucket_gapfill")
+def filled_stretch(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """TIME_BUCKET_GAPFILL(width, t) of groups whose gaps are filled: as TIME_BUCKET, of a date or time."""
+    if not node.meta.get(OF_GROUPS):
+        b.source.refuse("TIME_BUCKET_GAPFILL outside of GROUP BY", node, "GROUP BY it, and select from it")
+    width, time = node.expressions[:2]
+    return start_of_stretch(moment_of(b, time), Constant(width_of_stretch(b, width), INTEGER))
+
+
+def moment_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """A date or a time as a TIMESTAMP.
+
+    Raises:
+        UnsupportedError: it is no time, or has a zone.
+    """
+    time = coercion.as_time(b.bind(node))
+    if time.type not in (DATE, TIMESTAMP):
+        b.source.refuse(f"a stretch of {time.type}", node, "it is one of dates and times: CAST(x AS TIMESTAMP)")
+    return cast(time, TIMESTAMP)
+
+
+@reads_call("locf", "interpolate")
+def refuse_filled(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
+    """LOCF and INTERPOLATE, which are values of groups whose gaps are filled.
+
+    Raises:
+        UnsupportedError: always, with what to write.
+    """
+    hint = "in a query with GROUP BY TIME_BUCKET_GAPFILL(INTERVAL '1' HOUR, t)"
+    b.source.refuse(f"{node.name.upper()} outside of the select list of filled gaps", node, hint)
 
 
 @reads(exp.DateDiff, parts="this expression unit")

@@ -20,6 +20,7 @@ from workbench.engine.physical.stored.kernels.kernel import ComputeValues, Kerne
 from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.arrays.arrays import MOST_ELEMENTS
 from workbench.sql.predicates.cnf import Operator
 
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$/])+")
@@ -175,6 +176,22 @@ def _compact(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return _kept(arguments[0], np.asarray(pc.list_flatten(arguments[0]).is_valid()))
 
 
+def _sequence(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Numbers from one to another; NULL where these are far apart, or the step does not lead there."""
+    known = np.logical_and.reduce([np.asarray(argument.is_valid()) for argument in arguments])
+    start, end, *steps = (_numbers(argument, 0) for argument in arguments)
+    distance = end - start
+    known &= ((distance < 0) == (end < start)) & (distance > -MOST_ELEMENTS) & (distance < MOST_ELEMENTS)  # it fits
+    # Longer steps than that lead nowhere, and their number of 64 bits need not have a positive one.
+    step = np.clip(steps[0], -MOST_ELEMENTS, MOST_ELEMENTS) if steps else np.where(distance < 0, -1, 1)
+    known &= ((step > 0) & (distance >= 0)) | ((step < 0) & (distance <= 0))
+    counts = np.where(known, np.abs(distance) // np.maximum(np.abs(step), 1) + 1, 0)
+    ends = np.cumsum(counts)
+    places = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
+    values = pa.array(np.repeat(start, counts) + places * np.repeat(step, counts))
+    return pa.ListArray.from_arrays(pa.array(np.append(0, ends).astype(np.int32)), values, mask=pa.array(~known))
+
+
 def _slice(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Elements from a place on, from 1 or from the end; NULL from 0 on, or of less than no elements."""
     lists, starts, counts = arguments
@@ -314,6 +331,7 @@ NESTED_KERNELS = {
     "array_compact": _of_parts(_compact),
     "array_join": _of_parts(_join),
     "slice": _of_parts(_slice),
+    "sequence": _of_parts(_sequence),
     "split": _of_parts(_split, _is_split),
     "array": _of_parts(_array),
     "struct": _of_parts(_struct),
