@@ -125,3 +125,22 @@ def test_a_cell_draws_an_answer_and_its_changes(run):
     assert "tranid by city" in run("%argus results q1 --chart x=city y=tranid kind=bars").text
     assert "a chart has one y=" in str(run("%argus results q1 --chart tranid y=tranid").error)
     assert "z= is no part" in str(run("%argus results q1 --chart z=tranid").error)
+
+
+def test_a_cell_draws_several_answers(run, session):
+    for name in ("q1", "q2"):
+        run(f"%%argus {name}\nSELECT big")
+    cell = run("%argus results q1 q2 --chart x=city y=tranid")
+    assert cell.text.startswith("q1, q2, tranid by city by query: 50 rows")
+    assert cell.text.endswith("q1 as of batch 0 · all is well\nq2 as of batch 0 · all is well")
+    assert "q2, " + session.queries["q2"].frame["city"][0] in run("%argus results q1 q2 --chart tranid by=city").text
+    for line, said in {
+        "%argus results q1 q2": "a table is of one answer, not of 2",
+        "%argus results q1 q2 --chart --changes": "--changes is of one answer",
+        "%argus results q1 q2 --chart -o rows": "-o is of one answer",
+        "%argus results q1 q2 --chart x=zip": "q1: the answer has no column zip",
+        "%argus results q1 q3 --chart": "q3",
+    }.items():
+        assert said in str(run(line).error), line
+    session.queries["q2"].columns = (("tranid", INTEGER), ("id", INTEGER))
+    assert "q1 has names, q2 has numbers" in str(run("%argus results q1 q2 --chart y=tranid").error)

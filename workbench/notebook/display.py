@@ -224,17 +224,27 @@ def as_of(query: Query, batch: int) -> str:
     return f"after batch {batch}" + (f", without {lacking} that were left out: %argus catch-up" if lacking else "")
 
 
-def as_of_html(as_of: AsOf) -> str:
+def as_of_html(as_of: AsOf, query: str = "") -> str:
     """The line on when an answer is of, green where all is well; elsewhere its sign is another one, too."""
     sign, colour = _WELL if as_of.is_well else _NOT_WELL
     mark = f'<span style="color:{colour}" aria-hidden="true">{sign}</span>'
-    return f'<div class="argus-as-of">{mark} {escape(str(as_of))}</div>'
+    return f'<div class="argus-as-of">{mark} {escape(_of(query, as_of))}</div>'
 
 
-def with_as_of(shown: Shown, as_of: AsOf) -> Shown:
-    """An answer, chart or sink with the line on when it is of, the same in both forms."""
+def with_as_of(shown: Shown, as_of: AsOf, query: str = "") -> Shown:
+    """An answer, chart or sink with the line on when it is of, the same in both forms.
+
+    Args:
+        shown: the answer.
+        as_of: of when it is.
+        query: its name, where answers of several are shown.
+    """
     html = shown.html if shown.html is not None else monospace(shown.text)
-    return Shown(f"{shown.text}\n{as_of}", html + as_of_html(as_of), shown.svg)
+    return Shown(f"{shown.text}\n{_of(query, as_of)}", html + as_of_html(as_of, query), shown.svg)
+
+
+def _of(query: str, as_of: AsOf) -> str:
+    return f"{query} {as_of}".lstrip()
 
 
 def state_of(query: Query) -> str:

@@ -34,6 +34,7 @@ from workbench.notebook.display import (
     with_as_of,
 )
 from workbench.notebook.drawing import picture, render_svg
+from workbench.notebook.joint_chart import drawn_rows, joint
 
 if TYPE_CHECKING:
     from workbench.explain.describe import NetworkView
@@ -53,7 +54,7 @@ ROWS = 10
 
 @command(
     "results",
-    QUERY,
+    argument("query", nargs="+", metavar="QUERY", completes="query", help="its name; several are drawn in one --chart"),
     argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
     argument(
         "--since", metavar="WHEN", help="only changes after this batch, or since a day or time of the stream: yesterday"
@@ -83,6 +84,7 @@ ROWS = 10
         "%argus results big_transfers --where 'amount > 2000000'",
         "%argus results big_transfers --limit 20 --chart amount",
         "%argus results fees_by_day --chart x=day y=fees by=state kind=line",
+        "%argus results fees_by_day costs_by_day --chart x=day kind=line",
         "%argus results big_transfers --changes --since 3",
         "%argus results big_transfers --since yesterday",
         "%argus results big_transfers --batch 3",
@@ -91,7 +93,10 @@ ROWS = 10
 )
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show a query's answer over all data so far."""
-    query, last = context.session.query(arguments.query), context.session.batch
+    if len(arguments.query) > 1:
+        show_joint_chart(context, arguments)
+        return
+    query, last = context.session.query(arguments.query[0]), context.session.batch
     limit = max(0, ROWS if arguments.limit is None else arguments.limit)
     if arguments.desc and arguments.sort is None:
         raise MagicError("--desc needs a column", hint="--sort COLUMN --desc")
@@ -145,6 +150,29 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         made = rows_table(shown, total, title)
     of_past = arguments.at is not None or arguments.batch is not None or arguments.diff
     show(made if of_past or query.status != "active" else with_as_of(made, context.session.as_of(query.name)))
+
+
+def show_joint_chart(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Draw the answers of several queries in one chart.
+
+    Raises:
+        MagicError: what is asked for is of one answer alone.
+    """
+    refused = [f"--{name}" for name in ("changes", "since", "at", "diff", "sort", "desc") if getattr(arguments, name)]
+    if arguments.chart is None or refused or arguments.output is not None:
+        what = listed(refused) or ("-o" if arguments.output is not None else "a table")
+        hint = f"%argus results {' '.join(arguments.query)} --chart x=day y=price draws several"
+        raise MagicError(f"{what} is of one answer, not of {len(arguments.query)}", hint=hint)
+    queries = [context.session.query(name) for name in dict.fromkeys(arguments.query)]
+    parts = chart_parts(arguments.chart)
+    refined = {"where": arguments.where} | ({} if arguments.batch is None else {"batch": arguments.batch})
+    made = joint([drawn_rows(query, parts, arguments.limit, **refined) for query in queries])
+    when = "" if arguments.batch is None else f" as they were after batch {arguments.batch}"
+    title = f"{made.name}{when}" + (f", where {arguments.where}" if arguments.where is not None else "")
+    shown = answer_chart(made.rows, made.columns, made.total, title)
+    for query in queries if arguments.batch is None else ():
+        shown = with_as_of(shown, context.session.as_of(query.name), query.name)
+    show(shown)
 
 
 def chart_parts(words: Sequence[str]) -> dict[str, str]:

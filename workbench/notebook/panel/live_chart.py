@@ -59,14 +59,26 @@ class LiveChart:
         }
         self.fields["kind"].options = [(_OWN, ""), *((kind, kind) for kind in CHART_KINDS)]
         self.fields["kind"].value = ""
-        for field in self.fields.values():
+        self.others = ipywidgets.SelectMultiple(
+            description="With", rows=2, layout={"width": "220px"}, style={"description_width": "50px"},
+            tooltip="Further queries to draw in this chart; Ctrl chooses several, or none",
+        )  # fmt: skip
+        for field in (*self.fields.values(), self.others):
             field.observe(lambda change: self._changed(), "value")
         self.chart = ChartWidget()
-        choice = ipywidgets.HBox(list(self.fields.values()), layout={"flex_flow": "row wrap"})
+        choice = ipywidgets.HBox([*self.fields.values(), self.others], layout={"flex_flow": "row wrap"})
         self.widget = ipywidgets.VBox([choice, self.chart])
 
-    def offer(self, columns: Sequence[tuple[str, DataType]]) -> None:
-        """Let the analyst choose among the columns of an answer; those that are chosen stay where there are such."""
+    def offer(self, columns: Sequence[tuple[str, DataType]], others: Sequence[str] = ()) -> None:
+        """Let the analyst choose among the columns of an answer, and the names of other queries to draw with it; those
+        that are chosen stay where there are such.
+        """
+        if tuple(others) != self.others.options:
+            chosen = [name for name in self.others.value if name in others]
+            self._offering = True
+            self.others.options = tuple(others)
+            self.others.value = tuple(chosen)
+            self._offering = False
         if tuple(columns) == self._columns:
             return
         self._columns = tuple(columns)

@@ -26,6 +26,7 @@ class ResultsRequest:
         since: the batch up to which the query was looked at before; rows that came later are marked.
         past: the batch after which the answer is to be seen; ``None``: the last one.
         drawn: what a chart draws, as ``ChartColumns.of`` takes it.
+        others: the names of further queries that the chart draws.
         groups: how the answer is grouped.
     """
 
@@ -40,6 +41,7 @@ class ResultsRequest:
     since: int
     past: int | None
     drawn: tuple[tuple[str, str], ...]
+    others: tuple[str, ...]
     groups: AnswerGroups | None
 
     @property

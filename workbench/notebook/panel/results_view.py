@@ -15,6 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.chart import ChartColumns, answer_chart
 from workbench.notebook.display import Shown, as_of_html
+from workbench.notebook.joint_chart import DrawnRows, drawn_rows, joint
 from workbench.notebook.panel.answer_copies import COPIES
 from workbench.notebook.panel.answer_page import answer_table, page_of
 from workbench.notebook.panel.column_profile import profile
@@ -177,7 +178,7 @@ class ResultsView(View):
         asked = ResultsRequest(
             query, self.what_field.value, start, rows, batch,
             order.get("column", ""), order.get("descending", False), where, self._since[1],
-            self._past, tuple(self.chart.asked.items()), self._groups(),
+            self._past, tuple(self.chart.asked.items()), tuple(self.chart.others.value), self._groups(),
         )  # fmt: skip
         if asked == self._asked:
             return
@@ -188,7 +189,7 @@ class ResultsView(View):
 
     def _offer(self, query: Query) -> None:
         """Let the analyst choose among the query's columns."""
-        self.chart.offer(query.columns)
+        self.chart.offer(query.columns, [name for name in self.session.queries if name != query.name])
         names = [name for name, _ in query.columns]
         for part, first in (("by", []), ("across", [""]), ("of", [""])):
             field = self.group_fields[part]
@@ -267,24 +268,35 @@ class ResultsView(View):
         return lambda: answer_table(rows.head(SAVED), len(changes), asked.title)
 
     def _show_chart(self, asked: ResultsRequest) -> Callable[[], Shown]:
-        query, columns, held = asked.query, ChartColumns.of(asked.query.columns, dict(asked.drawn)), self._hold(asked)
-        where = asked.where or None
-        total = query.count(batch=asked.past, where=where) if held is None else held.rows
-        by, descending = asked.sort or None, asked.descending
-        if columns.over_time and total > columns.most and not by:  # the newest
-            by, descending = columns.x, True
-        if held is None:
-            rows = query.head(columns.most, batch=asked.past, sort=by, descending=descending, where=where)
-        else:
-            names = [name for name, _ in query.columns]
-            order = (names.index(by), descending) if by is not None and by in names else None
-            rows = frame_of(rows_as_shown(query, held.page(0, columns.most, order)))
-        self.chart.draw(rows, columns, total, query.name)
+        query, others = asked.query, [self.session.query(name) for name in asked.others]
+        drawn = self._drawn(asked)
+        if others:
+            parts, where = dict(asked.drawn), asked.where or None
+            drawn = joint([drawn, *(drawn_rows(other, parts, batch=asked.past, where=where) for other in others)])
+        name, rows, columns, total = drawn.name, drawn.rows, drawn.columns, drawn.total
+        self.chart.draw(rows, columns, total, name)
         self._say(asked, f"{len(rows):,} of {counted(total, 'row')}" if len(rows) < total else counted(total, "row"))
+        if asked.past is None:
+            self._count.value += "".join(as_of_html(self.session.as_of(other.name), other.name) for other in others)
         changed = [report.changes.get(query.name, 0) for report in self.session.reports[-_BATCHES:]]
         heading = f"changed rows in the last {counted(len(changed), 'batch', 'batches')}"
         self._batches.value = f"<h4>{heading}</h4>{sparkline(changed, heading, 720, 60)}"
-        return lambda: answer_chart(rows, columns, total, query.name)
+        return lambda: answer_chart(rows, columns, total, name)
+
+    def _drawn(self, asked: ResultsRequest) -> DrawnRows:
+        """What the chart draws of the answer that is looked at."""
+        query, parts, held = asked.query, dict(asked.drawn), self._hold(asked)
+        by, descending = asked.sort or None, asked.descending
+        if held is None:
+            where = asked.where or None
+            return drawn_rows(query, parts, batch=asked.past, where=where, sort=by, descending=descending)
+        columns = ChartColumns.of(query.columns, parts)
+        if columns.over_time and held.rows > columns.most and not by:  # the newest
+            by, descending = columns.x, True
+        names = [name for name, _ in query.columns]
+        sort = (names.index(by), descending) if by is not None and by in names else None
+        rows = frame_of(rows_as_shown(query, held.page(0, columns.most, sort)))
+        return DrawnRows(query.name, rows, columns, held.rows)
 
     def _show_groups(self, asked: ResultsRequest) -> Callable[[], Shown]:
         held = self._whole_answer(asked)

@@ -1,0 +1,113 @@
+"""The answers of several queries in one chart: each answer is a series, or each of its series is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workbench.explain.text import listed
+from workbench.notebook.chart import ChartColumns
+from workbench.notebook.command_line import MagicError
+from workbench.notebook.display import marked_cell
+from workbench.sql.algebra.column_names import unique_names
+from workbench.sql.algebra.types import Kind
+
+if TYPE_CHECKING:
+    from workbench.session.query import Query
+
+_ALONG = {Kind.DATE: "times", Kind.TIMESTAMP: "times"} | dict.fromkeys(
+    (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE), "numbers"
+)
+_SERIES = "query"
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """What a chart draws of an answer.
+
+    Attributes:
+        name: of the query.
+        rows: those that are drawn.
+        columns: which columns of them, and how.
+        total: how many rows the answer has.
+    """
+
+    name: str
+    rows: pd.DataFrame
+    columns: ChartColumns
+    total: int
+
+
+def drawn_rows(query: Query, asked: Mapping[str, str], limit: int | None = None, **refined: Any) -> DrawnRows:
+    """The rows of an answer that a chart draws; of many over time the newest.
+
+    Args:
+        query: whose answer.
+        asked: what ``ChartColumns.of`` takes.
+        limit: how many rows; ``None``: as many as suit.
+        refined: which rows, as ``Query.head`` takes it.
+
+    Raises:
+        MagicError: the answer has no such columns.
+    """
+    try:
+        columns = ChartColumns.of(query.columns, asked)
+    except MagicError as error:
+        raise MagicError(f"{query.name}: {error.message}", hint=error.hint) from error
+    total = query.count(**{name: refined[name] for name in refined.keys() - {"sort", "descending"}})
+    most = columns.most if limit is None else limit
+    if columns.over_time and total > most and refined.get("sort") is None:
+        refined |= {"sort": columns.x, "descending": True}
+    return DrawnRows(query.name, query.head(most, **refined), columns, total)
+
+
+def joint(drawn: Sequence[DrawnRows]) -> DrawnRows:
+    """Rows of several answers as those of one, in which a column says which series each is of.
+
+    Raises:
+        MagicError: one has names where another has times or numbers.
+
+    Example:
+        >>> columns = ChartColumns("day", "n", x_kind=Kind.INTEGER)
+        >>> a = DrawnRows("a", pd.DataFrame({"day": [1], "n": [5]}), columns, 1)
+        >>> both = joint([a, DrawnRows("b", pd.DataFrame({"day": [2], "n": [6]}), columns, 9)])
+        >>> both.rows.to_dict("list"), both.total
+        ({'day': [1, 2], 'n': [5, 6], 'query': ['a', 'b']}, 10)
+    """
+    kinds = [one.columns.x_kind if one.columns.x is not None else Kind.INTEGER for one in drawn]
+    along = [_ALONG.get(kind, "names") for kind in kinds if kind is not None]
+    if len({*along}) > 1:
+        said = listed([f"{one.name} has {what}" for one, what in zip(drawn, along, strict=True)])
+        raise MagicError(f"one chart has one kind of values along it: {said}", hint="x= names the column to draw along")
+    x, y, by = unique_names(
+        [_names([one.columns.x or "row" for one in drawn]), _names([one.columns.y for one in drawn]), _SERIES]
+    )
+    rows = pd.DataFrame(
+        {
+            x: [value for one in drawn for value in _along(one)],
+            y: [value for one in drawn for value in one.rows[one.columns.y]],
+            by: [series for one in drawn for series in _series(one)],
+        },
+        dtype=object,
+    )
+    kind = Kind.TIMESTAMP if Kind.TIMESTAMP in kinds else kinds[0]
+    columns = replace(drawn[0].columns, x=x, y=y, by=by, x_kind=kind, by_itself=False)
+    return DrawnRows(listed([one.name for one in drawn]), rows, columns, sum(one.total for one in drawn))
+
+
+def _names(names: Sequence[str]) -> str:
+    return " / ".join(dict.fromkeys(names))
+
+
+def _along(one: DrawnRows) -> list[Any]:
+    return [*one.rows[one.columns.x]] if one.columns.x is not None else [*range(1, len(one.rows) + 1)]
+
+
+def _series(one: DrawnRows) -> list[str]:
+    """The name of a row's series: the query's, with the value of the column that was asked for."""
+    if one.columns.by is None or one.columns.by_itself:
+        return [one.name] * len(one.rows)
+    return [f"{one.name}, {marked_cell(value)}" for value in one.rows[one.columns.by]]
