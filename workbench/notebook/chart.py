@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 from html import escape
 from numbers import Real
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import vl_convert
 
@@ -41,7 +44,7 @@ _LONGEST = 28
 ADDED, REMOVED = "#4e79a7", "#d98b46"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
-_EPOCH, _MILLISECOND = pd.Timestamp(0), pd.Timedelta(milliseconds=1)
+_EPOCH = dt.date(1970, 1, 1).toordinal()
 _INK = "currentColor"
 _LOOK: dict[str, Any] = {
     "background": None,
@@ -182,7 +185,7 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
 
 def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> str:
     """What a chart is of, and how many rows it draws."""
-    drawn = int(rows[columns.y].map(_is_finite).sum()) if len(rows) else 0
+    drawn = int(np.isfinite(_floats(rows[columns.y])).sum())
     first = counted(total, "row") if len(rows) == total else f"{len(rows):,} of {counted(total, 'row')}"
     count = first if drawn == len(rows) else f"{first}, {len(rows) - drawn:,} without a value left out"
     return f"{title}, {columns}: {count}"
@@ -193,25 +196,37 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
 
     A time is milliseconds since 1970, read as UTC, so that no browser moves it to its own zone.
     """
-    rows = rows[rows[columns.y].map(_is_finite).astype(bool)] if len(rows) else rows
+    numbers = _floats(rows[columns.y])
+    there = np.isfinite(numbers)
+    rows, numbers = rows[there], numbers[there].tolist()
     names = list(rows[columns.x]) if columns.x is not None else list(range(1, len(rows) + 1))
     labels = _labels(names)
-    series = [] if columns.by is None else [{"by": str(marked_cell(value))} for value in rows[columns.by]]
     points = [
-        {"x": _place(name, label, columns), "label": label, "y": float(number)}
-        for name, label, number in zip(names, labels, rows[columns.y], strict=True)
+        {"x": place, "label": label, "y": number}
+        for place, label, number in zip(_places(names, labels, columns), labels, numbers, strict=True)
     ]
-    points = [{**point, **by} for point, by in zip(points, series, strict=True)] if series else points
+    if columns.by is not None:
+        series = cache(lambda value: str(marked_cell(value)))
+        for point, value in zip(points, rows[columns.by], strict=True):
+            point["by"] = series(value) if isinstance(value, Hashable) else str(marked_cell(value))
     return [point for point in points if point["x"] is not None]
 
 
-def _place(name: object, label: str, columns: ChartColumns) -> float | str | None:
-    """Where a point stands: at its time or number, or at its name."""
+def _places(names: Sequence[Any], labels: list[str], columns: ChartColumns) -> Sequence[float | str | None]:
+    """Where points stand: at their times or numbers, or at their names."""
     if columns.over_time:
-        return (pd.Timestamp(name).tz_localize(None) - _EPOCH) / _MILLISECOND if _is_time(name) else None
+        return [_milliseconds(name) if _is_time(name) else None for name in names]
     if columns.kind == BARS_KIND or columns.x_kind not in _NUMBERS:
-        return label
-    return float(name) if _is_finite(name) else None  # type: ignore[arg-type]  # a number
+        return labels
+    return [float(name) if _is_finite(name) else None for name in names]
+
+
+def _milliseconds(time: dt.date) -> float:
+    """From 1970 to a time as a clock shows it."""
+    days = 86_400_000 * (time.toordinal() - _EPOCH)
+    if not isinstance(time, dt.datetime):
+        return float(days)
+    return days + 1_000 * (3_600 * time.hour + 60 * time.minute + time.second) + time.microsecond / 1_000
 
 
 def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict[str, Any]:
@@ -308,9 +323,10 @@ def drawn(spec: Mapping[str, Any]) -> str:
 
 def _labels(names: Sequence[Any]) -> list[str]:
     """Names as they are read; times that are all midnights as days, beside other times a midnight has its hour."""
-    times = [name for name in names if isinstance(name, dt.datetime) and _is_time(name)]
-    days = all(time.time() == dt.time() for time in times)
-    return [_label(name, days) for name in names]
+    times = (name for name in names if isinstance(name, dt.datetime) and _is_time(name))
+    days = all(not (time.hour or time.minute or time.second or time.microsecond) for time in times)
+    label = cache(lambda name: _label(name, days))
+    return [label(name) if isinstance(name, Hashable) else _label(name, days) for name in names]
 
 
 def _label(value: Any, days: bool) -> str:
@@ -329,6 +345,13 @@ def _is_number(value: object) -> bool:
 
 def _is_finite(value: object) -> bool:
     return _is_number(value) and math.isfinite(value)  # type: ignore[arg-type]  # a Decimal is as good
+
+
+def _floats(column: pd.Series) -> npt.NDArray[np.float64]:
+    """Numbers as they are drawn; NaN where there is none."""
+    if column.dtype.kind in "iuf":
+        return column.to_numpy(np.float64)
+    return np.array([float(value) if _is_finite(value) else math.nan for value in column], np.float64)
 
 
 def has_numbers(column: pd.Series) -> bool:
