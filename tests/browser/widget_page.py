@@ -71,7 +71,7 @@ class WidgetPage:
     def state(self) -> dict[str, Any]:
         """What the page knows of the widget."""
         names = set(self.widget.keys) - {name for name in self.widget.keys if name.startswith("_")}
-        return {name: getattr(self.widget, name) for name in names if name not in ("layout", "tabbable", "tooltip")}
+        return dict(self.widget.get_state(names - {"layout", "tabbable", "tooltip"}))
 
     def take(self, values: dict[str, Any]) -> dict[str, Any]:
         """Set what was chosen in the page; what the widget is afterwards."""

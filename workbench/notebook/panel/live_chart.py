@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -30,13 +31,13 @@ class ChartWidget(anywidget.AnyWidget):
 
     Attributes:
         spec: a Vega-Lite specification, whose data set ``rows`` is empty; empty: there is no chart.
-        points: the rows of that data set.
+        points: the rows of that data set; the page gets them as one text, of which nothing is looked at on the way.
     """
 
     _css = STYLE
     _esm = traitlets.Unicode().tag(sync=True)
     spec: Any = traitlets.Dict().tag(sync=True)
-    points: Any = traitlets.List().tag(sync=True)
+    points: Any = traitlets.List().tag(sync=True, to_json=lambda points, chart: json.dumps(points))
 
     @traitlets.default("_esm")
     def _chart_module(self) -> str:

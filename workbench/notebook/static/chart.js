@@ -14,21 +14,24 @@ class View {
     this.draw();
   }
 
+  get points() {
+    return JSON.parse(this.model.get("points") || "[]");
+  }
+
   async draw() {
     const spec = this.model.get("spec");
     this.drawing?.finalize();
     this.drawing = undefined;
     if (!spec.mark) return this.pane.replaceChildren();
     const sized = { width: "container", autosize: { type: "fit-x", contains: "padding" } };
-    const whole = { ...spec, ...sized, data: { ...spec.data, values: this.model.get("points") } };
+    const whole = { ...spec, ...sized, data: { ...spec.data, values: this.points } };
     this.drawing = await vegaEmbed(this.pane, whole, { actions: false, renderer: "svg" });
     this.pane.querySelector("svg")?.setAttribute("aria-label", spec.description);
     this.move();
   }
 
   async move() {
-    const points = this.model.get("points");
-    await this.drawing?.view.data("rows", structuredClone(points)).runAsync();
+    await this.drawing?.view.data("rows", this.points).runAsync();
   }
 
   end() {
