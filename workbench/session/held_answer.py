@@ -132,10 +132,19 @@ class HeldAnswer:
         ]
         self._came = np.append(self._came[stays], np.full(added, batch, dtype=np.int32))
         if self._hashes is not None:
-            self._hashes = np.append(self._hashes[stays], key_hashes(new, nulls=True)[0])
+            self._hashes = np.append(self._hashes[stays], self._hashes_of(new))
         self._places = self._merged(moved[self._places[stays[self._places]]], kept)
         self.changed = Changed(kept + np.arange(added), self._replaced_by(gone, new), gone)
         self.batch = batch
+
+    def prepare(self) -> None:
+        """Compute what the first step needs of all rows, so that it takes no longer than the others."""
+        if self._hashes is None:
+            self._hashes = self._hashes_of(self._columns)
+
+    def _hashes_of(self, rows: Sequence[pa.Array]) -> npt.NDArray[np.uint64]:
+        """The hash of each row, or of what tells it apart."""
+        return key_hashes([rows[place] for place in self._keys or range(len(rows))], nulls=True)[0]
 
     def mark(self, changes: pa.Table) -> None:
         """Remember which of the rows came late; ``changes`` is as in ``follow``."""
@@ -157,9 +166,8 @@ class HeldAnswer:
         wanted = len(gone[0])
         if not wanted:
             return np.empty(0, dtype=np.int64)
-        if self._hashes is None:
-            self._hashes = key_hashes(self._columns, nulls=True)[0]
-        hashes = pa.array(key_hashes(gone, nulls=True)[0])
+        self.prepare()
+        hashes = pa.array(self._hashes_of(gone))
         candidates = np.flatnonzero(pc.is_in(pa.array(self._hashes), value_set=hashes).to_numpy(zero_copy_only=False))
         among = [column.take(pa.array(candidates)) for column in self._columns]
         at = matching_rows(gone, among, (wanted, len(candidates)), once=True)

@@ -252,7 +252,8 @@ class ResultsView(View):
         self.rows.page = page
         self._say(asked, counted(total, "row"))
         self._count.value = self._count.value.replace("</span>", f"{escape(marks)}</span>", 1)
-
+        if held is not None:
+            held.prepare()
         return lambda: answer_table(rows.head(SAVED), total, asked.title)
 
     def _show_changes(self, asked: ResultsRequest) -> Callable[[], Shown]:
