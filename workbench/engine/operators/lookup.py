@@ -87,7 +87,7 @@ class Lookup:
                 low, high = least if low is None else low, greatest if high is None else high
             bounds.append((low, high))
         at = np.flatnonzero(found)
-        at = at[np.argsort(hashes[at], kind="stable")]  # look-ups in order find what they need in the cache
+        at = at[np.argsort(hashes[at])]  # look-ups in order find what they need in the cache
         if not len(at):
             return None
         ranges = KeyRanges(hashes[at], tuple((_taken(low, at), _taken(high, at)) for low, high in bounds))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic.partitions import Prefixes
 from workbench.engine.storage.comparable import numbers_in_order
-from workbench.engine.storage.grouping import Positions, group_numbers, with_equal_bits
+from workbench.engine.storage.grouping import Positions, group_numbers, order_by, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
 from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
@@ -85,7 +85,7 @@ class OrderedRows:
         values = pa.RecordBatch.from_arrays(columns, schema=only(together.schema, names))
         weights = together.column(WEIGHT).to_numpy()
         part, keys, ties = _sort_numbers(values, order)
-        at = np.lexsort([*ties[::-1], *keys[::-1], part])
+        at = order_by([part, *keys, *ties])
         new_peer = _differs([part, *keys], at)
         starts = np.flatnonzero(new_peer | _differs(ties, at))
         was = np.where(np.arange(there + changed) < there, weights, 0)
