@@ -1,8 +1,8 @@
 """What rows of the cost matrix cost as they were measured, and whether some grow with the history as they are now.
 
 The measurements are committed with the page that is written of them. A row that costs more than three times the median
-of its family, or more than 1.3 times as much over ten times the history, is costly; those that are known to be are
-listed, and the list may only become shorter.
+of its family, or more than 1.3 times as much over ten times the history, in all and for a row that moves, is costly;
+those that are known to be are listed, and the list may only become shorter.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from benchmarks.processes import DRIVER, JVM, PROCESS_KINDS, WORKERS, processor_
 from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from benchmarks.sample_streams import kinds as sample
 from benchmarks.studies.corrections import latest, updated
+from workbench.engine.fetching import fetch_changes
 from workbench.engine.spark.job_properties import NO_PROPERTIES
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob
 from workbench.experiments import runs
@@ -56,6 +57,7 @@ class Measured:
         jobs, plans: of Spark, in a batch.
         duckdb: seconds in which DuckDB runs the query again; ``None`` where its SQL means another thing.
         equal: whether its answer is ours.
+        changes: rows of the answer that come or go in a batch; ``None`` where they were not counted.
     """
 
     kind: str
@@ -70,6 +72,12 @@ class Measured:
     plans: float
     duckdb: float | None
     equal: bool | None
+    changes: float | None = None
+
+    @property
+    def moved(self) -> float:
+        """Seconds for a row that arrives, or that comes to the answer or goes."""
+        return self.seconds / (self.batch + (self.changes or 0))
 
     @property
     def seconds(self) -> float:
@@ -146,6 +154,8 @@ def measured(kind: KindOfQuery, history: int, batch: int, corrected: float, batc
             jobs, before = spark_jobs(), _used()
             session.run(batches)
             jobs, after = spark_jobs() - jobs, _used()
+        with answer.answers() as kept:
+            changes = fetch_changes(kept, runs.WARM_UP).num_rows / batches
         # A row that is replaced counts as two, so that some are left.
         while session.run(1):
             pass
@@ -154,7 +164,7 @@ def measured(kind: KindOfQuery, history: int, batch: int, corrected: float, batc
     used = {each: (after[each] - before[each]) / batches for each in PROCESS_KINDS}
     return Measured(
         *(kind.name, kind.family, history, batch, corrected, used[DRIVER], used[JVM], used[WORKERS]),
-        *(jobs / batches, len(plans) / batches, again, equal),
+        *(jobs / batches, len(plans) / batches, again, equal, changes),
     )
 
 
@@ -194,21 +204,30 @@ def page(measures: Sequence[Measured]) -> str:
 def costly(measures: Iterable[Measured]) -> dict[str, str]:
     """What costs more than three times the median of its family, or grows with the history, with how much.
 
+    Both in seconds, and in seconds for a row that moves: an answer of which very many rows change costs them.
+
     Example:
         >>> few = [Measured(name, "f", 10, 5, 0.0, s, 0.0, 0.0, 1, 0, None, None) for name, s in zip("abc", (1, 1, 4))]
         >>> costly([*few, Measured("a", "f", 100, 5, 0.0, 2.0, 0.0, 0.0, 1, 0, None, None)])
         {'a': '2.0 times over 10 times the history', 'c': '4.0 times its family'}
+        >>> costly([*few[:2], replace(few[2], changes=15)])
+        {}
     """
     every, found = list(measures), dict[str, str]()
     for one in every:
-        beside = median(x.seconds for x in every if (x.family, *x.key[1:]) == (one.family, *one.key[1:]))
-        if one.seconds > MOST_BESIDE * beside:
-            found[one.kind] = f"{one.seconds / beside:.1f} times its family"
+        family = [x for x in every if (x.family, *x.key[1:]) == (one.family, *one.key[1:])]
+        beside = [one.seconds / median(x.seconds for x in family), one.moved / median(x.moved for x in family)]
+        if min(beside) > MOST_BESIDE:
+            found[one.kind] = f"{min(beside):.1f} times its family"
         for larger in every:
             if (larger.kind, *larger.key[2:]) == (one.kind, *one.key[2:]) and larger.history == 10 * one.history:
-                grown = larger.seconds / max(one.seconds, 0.01)
-                if grown > MOST_GROWN and larger.seconds - one.seconds > _NOISE:
-                    found[one.kind] = f"{grown:.1f} times over 10 times the history"
+                counted = None not in (one.changes, larger.changes)
+                grown = [
+                    larger.seconds / max(one.seconds, 0.01),
+                    larger.moved / one.moved if counted else MOST_GROWN * 9,
+                ]
+                if min(grown) > MOST_GROWN and larger.seconds - one.seconds > _NOISE:
+                    found[one.kind] = f"{min(grown):.1f} times over 10 times the history"
     return found
 
 
@@ -218,19 +237,26 @@ Each row is one query that runs alone over a stream of 13 columns. `python -m be
 this page, and goes on where it was stopped. Seconds are of a processor, not of a clock. A row is *off the fast path*
 where Spark plans or evaluates something in each batch, or as the answer is read:
 {off} of {rows}, found without Spark by
-`benchmarks/gate/matrix.py`. `make bench-check` fails when one more is, when one more of those measured here costs more
-than three times the median of its family or 1.3 times as much over ten times the history, and when one of a few that it
-measures itself grows so. Measured so far: {measured}. A total that every row of an answer shows changes every row
-when it moves: "share of a total" has 20 rows; over the rows of the stream each batch would cost all of them."""
-_COLUMNS = ["kind", "history", "batch", "corrected", "driver, s", "JVM, s", "workers, s", "all, s", "µs a row", "jobs",
-            "plans", "× DuckDB again", "answer"]  # fmt: skip
+`benchmarks/gate/matrix.py`. A row *moves* when it arrives, or comes to the answer or goes; `changes` are the latter,
+in a batch. `make bench-check` fails when one more is off, when one more of those measured here costs more than three
+times the median of its family or 1.3 times as much over ten times the history, both in all and for a row that moves,
+and when one of a few that it measures itself grows so. Measured so far: {measured}. A total that every row of an answer
+shows changes every row when it moves: "share of a total" has 20 rows; over the rows of the stream each batch would
+cost all of them."""
+_COLUMNS = ["kind", "history", "batch", "corrected", "driver, s", "JVM, s", "workers, s", "all, s", "µs a row",
+            "changes", "µs a row that moves", "jobs", "plans", "× DuckDB again", "answer"]  # fmt: skip
 
 
 def _row(one: Measured) -> list[object]:
     compared = "not compared" if one.equal is None else "equal" if one.equal else "DIFFERS"
     beside = one.seconds / one.duckdb if one.duckdb else None
-    shown = one.driver, one.jvm, one.workers, one.seconds, 1e6 * one.seconds / one.batch, one.jobs, one.plans
-    return [one.kind, one.history, one.batch, f"{one.corrected:.0%}", *map(float, shown), beside, compared]
+    processes = one.driver, one.jvm, one.workers, one.seconds, 1e6 * one.seconds / one.batch
+    moved = None if one.changes is None else 1e6 * one.moved
+    jobs = one.jobs, one.plans
+    return [
+        *(one.kind, one.history, one.batch, f"{one.corrected:.0%}", *map(float, processes)),
+        *(one.changes, moved, *map(float, jobs), beside, compared),
+    ]
 
 
 def _cells(row: Sequence[object]) -> list[str]:
