@@ -4,7 +4,8 @@
 
 Outputs are kept without what says something of this machine alone: times (a dash stands for each; a cell tagged
 ``times`` shows nothing but that), paths, widgets (their static form stays). The notebook's metadata keep a digest of
-the code, the version of the package and the files that it reads; while it is the same, the outputs are not stale.
+the code, the version of the package and the files or generators that it reads; while it is the same, the outputs are
+not stale.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import nbformat
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "notebooks"
 INPUTS = ROOT / "sample_data"
+GENERATOR = ROOT / "workbench/experiments/sample_streams/trades.py"
+"""It makes the rows of notebooks that read no file."""
 TIMES = "(times of the machine; run the cell to see yours)"
 """What a cell shows that is tagged ``times``."""
 
@@ -39,7 +42,7 @@ _DROPPED = ("application/vnd.jupyter.widget-view+json", "application/javascript"
 
 
 def digest(notebook: nbformat.NotebookNode) -> str:
-    """What the outputs follow from: code, version of the package, files of samples.
+    """What the outputs follow from: code, version of the package, files of samples, generators of others.
 
     Example:
         >>> one, other = (nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]) for code in ("1", "2"))
@@ -50,6 +53,8 @@ def digest(notebook: nbformat.NotebookNode) -> str:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             state.update(cell.source.encode() + b"\0")
+            if f"sample_streams.{GENERATOR.stem} import" in cell.source:
+                state.update(GENERATOR.read_bytes())
     return state.hexdigest()[:16]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.network.nodes import NodeId
@@ -139,6 +140,13 @@ class BatchReport:
     arrived: Mapping[str, int] = field(default_factory=dict)
     late_rows: Mapping[str, int] = field(default_factory=dict)
     cuts: Mapping[str, BatchCut] = field(default_factory=dict)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What a cell shows that ends with it; IPython calls it. ``repr`` has all."""
+        changed = ", ".join(f"{name} {rows:,}" for name, rows in self.changes.items() if rows)
+        printer.text(
+            f"batch {self.batch}: {self.rows:,} rows in {self.seconds:.2f} s; changed rows: {changed or 'none'}"
+        )
 
     @property
     def taken(self) -> Mapping[str, int | BatchCut]:

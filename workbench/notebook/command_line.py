@@ -66,6 +66,16 @@ def batch_size(given: str) -> int | str:
     return int(given) if given.lstrip("-").isdecimal() else given
 
 
+def several(given: str) -> list[str]:
+    """Names that were typed in one word, with commas between them.
+
+    Example:
+        >>> several("device,at"), several("id")
+        (['device', 'at'], ['id'])
+    """
+    return [name.strip() for name in given.split(",")]
+
+
 @dataclass(frozen=True)
 class Command:
     """A subcommand of ``%argus``, or the cell magic itself.

@@ -47,7 +47,8 @@ class SparkStart:
         try:
             spark = self._start()
         except BaseException as error:
-            self._line.update(f"Spark did not start: {error}")
+            said = str(error)
+            self._line.update(said if said.startswith("Spark did not start") else f"Spark did not start: {said}")
         else:
             self._line.update(f"Spark ready ({time.perf_counter() - started:.1f} s)")
             with suppress(Exception):  # a query that meets the same problem tells it

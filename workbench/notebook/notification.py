@@ -81,6 +81,10 @@ class Notification:
         self._shown = ProgressLine(f"{title}: nothing new since batch {after}")
         panel.cells.add(self)
 
+    def __str__(self) -> str:
+        """What the list of sinks calls it."""
+        return "a cell's output"
+
     def __call__(self, batch: int, changes: pd.DataFrame) -> None:
         """A batch was brought; called by the thread of the sink."""
         if batch <= self._after:

@@ -162,6 +162,10 @@ class State:
         """
         if known := [name] if name in self.queries else self.same_names([name]):
             return self.queries[known[0]]
+        if name.lower() in {stream.lower() for stream in self.streams}:
+            raise QueryError(
+                f"there is no query {name}", hint=f"{name} is a stream or table; SELECT * FROM {name} asks it"
+            )
         hint = nearest(name, self.queries) or f"queries: {', '.join([*self.queries][:LISTED]) or 'none yet'}"
         raise QueryError(f"there is no query {name}", hint=hint)
 
@@ -174,7 +178,10 @@ class State:
         known = {other.lower(): stream for other, stream in self.streams.items()}
         if name.lower() in known:
             return known[name.lower()]
-        raise StreamError(f"there is no stream {name}", hint=nearest(name, self.streams))
+        if name in self.queries or self.same_names([name]):
+            raise StreamError(f"there is no stream {name}", hint=f"{name} is a query")
+        there = f"streams and tables: {', '.join([*self.streams][:LISTED]) or 'none yet'}"
+        raise StreamError(f"there is no stream {name}", hint=nearest(name, self.streams) or there)
 
     @property
     def suspended(self) -> frozenset[str]:

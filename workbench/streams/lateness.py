@@ -16,7 +16,7 @@ from workbench.arrow.types import times_of
 from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.windows.stream_time import DURATION_UNITS, duration_seconds, duration_text
+from workbench.sql.windows.stream_time import DURATION_UNITS, duration_text, short_duration
 
 _LEAST = np.iinfo(np.int64).min
 _MOST = np.iinfo(np.int64).max
@@ -114,11 +114,11 @@ def _number(given: object) -> int | None:
 def _microseconds(given: object) -> int | None:
     if isinstance(given, dt.timedelta):
         return given // dt.timedelta(microseconds=1)
-    seconds = duration_seconds(given) if isinstance(given, str) else None
-    return None if seconds is None else seconds * _SECOND
+    seconds = short_duration(given) if isinstance(given, str) else None
+    return None if seconds is None else round(seconds * _SECOND)
 
 
 def _hint(type_: DataType) -> str:
     if type_.kind is Kind.INTEGER:
         return "a number, as event times are: 5"
-    return f"a length of time, in {DURATION_UNITS}: '2 days'"
+    return f"a length of time, in {DURATION_UNITS}: '2 days', or short: 2d"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.explain.text import counted, listed
-from workbench.notebook.command_line import MagicError, argument, batch_size, command
+from workbench.notebook.command_line import MagicError, argument, batch_size, command, several
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.notebook.named_source import find_source
@@ -55,7 +55,13 @@ CSV = (
 NAN = argument(
     "--nan", metavar="keep|null", help="null reads NaN in columns of numbers as NULL (default: keep, it is a number)"
 )
-KEY = argument("--key", action="append", metavar="COLUMN", help="says which row is changed; may be given for several")
+KEY = argument(
+    "--key",
+    action="extend",
+    type=several,
+    metavar="COLUMN",
+    help="says which row is changed; of several columns 'a,b', or given for each",
+)
 REPLACE = argument(
     "--replace",
     action="store_true",
@@ -108,7 +114,8 @@ REPLACE = argument(
     REPLACE,
     argument(
         "--add",
-        action="append",
+        action="extend",
+        type=several,
         default=[],
         metavar="COLUMN",
         help="make a member that is new in the rows of a stream or table a column; --type gives its type",
@@ -208,11 +215,15 @@ def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
     argument("name", metavar="NAME", help="what queries call it"),
     SOURCE,
     TYPE,
+    KEY,
     REFERENCES,
     *CSV,
     NAN,
     REPLACE,
-    examples=("%argus table zips zips.csv --type zip=string",),
+    examples=(
+        "%argus table zips zips.csv --type zip=string",
+        "%argus table planes planes.parquet --key tailnum",
+    ),
 )
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
@@ -220,6 +231,7 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
         arguments.name,
         find_source(arguments.source, context.user_variables),
         _column_types(arguments.type),
+        key=arguments.key,
         replace=arguments.replace,
         references=arguments.references,
         **_reading_options(arguments),

@@ -16,6 +16,8 @@ from workbench.sql.checks import GROUP_ROWS
 from workbench.sql.logical import Block, Grouping, Output, StreamInput
 from workbench.sql.predicates.cnf import FALSE
 
+NO_STREAM_HINT = "add one with add_stream, in a notebook by %argus stream NAME SOURCE"
+
 
 def one_row(node: exp.Expr, context: QueryContext) -> Block:
     """A query of one row, of a stream that the statement reads, if it reads one.
@@ -28,7 +30,7 @@ def one_row(node: exp.Expr, context: QueryContext) -> Block:
         known, key=lambda n: (n not in context.schema.tables, n), default=""
     )
     if not stream:
-        raise context.source.error("there is no stream yet", node, "add one with add_stream, or a table with add_table")
+        raise context.source.error("there is no stream yet", node, NO_STREAM_HINT)
     columns = tuple((stored_name(name), type_) for name, type_ in known[stream])
     rows = StreamInput(stream, columns, stream not in context.schema.corrected)
     return Block((rows,), FALSE, (Output("one", Constant(True, BOOLEAN)),), Grouping((), (GROUP_ROWS,)))

@@ -10,6 +10,7 @@ from workbench.errors import nearest
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DataType
+from workbench.sql.binder.joins.one_row import NO_STREAM_HINT
 from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_with_windows
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
@@ -64,7 +65,7 @@ def relation_of(
         outputs = tuple(Output(column, Column(column, type_)) for column, type_ in stored)
         return as_of_rows(Block((rows,), TRUE, outputs), moment), stream[1]
     known = [*schema.streams, *schema.views, *context.local]
-    hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else "add one with add_stream")
+    hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
     raise source.error(f"unknown stream {name}", table, hint)
 
 
