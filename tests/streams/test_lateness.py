@@ -34,6 +34,8 @@ def days(*numbers: int | None) -> pa.Table:
         ("1 week", DATE, 7, "7 days"),
         (dt.timedelta(days=1), DATE, 1, "1 day"),
         ("0 days", DATE, 0, "0 seconds"),
+        ("2d", DATE, 2, "2 days"),
+        ("90m", TIMESTAMP, 5_400_000_000, "1 hour 30 minutes"),
         ("1 hour 30 minutes", TIMESTAMP, 5_400_000_000, "1 hour 30 minutes"),
         (dt.timedelta(microseconds=1), TIMESTAMP, 1, "0:00:00.000001"),
         (5, INTEGER, 5, "5"),

@@ -128,7 +128,8 @@ def ingest(
             opened = _with_units(opened, columns or {})
             types = column_types(opened, columns or {})
             own = types if corrections is None else corrections.without_control(types)
-            _check_time(time, own)
+            guesses = guesses_of(opened, columns or {})
+            _check_time(time, own, [*opened.notes, *(f"{guess.column}: {guess.why}" for guess in guesses.values())])
             allowed = None if lateness is None else lateness_of(lateness, time, own.get(stored_name(time or "")))
             if corrections is not None and allowed is not None:
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
@@ -136,7 +137,6 @@ def ingest(
             if isinstance(transactions, str):
                 transactions = transactions_of(transactions, types)
             schema = log_schema(own.items(), corrections is not None, transactions)
-            guesses = guesses_of(opened, columns or {})
             untyped = notes_of_untyped(opened.schema, columns or {}) if corrections is None else ()
             said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions, nan_is_null)
             log = LogWriter(name, partial, schema, allowed, corrections, *said)
@@ -257,7 +257,7 @@ def _check_convertible(field: pa.Field, type_: DataType) -> None:
         ) from error
 
 
-def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
+def _check_time(time: str | None, types: Mapping[str, DataType], notes: Iterable[str]) -> None:
     if time is None:
         return
     type_ = types.get(stored_name(time))
@@ -272,6 +272,8 @@ def _check_time(time: str | None, types: Mapping[str, DataType]) -> None:
     if type_.kind is Kind.STRING:
         given = _declare(time, "timestamp")
         hint = f"if its texts are as 2026-01-31 10:30, say {given}; else convert it with pandas and give the DataFrame"
+        begins = f"{time}: texts, of ".lower()
+        hint = next((note for note in notes if note.lower().startswith(begins)), hint)
     raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
 
 

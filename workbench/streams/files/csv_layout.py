@@ -220,12 +220,13 @@ def _header(fields: Sequence[list[str]], usual: int) -> int:
 def _after_block(fields: Sequence[list[str]], usual: int) -> int:
     """Which record follows a block of lines that are no rows, as banks and programs for sheets write; 0: none.
 
-    The block's lines have other counts of values than the rows, a value only at their beginning, or # there.
+    The block's lines have other counts of values than the rows, a value only at their beginning, or a name with its
+    value, or # there.
     """
-    in_block = [len(one) != usual or _is_padded(one) or one[0].startswith("#") for one in fields]
+    in_block = [len(one) != usual or _is_padded(one, 2) or one[0].startswith("#") for one in fields]
     place = in_block.index(False) if False in in_block else 0
     block = fields[:place]
-    is_block = (len(block) > 1 or any(map(_is_padded, block))) and len(block) <= _MOST_TITLES
+    is_block = (len(block) > 1 or any(_is_padded(one, 2) for one in block)) and len(block) <= _MOST_TITLES
     if not is_block or not (_names_columns(fields[place], usual) or _names_years(fields[place])):
         return 0
     only_padded = all(map(_is_padded, block)) and any(one[0].strip() for one in block)
@@ -244,9 +245,9 @@ def _has_numbers(rows: Sequence[list[str]]) -> bool:
     return any(_NUMBER.match(value) for row in rows for value in row)
 
 
-def _is_padded(values: Sequence[str]) -> bool:
-    """Whether at most the first value of a record is there, as a program for sheets writes a title."""
-    return len(values) > 1 and not any(map(str.strip, values[1:]))
+def _is_padded(values: Sequence[str], most: int = 1) -> bool:
+    """Whether no more than the first values of a record are there, as a program for sheets writes a title."""
+    return len(values) > 2 * most - 2 and len(values) > 1 and not any(map(str.strip, values[most:]))
 
 
 def _names_columns(values: Sequence[str], usual: int) -> bool:
