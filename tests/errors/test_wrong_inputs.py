@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import SqlError
-from workbench.notebook.command_line import MagicError
+from workbench.notebook.command_line import MagicError, condition
 from workbench.notebook.commands.registry import find_command
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
@@ -120,19 +120,69 @@ def test_a_line_that_is_wrong(line):
     assert caught.value.hint
 
 
-def test_there_are_sixty():
-    assert len(TEXTS) + len(LINES) >= 60
-
-
 @pytest.mark.parametrize(
     ("text", "tried"),
     [
         ("SELECT delay flights", "FROM says which stream"),
         ("SELECT RANK() FROM flights", "RANK(…) OVER (ORDER BY"),
         ("hello", "a query is a SELECT"),
+        ("SELECT MEDAIN(delay) FROM flights", "did you mean median?"),
+        ("SELECT STRPTIME(carrier, '%Y') FROM flights", "TO_TIMESTAMP(s, "),
+        ("SELECT delay FROM flights WHERE delay IN 3", "IN (3)"),
+        ("SELECT delay FROM flights WHERE delay > {least}", "write :name"),
+        ("SELECT delay FROM flights WHERE day > 2024-01-31", "without quotes it is a subtraction"),
+        ("SELECT delay FROM flights WHERE day > day - 1h", "INTERVAL '1' HOUR"),
+        ("SELECT delay FROM flights WHERE day > day - INTERVAL '1' WEKE", "did you mean WEEK?"),
+        ("SELECT delay FROM flights WHERE carrier = true", "boolean yes/no"),
+        ("SELECT delay FROM flights WHERE carrier = 1067", "or '01067' if the column has that"),
+        ("SELECT * FROM 'in/flights.parquet'", "%argus stream NAME in/flights.parquet"),
+        ("SELECT gross FROM flights", "did you mean `gross (eur)`?"),
+        ("SELECT gate FROM flights", "%argus stream flights --add gate makes it a column"),
     ],
 )
-def test_what_to_try_fits_what_is_wrong(text, tried):
+def test_what_to_try_is_what_was_meant(text, tried):
+    flights = (*SCHEMA.streams["flights"], ("gross (eur)", DOUBLE))
     with pytest.raises(SqlError) as caught:
-        bind(text, "spark", SCHEMA)
+        bind(text, "spark", Schema({"flights": flights}, members={"flights": {"gate"}}))
     assert tried in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT delay FROM flights WHERE delay = carrier", "integer cannot be compared with string"),
+        ("SELECT delay FROM flights WHERE carrier = delay", "string cannot be compared with integer"),
+        ("SELECT delay FROM flights JOIN planes ON seats = flights.carrier", "integer cannot be compared with string"),
+    ],
+)
+def test_a_clash_names_both_types(text, said):
+    with pytest.raises(SqlError, match=said):
+        bind(text, "spark", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "tried"),
+    [
+        ("stream f f.csv --every 10s", "--every is not understood", "%argus help stream"),
+        ("results q -o 9x", "is the name of a variable, not '9x'", "%argus help results"),
+        ("snapshot", "required: FILE", "%argus help snapshot"),
+        ("help strem", "no help on strem", "did you mean stream?"),
+    ],
+)
+def test_a_line_says_what_is_meant(line, said, tried):
+    name, _, rest = line.partition(" ")
+    with pytest.raises(MagicError) as caught:
+        command = find_command(name)
+        command.run(None, command.parse(rest))
+    assert said in caught.value.message and not caught.value.message.endswith("QUERY")
+    assert tried in (caught.value.hint or "")
+
+
+def test_words_that_are_several():
+    stream = find_command("stream").parse("f f.csv --key a,b --key c --add x,y")
+    assert (stream.key, stream.add) == (["a", "b", "c"], ["x", "y"])
+    assert condition(find_command("results").parse("q --where n > 5 --limit 3").where) == "n > 5"
+
+
+def test_there_are_eighty():
+    assert len(TEXTS) + len(LINES) + 19 >= 80

@@ -172,3 +172,14 @@ def test_closing_a_context_closes_its_session_once():
     context.close()
     context.close()
     assert closed == [1] and context.current is None
+
+
+def test_the_notebooks_variable_session_is_its_session_unless_the_analyst_has_one():
+    first, second = FakeSession(), FakeSession()
+    context = NotebookContext({}, lambda: first, lambda path: second)
+    assert "session" not in context.variables and context.session is context.variables["session"] is first
+    context.open("there")
+    assert context.variables["session"] is second
+    context.variables["session"] = "mine"
+    context.use(first)
+    assert context.variables["session"] == "mine"

@@ -237,6 +237,8 @@ def test_options_that_say_nothing_are_refused(wrong: dict[str, str]) -> None:
         ("Report,,\n,,\nregion,units,sales\nN,1,2.5\nS,2,3.5\n", ["region", "units", "sales"], ("N", 1, 2.5)),
         ("# a, b\n# c\nts,v\n1,1.5\n2,1.6\n", ["ts", "v"], (1, 1.5)),
         ("Source,A,\nUpdated,x,\nLand,Code,2019,2020\nAruba,ABW,1,2\nChad,TCD,3,4\n", None, ("Aruba", "ABW", 1, 2)),
+        ("Account:,12-34,,\nPeriod:,2026,,\n\nDay,What,In,Out\n1/2/26,x,,2.5\n", ["day", "what", "in", "out"], None),
+        ("id,name,,\n1,a,2,3\n4,b,5,6\n", None, (1, "a", 2, 3)),
         ("a,b\r1,2\r3,4\r", ["a", "b"], (1, 2)),
         ("#time,temp\n7,20.5\n", ["#time", "temp"], (7, 20.5)),
     ],

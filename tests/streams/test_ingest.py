@@ -529,3 +529,52 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
         ingest("x", path, tmp_path / "log", progress=interrupt)
     assert [one.name for one in tmp_path.iterdir()] == ["x.csv"]
     assert ingest("x", path, tmp_path / "log").rows == 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "tried"),
+    [
+        ("05.01.2026 08:03", "Day=timestamp d.M.yyyy H:mm"),
+        ("31/01/2026", "Day=date d/M/yyyy"),
+        ("2026/01/31", "Day=date yyyy/M/d"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_texts_that_are_no_event_time_say_how_they_are_declared(
+    tmp_path: Path, ending: str, text: str, tried: str
+) -> None:
+    file = tmp_path / f"a.{ending}"
+    file.write_text(f"Day,n\n{text},1\n" if ending == "csv" else f'{{"Day": "{text}", "n": 1}}\n')
+    with pytest.raises(StreamError, match="event time is a date") as caught:
+        ingest("a", file, tmp_path / "log", time="Day")
+    assert tried in (caught.value.hint or "")
+
+
+def test_texts_of_one_file_are_not_the_numbers_of_another(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"zip": [7, 8], "n": [1, 2]}), tmp_path / "in" / "1.parquet")
+    pq.write_table(pa.table({"zip": ["07", "9"], "n": [3, 4]}), tmp_path / "in" / "2.parquet")
+    log = ingest("a", tmp_path / "in", tmp_path / "log")
+    assert log.read(0, log.rows).column("zip").to_pylist() == [7, 8]
+    assert [(row.line, row.reason.partition(";")[0]) for row in log.quarantined] == [
+        (3, "zip: '07' is no integer"), (4, "zip: '9' is no integer"),
+    ]  # fmt: skip
+    as_text = ingest("a", tmp_path / "in", tmp_path / "text", columns={"zip": "string"})
+    assert as_text.read(0, 4).column("zip").to_pylist() == ["7", "8", "07", "9"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "tried"),
+    [
+        ({"a": [1]}, "cannot be read from a dict", "give [record]"),
+        (pa.table({}), "the source has no columns", "give one that has some"),
+        ("book.xlsx", "is not a Parquet file", "pandas.read_excel('book.xlsx')"),
+    ],
+)
+def test_what_is_no_source_says_what_to_give(tmp_path: Path, source: object, message: str, tried: str) -> None:
+    if isinstance(source, str):
+        source = tmp_path / source
+        source.write_bytes(b"PK and more")
+    with pytest.raises(StreamError, match=message) as caught:
+        ingest("a", source, tmp_path / "log")
+    assert tried in (caught.value.hint or "")

@@ -6,6 +6,7 @@ catalog that is never opened again does without.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ from typing import Any
 from workbench.catalog.aggregate_relations import aggregate_relations
 from workbench.catalog.codec import present_json
 from workbench.catalog.schema import DDL, DERIVED, MIGRATIONS, VERSION
-from workbench.errors import WorkbenchError
+from workbench.errors import WorkbenchError, nearest
 from workbench.files.writing import ensure_file
 
 _STATEMENTS = 512
@@ -223,7 +224,9 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning) as error:
             self._connection.set_authorizer(None)
             why = "a catalog is only read: use SELECT" if refused else str(error)
-            raise CatalogError(why, hint=f"its tables are {', '.join(self.tables)}") from error
+            missing = re.fullmatch("no such table: (.*)", why)
+            near = nearest(missing[1], self.tables) if missing else None
+            raise CatalogError(why, hint=near or f"its tables are {', '.join(self.tables)}") from error
         finally:
             self._connection.set_authorizer(None)
         return names, rows

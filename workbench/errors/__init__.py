@@ -7,6 +7,7 @@ caret where there is one, and a hint. A notebook shows exactly that, without a t
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Callable, Iterable
 
@@ -200,5 +201,8 @@ def nearest(
     if len(word) > MOST_WORD:
         return None
     by_folded = {choice.lower(): choice for choice in choices}
-    close = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
+    folded = word.lower()
+    close = difflib.get_close_matches(folded, by_folded, n=1, cutoff=0.6)
+    # Who knows a part of a name means the name: gesamt of "gesamt (brutto)".
+    close = close or [name for name in by_folded if len(word) > 3 and re.search(rf"\b{re.escape(folded)}\b", name)][:1]
     return f"{what} {shown(by_folded[close[0]])}?" if close else None

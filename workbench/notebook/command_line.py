@@ -66,6 +66,17 @@ def batch_size(given: str) -> int | str:
     return int(given) if given.lstrip("-").isdecimal() else given
 
 
+def new_variable(given: str) -> str:
+    """The name of a variable that an answer is to have.
+
+    Raises:
+        ValueError: it is no name.
+    """
+    if not given.isidentifier():
+        raise ValueError(given)
+    return given
+
+
 def several(given: str) -> list[str]:
     """Names that were typed in one word, with commas between them.
 
@@ -170,12 +181,18 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, word: str) -> NoReturn:
         """Raise for an unknown word, with the option nearest to it."""
-        self.error(f"{word} is not understood", nearest(word, self._option_string_actions))
+        options = {flag.lstrip("-"): flag for flag in self._option_string_actions}
+        near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
+        self.error(f"{word} is not understood", near)
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        if wrong := re.fullmatch(r"argument (\S+): invalid int value: (.*)", message):
-            message = f"{wrong[1]} is a whole number, not {wrong[2]}"
+        if wrong := re.fullmatch(r"argument (\S+): invalid (\w+) value: (.*)", message):
+            taken = "the name of a variable" if wrong[2] == new_variable.__name__ else "a whole number"
+            message = f"{wrong[1]} is {taken}, not {wrong[3]}"
+        if missing := re.fullmatch(r"(the following arguments are required: )(.*)", message):
+            needed = [a.metavar for a in self._actions if a.nargs not in ("*", "?") and not a.option_strings]
+            message = missing[1] + ", ".join(name for name in missing[2].split(", ") if name in needed)
         default = CELL_HINT if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
         raise MagicError(f"{self.prog}: {message}", hint=hint or default)
 

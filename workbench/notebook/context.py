@@ -85,15 +85,14 @@ class NotebookContext:
         self._reopen = reopen
         self._session: Session | None = None
         self._earlier: list[Session] = []
+        self._given: Session | None = None
         self.saved: object = None
         """The contents of the session when it was saved last."""
 
     @property
     def session(self) -> Session:
         """The notebook's session; made now if there is none yet."""
-        if self._session is None:
-            self._session = self._make()
-        return self._session
+        return self._session or self._take(self._make())
 
     @property
     def current(self) -> Session | None:
@@ -104,7 +103,7 @@ class NotebookContext:
         """Work with a session that was made by hand from now on; the one before stays as it is, and is not played."""
         if self._session is not None and not self._session.closed:
             self._session.player.pause()
-        self._session = session
+        self._take(session)
 
     def open(self, path: str, trust: bool = False) -> Session:
         """Work with the session of a folder from now on; the one before stays, for variables that hold its queries.
@@ -116,6 +115,12 @@ class NotebookContext:
         session = self._reopen(path, trust=True) if trust else self._reopen(path)
         if self._session is not None:
             self._earlier.append(self._session)
+        return self._take(session)
+
+    def _take(self, session: Session) -> Session:
+        """Work with a session, which the notebook's variable ``session`` has unless the analyst made one."""
+        if self.variables.get("session") is self._given:
+            self.variables["session"] = self._given = session
         self._session = session
         return session
 

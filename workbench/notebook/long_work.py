@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from workbench.errors import UnexpectedError, WorkbenchError
 from workbench.notebook.display import ProgressLine
 from workbench.session.verification.report import Verifying
 from workbench.streams.ingest import Arriving
@@ -52,6 +53,9 @@ def following(context: NotebookContext, what: str) -> Iterator[None]:
         with repeatedly(say):
             yield
         ended = "took"
+    except WorkbenchError as problem:
+        ended = ended if isinstance(problem, UnexpectedError) else "refused after"
+        raise
     finally:
         if lines:
             lines[0].update(f"{what} {ended} {time.monotonic() - begun:.1f} s")

@@ -30,7 +30,8 @@ def find_source(word: str, variables: Mapping[str, Any]) -> Any:
     if word in variables:
         return variables[word]
     folder = path.parent
-    known = [str(folder / other.name) for other in folder.iterdir()] if folder.is_dir() else []
+    known = [other.name for other in folder.iterdir()] if folder.is_dir() else []
     what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
-    hint = nearest(str(path), [*known, *(variables if word.isidentifier() else ())])
+    near = nearest(path.name, known, shown=lambda name: str(folder / name))
+    hint = near or nearest(word, variables if word.isidentifier() else ())
     raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")

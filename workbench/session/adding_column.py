@@ -63,8 +63,10 @@ class NewColumn:
 def add_column(runtime: Runtime, state: State, name: str, column: str, type_: str | None) -> tuple[State, NewColumn]:
     """Give a stream another column; arguments and errors as ``Session.add_column``."""
     stream = state.stream(name)
+    _check_new(stream, column, type_)
     declared = type_ or _suggested(stream, column)
-    new = _checked(stream, column, declared)
+    declared_types({column: declared})
+    new = AddedColumn(column, declared)
     wide = _with(stream, new)
     told = state.with_stream(wide)
     readers = [q for q in state.queries.values() if stream.name in streams_of(q.logical) and not means_same(q, told)]
@@ -95,19 +97,24 @@ def _suggested(stream: Stream, column: str) -> str:
         known = ", ".join(drift.name for drift in stream.drifts if drift.is_new)
         hint = f"new in its rows: {known}" if known else "no row of it has a member that is no column"
         message = f"what type has {column}? No row of {stream.name} has it so far"
-        raise StreamError(message, hint=f'{hint}; add_column("{stream.name}", "{column}", "string") says it')
+        raise StreamError(message, hint=f"{hint}; {_declared(stream, column)} says it")
     return type_of_values(first)
 
 
-def _checked(stream: Stream, column: str, declared: str) -> AddedColumn:
+def _declared(stream: Stream, column: str) -> str:
+    line = f"%argus stream {stream.name} --add {column} --type {column}=string"
+    return f'{line}, in Python add_column("{stream.name}", "{column}", "string"),'
+
+
+def _check_new(stream: Stream, column: str, declared: str | None) -> None:
     if not column.strip():
         raise StreamError("a column needs a name", hint=f'add_column("{stream.name}", "note", "string")')
-    declared_types({column: declared})
     known = dict(stream.stored_columns)
     if (has := known.get(stored_name(column))) is not None:
-        hint = f'widen_column("{stream.name}", "{column}", "{declared}") makes it another type'
+        type_ = declared or "TYPE"
+        line = f"%argus stream {stream.name} --widen {column}={type_}"
+        hint = f'{line}, in Python widen_column("{stream.name}", "{column}", "{type_}"), makes it another type'
         raise StreamError(f"{stream.name} has the column {display_name(stored_name(column))} {has}", hint=hint)
-    return AddedColumn(column, declared)
 
 
 def means_same(query: QueryRecord, state: State) -> bool:

@@ -129,7 +129,10 @@ class State:
         now = self.engine.clock.now
         spelled = {name: stream.spelled for name, stream in self.streams.items()}
         known = self.views, latest, self.aggregates
-        return Schema(columns, *known, times, tables, now, self._after_batch, corrected, spelled, self.timezone)
+        drifts = ((name, stream.drifts) for name, stream in self.streams.items())
+        members = {name: {drift.name.lower() for drift in some if drift.is_new} for name, some in drifts if some}
+        now_of = now, self._after_batch
+        return Schema(columns, *known, times, tables, *now_of, corrected, spelled, self.timezone, members)
 
     @cached_property
     def view_names(self) -> ViewNames:

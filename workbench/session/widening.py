@@ -146,7 +146,7 @@ def _suggested(stream: Stream, column: str, before: DataType) -> str:
         texts = to_plain(texts, known.form)[0].drop_null()
     name, call = display_name(column), f'widen_column("{stream.name}", "{display_name(column)}", …)'
     if not values:
-        hint = f"{call} with a type that it is to have"
+        hint = f"%argus stream {stream.name} --widen {name}=TYPE, in Python {call}, with the type that it is to have"
         raise StreamError(f"what type is {stream.name}.{name} to have? No row waits for it to be another", hint=hint)
     found = guess(name, texts).type
     if before.kind is Kind.DATE and found.kind is Kind.TIMESTAMP:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -84,6 +84,7 @@ class Schema:
         event_times: what time it is on each stream.
         after_batch: what time it was after a batch; ``None`` for one that was not run.
         spelled: for a stream its columns with capital letters, as the source spells them, by names in lower case.
+        members: for a stream those of its rows that are new and no columns so far, in lower case.
         timezone: the zone in which instants are other times where a text does not say it.
 
     Example:
@@ -102,6 +103,7 @@ class Schema:
     corrected: frozenset[str] = frozenset()
     spelled: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     timezone: str = UTC
+    members: Mapping[str, Collection[str]] = field(default_factory=dict, compare=False, repr=False)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

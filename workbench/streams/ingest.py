@@ -127,6 +127,8 @@ def ingest(
             opened = unfold(opened, corrections, declared_types(plain))
             opened = _with_units(opened, columns or {})
             types = column_types(opened, columns or {})
+            if not types:
+                raise StreamError(f"stream {name}: the source has no columns", hint="give one that has some")
             own = types if corrections is None else corrections.without_control(types)
             guesses = guesses_of(opened, columns or {})
             _check_time(time, own, [*opened.notes, *(f"{guess.column}: {guess.why}" for guess in guesses.values())])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype
 
 from workbench.errors import StreamError, nearest, with_article
+from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
-from workbench.streams.drifting_types import common_field
+from workbench.streams.convert import is_text
+from workbench.streams.drifting_types import common_field, fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.delta_table import delta_table, is_delta_table
@@ -33,6 +35,11 @@ from workbench.streams.source import Chunk, OpenedSource
 CSV_ENDINGS = (".csv", ".csv.gz", ".csv.zst")
 DATA_ENDINGS = (".parquet", *CSV_ENDINGS, *ENDINGS, *LOG_ENDINGS)
 """How the names of files end that can be a source."""
+_READ_BY_PANDAS = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), "read_excel"),
+    **{".xml": "read_xml", ".feather": "read_feather", ".arrow": "read_feather", ".orc": "read_orc"},
+    **{".html": "read_html", ".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas"},
+}
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 20
 """Bytes of each column of a Parquet file that are read at a time."""
@@ -77,6 +84,9 @@ def open_source(
         return _open_reader(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _open_reader(pa.RecordBatchReader.from_stream(source))
+    if isinstance(source, dict):
+        hint = "a dict is one record: give [record], or pandas.DataFrame(record) where its values are columns"
+        raise StreamError("a stream cannot be read from a dict", hint=hint)
     raise StreamError(
         f"a stream cannot be read from {with_article(type(source).__name__)}",
         hint="give the path of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark DataFrame",
@@ -102,7 +112,7 @@ def _open_url(url: str, stack: ExitStack, options: CsvOptions | None, declared: 
         what = f"{shown_address(url)} matches {len(files)} files, {other} among them"
         raise StreamError(what, hint="only of Parquet there may be many")
     check_no_options(options, shown_address(url))
-    return _open_parquet(files)
+    return _open_parquet(files, declared)
 
 
 def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
@@ -115,7 +125,7 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
         check_no_options(options, str(path))
         if is_delta_table(path):
             return _open_reader(delta_table(path).to_pyarrow_dataset().scanner().to_reader())
-        return _open_parquet(_parquet_files(path))
+        return _open_parquet(_parquet_files(path), declared)
     return _open_file(path, stack, options, declared)
 
 
@@ -127,7 +137,7 @@ def _open_file(file: Path | UrlFile, stack: ExitStack, options: CsvOptions | Non
         return open_log_lines(file, stack, options is not None and options.growing)
     if file.name.lower().endswith(ENDINGS):
         return open_json_lines(file, stack, None, declared)
-    return _open_parquet([file])
+    return _open_parquet([file], declared)
 
 
 def _parquet_files(folder: Path) -> list[Path]:
@@ -146,7 +156,7 @@ def _parquet_files(folder: Path) -> list[Path]:
     )
 
 
-def _open_parquet(paths: Sequence[Path | UrlFile]) -> OpenedSource:
+def _open_parquet(paths: Sequence[Path | UrlFile], declared: Declared) -> OpenedSource:
     found = [_parquet_schema(path) for path in paths]
     schemas, rows = [schema for schema, _ in found], sum(count for _, count in found)
     for path, schema in zip(paths, schemas, strict=True):
@@ -157,17 +167,33 @@ def _open_parquet(paths: Sequence[Path | UrlFile]) -> OpenedSource:
     common = pa.schema([common_field([s.field(name) for s in schemas if name in s.names]) for name in names])
     some = {name: sum(name in schema.names for schema in schemas) for name in names}
     notes = (f"{n}: {count:,} of {len(paths):,} files have it" for n, count in some.items() if count < len(paths))
-    return replace(_of_rows(common, _parquet_batches(paths, common.names), rows), notes=tuple(notes))
+    opened = replace(_of_rows(common, _parquet_batches(paths, common.names), rows), notes=tuple(notes))
+    clashes = {
+        name
+        for name in names
+        if stored_name(name) not in (declared or {}) and not is_text(common.field(name).type)
+        if any(name in schema.names and is_text(schema.field(name).type) for schema in schemas)
+    }
+    return replace(opened, chunks=_of_one_type(opened.chunks, common, clashes)) if clashes else opened
+
+
+def _of_one_type(chunks: Iterable[Chunk], schema: pa.Schema, strict: Collection[str]) -> Iterator[Chunk]:
+    """Chunks of files, some of which have texts where others have none: 03 is not 3, so their rows are quarantined."""
+    for chunk in chunks:
+        fields = [schema.field(own.name) if own.name in strict else own for own in chunk.rows.schema]
+        rows, misfits = fitted(chunk.rows, chunk.lines, pa.schema(fields))
+        good = ~np.isin(chunk.lines, [entry.line for entry in misfits])
+        yield replace(chunk, rows=rows, lines=chunk.lines[good], quarantined=tuple(misfits))
 
 
 def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
     """The columns of a file, and how many rows it has."""
     with _opened(path) as opened:
         if opened.read(len(_MAGIC)) != _MAGIC:
-            raise StreamError(
-                f"{path} is not a Parquet file",
-                hint=f"CSV files must end in {' or '.join(CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}",
-            )
+            ends = f"CSV files must end in {' or '.join(CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}"
+            by_pandas = _READ_BY_PANDAS.get(Path(path.name).suffix.lower())
+            frame = f"pandas reads it: frame = pandas.{by_pandas}({path.name!r}), and frame is the source"
+            raise StreamError(f"{path} is not a Parquet file", hint=frame if by_pandas else ends)
         try:
             with _parquet_file(opened) as file:
                 return file.schema_arrow, file.metadata.num_rows
@@ -248,7 +274,7 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
         raise StreamError(
             f"Spark could not write the DataFrame: {reason}", hint="check that df.write.parquet(...) works"
         ) from error
-    return _open_parquet(_parquet_files(scratch))
+    return _open_parquet(_parquet_files(scratch), None)
 
 
 def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSource:

@@ -94,7 +94,7 @@ def test_without_sql_the_relations_are_listed(run):
     ("line", "error", "message", "hint"),
     [
         ('"DELETE FROM nodes"', CatalogError, "a catalog is only read: use SELECT", "its tables are"),
-        ('"SELECT * FROM nods"', CatalogError, "no such table: nods", "its tables are"),
+        ('"SELECT * FROM nods"', CatalogError, "no such table: nods", "did you mean nodes?"),
         ('"SELECT idd FROM nodes"', CatalogError, "no such column: idd", "its tables are"),
         ('"SELEC 1"', CatalogError, 'near "SELEC": syntax error', "its tables are"),
         ("SELECT id FROM nodes", MagicError, "the query must be in quotes", '%argus catalog "SELECT id FROM nodes"'),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from workbench.explain.text import counted, listed
@@ -269,9 +271,10 @@ def described_columns(stream: Stream) -> str:
     if not guesses:
         return textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
     cells = [("column", "type", "why", "first values")]
+    said = "declared" if any(not guess.declared for guess in guesses.values()) else ""  # a DataFrame has its own types
     for name, type_ in stream.columns:
         guess = guesses.get(name)
-        why, first = (guess.why, ", ".join(guess.first)) if guess is not None else ("declared", "")
+        why, first = (guess.why, ", ".join(guess.first)) if guess is not None else (said, "")
         cells.append((name, str(type_), why, textwrap.shorten(first, 40, placeholder="…")))
     widths = [max(len(row[place]) for row in cells) for place in range(3)]
     table = ["  ".join([*map(str.ljust, row[:3], widths), row[3]]).rstrip() for row in cells]
@@ -315,11 +318,13 @@ def _column_types(words: Sequence[str]) -> dict[str, str]:
     Example:
         >>> _column_types(["zip=string", "fee=decimal(8, 2)"])
         {'zip': 'string', 'fee': 'decimal(8, 2)'}
+        >>> _column_types(["zip=string,fee=decimal(8,2)"])
+        {'zip': 'string', 'fee': 'decimal(8,2)'}
     """
     pairs = {}
-    for word in words:
+    for word in chain.from_iterable(re.split(r",(?=[^,()<>=]+=)", word) for word in words):
         name, equals, type_ = word.partition("=")
         if not (name and equals and type_):
             raise MagicError(f"--type {word} names no column and type", hint="--type zip=string --type opened=date")
-        pairs[name] = type_
+        pairs[name.strip()] = type_
     return pairs

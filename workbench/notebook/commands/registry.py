@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
@@ -72,7 +73,9 @@ def help_command(context: NotebookContext, arguments: argparse.Namespace) -> Non
         display(find_command(arguments.command.removeprefix("%argus").strip() or "%%argus").help())
     except MagicError as error:
         # There are no topics; a command that is only a little alike is no answer to a word that means something else.
-        meant = _MEANT.get(arguments.command) or "%argus help lists the commands; %argus help COMMAND says more of one"
+        lists = "%argus help lists the commands; %argus help COMMAND says more of one"
+        typed = difflib.get_close_matches(arguments.command, COMMANDS, 1, cutoff=0.8)
+        meant = _MEANT.get(arguments.command) or (f"did you mean {typed[0]}?" if typed else lists)
         raise MagicError(f"there is no help on {arguments.command}: it is no command", hint=meant) from error
 
 
@@ -81,7 +84,17 @@ COMMANDS: dict[str, Command] = {
     for each in (
         *(add.add_stream, add.add_table, define.drop),
         *(replay.run, replay.play, replay.pause, replay.step, replay.back, replay.catch_up),
-        *(show.results, show.why, show.why_not, show.windows, show.verify, show.queries, show.streams, show.plan),
+        *(
+            show.results,
+            show.diff,
+            show.why,
+            show.why_not,
+            show.windows,
+            show.verify,
+            show.queries,
+            show.streams,
+            show.plan,
+        ),
         show.explain,
         *(
             timings.timings,

@@ -64,7 +64,7 @@ ROWS = 10
     argument("--diff", type=int, nargs="+", metavar="K", help="what came and went from batch K to another"),
     argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
-    argument("--where", metavar="CONDITION", help="only rows that satisfy it, in quotes: 'amount > 500'"),
+    argument("--where", nargs="+", metavar="CONDITION", help="only rows that satisfy it: amount > 500"),
     argument(
         "--chart",
         nargs="*",
@@ -93,6 +93,7 @@ ROWS = 10
 )
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show a query's answer over all data so far."""
+    arguments.where = condition(arguments.where) if arguments.where else None
     if len(arguments.query) > 1:
         show_joint_chart(context, arguments)
         return
@@ -173,6 +174,17 @@ def show_joint_chart(context: NotebookContext, arguments: argparse.Namespace) ->
     for query in queries if arguments.batch is None else ():
         shown = with_as_of(shown, context.session.as_of(query.name), query.name)
     show(shown)
+
+
+@command(
+    "diff",
+    QUERY,
+    argument("batches", type=int, nargs="+", metavar="K", help="from this batch, to another (default: the last)"),
+    examples=("%argus diff big_transfers 3", "%argus diff big_transfers 3 5"),
+)
+def diff(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show what an answer has more (1) and less (-1) after a batch than after another."""
+    results.run(context, results.parse(f"{arguments.query} --diff {' '.join(map(str, arguments.batches))}"))
 
 
 def chart_parts(words: Sequence[str]) -> dict[str, str]:

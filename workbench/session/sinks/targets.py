@@ -34,9 +34,9 @@ class CallableTarget(Target):
     @property
     def description(self) -> str:
         """Its name."""
-        if hasattr(self._function, "__qualname__") or type(self._function).__str__ is object.__str__:
-            return getattr(self._function, "__qualname__", type(self._function).__name__) + "()"
-        return str(self._function)
+        if "__str__" in vars(type(self._function)):  # an object that says what it is, and no function
+            return str(self._function)
+        return getattr(self._function, "__qualname__", type(self._function).__name__) + "()"
 
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Call it with pandas; whatever it raises is shown. NaN of a DOUBLE may be NULL, as in other DataFrames."""

@@ -177,7 +177,8 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
         try:
             result.append(coerce(side, target))
         except TypeClash:
-            raise _clash(lead, side) from None
+            other = next((s for s in typed if side is lead and s.type.kind is not lead.type.kind), side)
+            raise _clash(lead, other) from None
     return tuple(result)
 
 
@@ -292,7 +293,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
             return "write the number without quotes" if is_number else "a number is needed there"
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
-        return f"write DATE '{date or '2002-11-20'}'"
+        return f"write DATE '{date}'" if date else "write DATE '2002-11-20'; without quotes it is a subtraction"
     if expression.type == INTERVAL:
         return AS_SECONDS
     if expression.type == MONTHS:
@@ -309,8 +310,13 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return f"{AS_TEXT} makes a text of an array of texts, and x[0] is its first element"
     if type_.kind is Kind.ARRAY:
         return "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
+    if type_.kind is Kind.STRING and isinstance(expression, Constant) and isinstance(expression.value, bool):
+        return (
+            "compare it with its texts, as in x = 'yes'; --type \"x=boolean yes/no\" reads a column as true and false"
+        )
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
-        return f"write '{expression.value}' in quotes"
+        is_code = isinstance(expression.value, int) and len(str(expression.value)) > 3  # as a postcode without its zero
+        return f"write '{expression.value}' in quotes" + f", or '0{expression.value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
         return f"no {expression.type.kind} converts to {with_article(type_.kind)}; compare columns of one type"
     return f"convert with CAST(... AS {type_.kind})"

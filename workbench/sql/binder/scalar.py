@@ -30,6 +30,7 @@ from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_su
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
 from workbench.sql.function_help import signature_hint
+from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
@@ -62,6 +63,7 @@ _LABELS: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
+    exp.Placeholder: "write :name for the value of a variable of the notebook, {{name}} for a text to be put in",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
 }
@@ -112,6 +114,17 @@ class ScalarBinder:
     def keep(self) -> Callable[[AggregateCall], None] | None:
         """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
         return None if self.aggregation is None else self.aggregation.keep
+
+    def _resolved(self, column: exp.Column) -> Expression:
+        """What a column name means; the hint of one that is unknown says where rows have it nonetheless."""
+        try:
+            return self.scope.resolve(column)
+        except SqlError as problem:
+            known = (stream for stream, names in self.schema.members.items() if column.name.lower() in names)
+            if (stream := next(known, None)) is None or "unknown column" not in problem.message:
+                raise
+            hint = f"it is new in the rows of {stream}; %argus stream {stream} --add {column.name} makes it a column"
+            raise self.source.error(problem.message, column.this, hint) from None
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression of a syntax node.
@@ -165,7 +178,7 @@ class ScalarBinder:
         in_over = self._analytics is not None and self._analytics.inside
         meaning = self.scope.alias(node, prefer=not (in_aggregate or in_over))
         if meaning is None:
-            meaning = self.scope.resolve(node)
+            meaning = self._resolved(node)
         else:
             of = {column.source for column in columns(meaning)}
             if Origin.ANALYTIC in of and (in_aggregate or in_over or self._analytics is None):
@@ -366,6 +379,7 @@ class ScalarBinder:
             *self.schema.aggregates,
             *(name for name, function in FUNCTIONS.items() if not function.is_inner),
             *NAMED,
+            *AGGREGATES,
         ]
         close = usual_call(name, self.dialect) or nearest(name, [k for k in known if k[0].isalpha()])
         hint = close or "the Tab key lists functions as you type"

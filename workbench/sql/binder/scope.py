@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -129,7 +130,7 @@ class Scope:
         listed = f"there are {_listed(known)}" if known else "FROM says which stream has it"
         if meant := similar_key_words(name):
             listed = f"did you mean {meant[0]}? {listed}"
-        hint = _of_alias(column) or self._near(name, known) or listed
+        hint = _of_alias(column) or _of_duration(column.name) or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
 
     def alias(self, column: exp.Column, prefer: bool) -> Expression | None:
@@ -201,6 +202,13 @@ def _of_alias(column: exp.Column) -> str | None:
     if column.table or select is None or column.name.lower() not in {i.alias.lower() for i in select.expressions}:
         return None
     return f"{column.name} is an alias, which is not known here: let a subquery in FROM select it, or repeat what it is"
+
+
+def _of_duration(name: str) -> str | None:
+    """A hint for a length of time that is written as settings are."""
+    short = re.fullmatch(r"(\d+)(s|m|min|h|d)", name, re.IGNORECASE)
+    units = {"s": "SECOND", "m": "MINUTE", "min": "MINUTE", "h": "HOUR", "d": "DAY"}
+    return f"a length of time is INTERVAL '{short[1]}' {units[short[2].lower()]}" if short else None
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -208,6 +208,9 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     """IN with a list."""
     if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):
         raise b.source.error("IN needs a list", node, "write values in the parentheses")
+    if isinstance(alone := node.args.get("field"), exp.Literal):
+        hint = f"write it in parentheses: IN ({alone.sql(b.dialect)})"
+        raise b.source.error("IN needs a list", node, hint)
     if not node.expressions:
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
     values = node.expressions

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -124,7 +126,11 @@ def url_files(url: str) -> list[UrlFile]:
         raise EnvironmentProblem(f"{shown} is read by fsspec", hint='pip install "argus-workbench[urls]"') from None
     try:
         found = sorted(fsspec.open_files(url, "rb"), key=lambda file: str(file.path))
-    except (ValueError, ImportError) as error:  # an unknown protocol, and a known one without its package
+    except ImportError as error:
+        named = re.findall(r'"([\w-]+)"|[Ii]nstall (\w+)', str(error))
+        hint = f"pip install {' '.join(filter(None, chain.from_iterable(named)))}" if named else None
+        raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
+    except ValueError as error:  # an unknown protocol
         raise EnvironmentProblem(f"{shown} cannot be read: {error}") from without_secrets(error)
     except Exception as error:  # as above
         raise _unreadable(shown, error) from without_secrets(error)

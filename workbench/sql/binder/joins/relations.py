@@ -65,6 +65,9 @@ def relation_of(
         outputs = tuple(Output(column, Column(column, type_)) for column, type_ in stored)
         return as_of_rows(Block((rows,), TRUE, outputs), moment), stream[1]
     known = [*schema.streams, *schema.views, *context.local]
+    if "/" in name or name.lower().endswith((".parquet", ".csv", ".json", ".jsonl", ".gz")):
+        hint = f"a file is read as a stream or table first, as in %argus stream NAME {name}"
+        raise source.error(f"unknown stream {name}", table, hint)
     hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
     raise source.error(f"unknown stream {name}", table, hint)
 

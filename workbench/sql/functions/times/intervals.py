@@ -13,6 +13,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from workbench.errors import nearest
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, DataType, Kind, decimal
@@ -289,7 +290,9 @@ def _literal(b: ExpressionBinder, interval: exp.Interval) -> list[IntervalPart]:
             return [_part(b, name, interval.this)]
         parts = parts_of_text(b, f"{amount.name} {name}") if name and amount is not None else None
         if parts is None:
-            b.source.refuse("this interval", interval, "write INTERVAL '3' DAY, with a whole number of one unit")
+            near = None if name else nearest(unit.name, _UNITS)
+            hint = near or "write INTERVAL '3' DAY, with a whole number of one unit"
+            b.source.refuse("this interval", interval, hint)
     return parts if sign == 1 else [part.times(Constant(-1, INTEGER)) for part in parts]
 
 
