@@ -50,6 +50,21 @@ OURS = {
 }
 """What functions do that have another meaning here than Spark's description says."""
 ELSEWHERE = {
+    "num_nulls": "Returns how many of its arguments are NULL.",
+    "num_nonnulls": "Returns how many of its arguments are not NULL.",
+    "regexp_count": "Returns how often a regular expression finds something in the text.",
+    "regexp_instr": "Returns the place of the first match of a regular expression; 0 where there is none.",
+    "regexp_match": "Returns the groups of the first match of a regular expression as an array; NULL without one.",
+    "regexp_replace": "Returns the text with the first match of a regular expression replaced, with flag g all.",
+    "regexp_split_to_array": "Returns the parts of a text between matches of a regular expression.",
+    "regexp_substr": "Returns the first match of a regular expression; NULL where there is none.",
+    **dict.fromkeys(
+        ("date_format", "format_date", "format_timestamp", "strftime"), "Returns a time as a text under a format."
+    ),
+    **dict.fromkeys(
+        ("to_microseconds", "to_milliseconds", "to_months", "to_quarters", "to_years"),
+        "Returns an interval of so many of the unit.",
+    ),
     "add_months": "Returns the date a number of months later; of the last day of a month the last day.",
     **dict.fromkeys(
         ("arg_max", "argmax", "max_by"), "Returns the first argument, where it is not NULL, at the largest second one."

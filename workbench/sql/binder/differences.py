@@ -43,8 +43,6 @@ def _arguments(bound: Expression) -> tuple[Expression, ...]:
 def _has_plain_range(bound: Expression) -> bool:
     """A part of a text from a position and of a length that every database takes for the same."""
     least = (1, 0)
-    if isinstance(bound, Call) and bound.function != "substr":
-        return True  # the match of a regular expression
     return all(
         isinstance(a, Constant) and isinstance(a.value, int) and a.value >= m
         for a, m in zip(_arguments(bound)[1:], least, strict=False)
@@ -65,6 +63,8 @@ def _is_plain_cast(bound: Expression) -> bool:
         return True  # as the dialect rounds
     if target == STRING:
         return have.kind in (Kind.INTEGER, Kind.DATE)
+    if have == BOOLEAN and target.kind is Kind.INTEGER:
+        return True
     return not (target.kind is Kind.INTEGER is not have.kind) and not (have == STRING and target.numeric)
 
 
@@ -79,6 +79,10 @@ def _is_written_alike(node: exp.Expr, bound: Expression) -> bool:
     if not isinstance(node, exp.Cast | exp.TryCast | exp.DPipe | exp.Concat) or bound.type != STRING:
         return False
     joined = isinstance(node, exp.DPipe | exp.Concat)
+    if isinstance(bound, Call) and bound.function == "substr" and not joined:  # VARCHAR(n)
+        bound = bound.arguments[0]
+        if not (isinstance(bound, Call) and bound.function == "cast"):
+            return bound.type == STRING
     written = [p for p in (walk(bound) if joined else [bound]) if isinstance(p, Call)]
     texts = [p.arguments[0].type for p in written if p.function == "cast" and p.type == STRING]
     kinds = _WRITTEN - ({Kind.BOOLEAN} if isinstance(node, exp.Concat) else set())
@@ -119,7 +123,10 @@ _ROUNDING = "databases round differently here"
 _WEEKDAY = "databases count days of the week from different days"
 _CAST = _Difference("this cast", f"{_ROUNDING}, and write values differently: use DECIMAL(p,s)", _is_plain_cast)
 _TEXT = _Difference(
-    "SUBSTR from a position that is not a constant from 1", "write a constant position", _has_plain_range
+    "SUBSTR from a position that is not a constant from 1",
+    "write a constant position",
+    _has_plain_range,
+    but=("postgres",),
 )
 _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Log: _Difference("LOG", "its base differs between databases: write LN(x), or LN(x) / LN(10)",
@@ -134,7 +141,8 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Left: _TEXT,
     exp.Div: _Difference("/ of decimals", "databases keep different digits: CAST one side AS DOUBLE",
                        lambda bound: bound.type.kind is not Kind.DECIMAL or _is_numeric_quotient(bound)),
-    exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)"),
+    exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)",
+                         but=("postgres",)),
     exp.Round: _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
                          lambda bound: bound.type != DOUBLE or not _is_call(bound, "round")),
     exp.DayOfWeek: _Difference("the day of the week", _WEEKDAY),

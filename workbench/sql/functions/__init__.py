@@ -19,6 +19,7 @@ from workbench.sql.functions import (
     results,
     structs,
     texts,
+    texts_of_postgres,
 )
 from workbench.sql.functions.arrays import arrays, databases, lambdas, lists, maps, postgres
 from workbench.sql.functions.times import (
@@ -44,6 +45,7 @@ TEXT_ONLY = (
     temporal,
     time_differences,
     times_of_day,
+    texts_of_postgres,
 )
 """Modules that declare only what text means, in ways of its own."""
 DECLARED = [

@@ -243,6 +243,8 @@ def rounded(b: ExpressionBinder, node: exp.Round) -> Expression:
     if b.rules.numeric_keeps_digits and (found := rounded_double(b, node, node.this, node.args.get("decimals"))):
         return found
     value, *digits = b.parts(node, "this", "decimals")
+    if b.rules.numeric_keeps_digits and value.type == DOUBLE and not digits:
+        return call("rint", value)
     if not b.rules.rounds_in_double or value.type != DOUBLE:
         return to_digits(b, "round", value, *digits)
     places = digits[0] if digits else Constant(0, INTEGER)

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import is_null
+from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
 from workbench.sql.functions.calls import call, cast
@@ -97,6 +97,8 @@ def rounded_double(
 
 
 def _type(arguments: Arguments) -> tuple[Arguments, DataType]:
+    if arguments[0].type != DOUBLE:
+        raise TypeClash(f"a DOUBLE is needed, not {arguments[0].type}", arguments[0])
     digits = arguments[1].value if isinstance(arguments[1], Constant) else None
     assert isinstance(digits, int)
     return arguments, decimal(_WHOLE + digits, digits)

@@ -18,7 +18,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, MONTHS, NARROW, Kind, decimal, integer
 from workbench.sql.functions.calls import call, cast, within
 from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 Operand = tuple[exp.Expr, Expression]
 """An operand of an operator, in the text and as it is bound."""
@@ -181,6 +181,6 @@ def _shift(function: str) -> Bind:
 
 reads(exp.Floor, parts="this decimals")(whole_number("floor"))
 reads(exp.Ceil, parts="this decimals")(whole_number("ceil"))
-reads(exp.BitwiseLeftShift, parts="this expression", dialects=SPARK_FAMILY)(_shift("shiftleft"))
-reads(exp.BitwiseRightShift, parts="this expression", dialects=SPARK_FAMILY)(_shift("shiftright"))
+reads(exp.BitwiseLeftShift, parts="this expression", dialects=SPARK_FAMILY | ONLY_POSTGRES)(_shift("shiftleft"))
+reads(exp.BitwiseRightShift, parts="this expression", dialects=SPARK_FAMILY | ONLY_POSTGRES)(_shift("shiftright"))
 reads_call("shiftrightunsigned", dialects=SPARK_FAMILY)(_shift("shiftrightunsigned"))

@@ -18,7 +18,8 @@ from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, ca
 from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
-from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
+from workbench.sql.functions.texts_of_postgres import is_at_least, part_between
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
     exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
@@ -70,8 +71,9 @@ def length(b: ExpressionBinder, node: exp.Length) -> Expression:
 @reads(exp.Substring, parts="this start length")
 def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
     """SUBSTR, where position 0 means 1."""
-    if b.rules.substring_by_pattern and (part := part_by_pattern(b, node)) is not None:
-        return part
+    if b.rules.substring_by_pattern:
+        part = part_by_pattern(b, node)
+        return part if part is not None else part_between(*b.parts(node, "this", "start", "length"))
     parts = b.parts(node, "this", "start", "length")
     if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.rules.substring_from_zero:
         parts[1] = _ONE
@@ -109,8 +111,13 @@ def right(b: ExpressionBinder, node: exp.Right) -> Expression:
 def split_part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
     """SPLIT_PART(text, separator, n), counted from 1."""
     separator = node.args.get("delimiter")
-    is_constant = isinstance(separator, exp.Literal) and separator.is_string and separator.name
-    if not (b.rules.texts_as_in_spark or (is_constant and _is_number(node.args.get("part_index"), 1))):
+    is_constant = isinstance(separator, exp.Literal) and separator.is_string
+    place = node.args.get("part_index")
+    if b.rules.substring_by_pattern:  # from the end below 0; what nothing separates is one part
+        place = place.this if isinstance(place, exp.Neg) else place
+    else:
+        is_constant = is_constant and bool(separator and separator.name)
+    if not (b.rules.texts_as_in_spark or (is_constant and _is_number(place, 1))):
         b.source.refuse("this SPLIT_PART", node, "write a constant separator, and a constant place from 1 on")
     return call("split_part", *b.parts(node, "this", "delimiter", "part_index"))
 
@@ -161,10 +168,12 @@ def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
     return _null_if_empty(b, result) if replacement == empty else result
 
 
-@reads(exp.Overlay, parts="this expression from_ for_", dialects=SPARK_FAMILY)
+@reads(exp.Overlay, parts="this expression from_ for_", dialects=SPARK_FAMILY | ONLY_POSTGRES)
 def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
     """OVERLAY(text PLACING other FROM place [FOR length]); without a length that of the other."""
     parts = b.parts(node, "this", "expression", "from_", "for_")
+    if b.rules.substring_by_pattern and not (is_at_least(parts[2], 1) and all(is_at_least(p, 0) for p in parts[3:])):
+        b.source.refuse("OVERLAY from a place that is no constant from 1", node, "write a constant place and length")
     return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
 
 
@@ -304,7 +313,7 @@ DECLARED = [
              help="chr(expr) Returns the ASCII character having the binary equivalent to `expr`.",
              example="SELECT chr(65) → A"),
     function("octet_length(string): integer"),
-    function("bit_length(string): integer", nodes=[exp.BitLength],
+    function("bit_length(string): integer", nodes=[exp.BitLength], dialects=COMPARED,
              help="bit_length(expr) Returns the bit length of string data or number of bits of binary data.",
              example="SELECT bit_length('Spark SQL') → 72"),
     function("right(string, integer): string", "right({0}, {int1})"),

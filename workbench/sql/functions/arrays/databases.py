@@ -32,9 +32,14 @@ def size(b: ExpressionBinder, node: exp.ArraySize) -> Expression:
     """The number of elements; ARRAY_LENGTH(n, 1) of none is NULL in postgres."""
     if b.rules.arrays_have_dimensions and node.expression is None:
         raise b.source.error("ARRAY_LENGTH takes an array and 1", node, "CARDINALITY(n) counts the elements")
+    array = entries_of(b.bind(node.this))
+    if b.rules.arrays_have_dimensions and node.expression == exp.Literal.number(2):
+        if element_of(array).kind is not Kind.ARRAY:
+            return Constant(None, INTEGER)
+        return call("nullif", call("array_size", call("get", array, _ZERO)), _ZERO)
     if node.expression is not None and (not b.rules.places_from_one or node.expression != exp.Literal.number(1)):
         b.source.refuse("the length of an inner array", node.expression, "ARRAY_LENGTH(n, 1) is that of the array")
-    count = call("array_size", entries_of(b.bind(node.this)))
+    count = call("array_size", array)
     return call("nullif", count, _ZERO) if b.rules.arrays_have_dimensions else count
 
 
@@ -68,17 +73,24 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
 
 
 @reads(exp.Split, parts="this expression", dialects=SPARK_FAMILY | ONLY_DUCKDB)
-@reads(exp.StringToArray, parts="this expression", dialects=SPARK_FAMILY | ONLY_POSTGRES)
+@reads(exp.StringToArray, parts="this expression null", dialects=SPARK_FAMILY | ONLY_POSTGRES)
 def parts(b: ExpressionBinder, node: exp.Split | exp.StringToArray) -> Expression:
     """STRING_SPLIT of duckdb and STRING_TO_ARRAY of postgres, which has no element where the text is empty."""
-    b.source.refuse_others(node, {"this", "expression"}, "an array")
+    b.source.refuse_others(node, {"this", "expression", "null"}, "an array")
     text, separator = b.bind(node.this), b.bind(node.expression)
     sign = separator.value if isinstance(separator, Constant) else None
+    of_postgres = isinstance(node, exp.StringToArray) and b.rules.arrays_have_dimensions
     if not isinstance(sign, str) or not sign:
-        b.source.refuse("a separator that is no constant text, or an empty one,", node.expression, "as in ','")
-    split = call("split", text, Constant(re.escape(sign), STRING))
+        if not (of_postgres and isinstance(separator, Constant)):
+            b.source.refuse("a separator that is no constant text, or an empty one,", node.expression, "as in ','")
+        # NULL separates all characters, and nothing the text from nothing.
+        split = call("array", text) if sign == "" else spelled(b, "FILTER(SPLIT(s, ''), c -> c <> '')", s=text)
+    else:
+        split = call("split", text, Constant(re.escape(sign), STRING))
     if isinstance(node, exp.Split):
         return split
+    if node.args.get("null") is not None:
+        split = spelled(b, "TRANSFORM(n, e -> NULLIF(e, z))", n=split, z=b.bind(node.args["null"]))
     is_empty, is_other = (call(symbol, text, Constant("", STRING)) for symbol in ("=", "<>"))
     return call("case", is_other, split, is_empty, empty_array(split.type), Constant(None, split.type))
 

@@ -13,6 +13,7 @@ from sqlglot import exp
 from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import constant_as, parse_instant
 from workbench.sql.algebra.types import (
@@ -22,6 +23,7 @@ from workbench.sql.algebra.types import (
     INSTANT,
     INTEGER,
     INTERVAL,
+    MONTHS,
     STRING,
     TIMESTAMP,
     DataType,
@@ -46,6 +48,8 @@ _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTE
 _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", "WEEK": "week", "DOW": "dayofweek",
           "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear", "HOUR": "hour", "MINUTE": "minute",
           "SECOND": "second"}  # fmt: skip
+_LONG_PARTS = {"DECADE": (10, 0), "CENTURY": (100, 99), "MILLENNIUM": (1000, 999)}
+"""Part -> how many years it has, and how many of its first one are not there."""
 _START = Constant(dt.datetime(1970, 1, 1), TIMESTAMP)
 
 
@@ -118,12 +122,19 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
 def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
     unit = unit if unit in _PARTS else unit.removesuffix("S")
+    unit = {"CENTURIE": "CENTURY"}.get(unit, unit)
     if unit == "EPOCH":
         return _epoch(b, node)
     if (found := part_of_difference(b, node.expression, unit)) is not None:
         return found
     if unit in ("DOW", "ISODOW") and b.rules.day_of_week:
         return _day_of_week(b.bind(node.expression), unit)
+    if (
+        unit in _LONG_PARTS
+        and b.rules.day_of_week
+        and (long := _long_part(b, b.bind(node.expression), unit)) is not None
+    ):
+        return long
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND" and b.rules.second == "fraction":
@@ -132,6 +143,15 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
         whole = "TO_CHAR(x, 'SS')" if b.rules.date_has_time else "SECOND(x)"
         b.source.refuse("EXTRACT of SECOND", node, f"it has a fraction; {whole} has none")
     return call(_PARTS[unit], _of_clock(b.bind(node.expression), unit))
+
+
+def _long_part(b: ExpressionBinder, value: Expression, unit: str) -> Expression:
+    """DECADE, CENTURY and MILLENNIUM, which begin with a year 1, of times and of intervals of months."""
+    years, in_first = _LONG_PARTS[unit]
+    if value.type == MONTHS:
+        return call("div", counted_number(value), Constant(12 * years, INTEGER))
+    year = call("year", _of_clock(value, "YEAR"))
+    return call("div", call("+", year, Constant(in_first, INTEGER)), Constant(years, INTEGER))
 
 
 def _second(b: ExpressionBinder, time: Expression) -> Expression:
@@ -197,6 +217,9 @@ def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     value = arguments[0]
     if value.type.temporal and len(arguments) == 1:
         return cast(value, DATE)
+    if b.rules.numeric_keeps_digits and value.type == DOUBLE and len(arguments) == 1:
+        below = call("<", value, Constant(0.0, DOUBLE))
+        return call("case", below, call("ceil_of_double", value), call("floor_of_double", value))
     if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
         raise TypeClash(f"TRUNC needs a date or an exact number, not {value.type}", value)
     return to_digits(b, "truncate", *arguments)

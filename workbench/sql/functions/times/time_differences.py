@@ -198,6 +198,8 @@ def part_of_difference(b: ExpressionBinder, node: exp.Expr, unit: str) -> Expres
 
     The difference of two dates is one in Spark, whose days are that number.
     """
+    if unit in ("YEAR", "MONTH") and (months := _months_of_age(b, node)) is not None:
+        return call("div" if unit == "YEAR" else "%", months, Constant(12, INTEGER))
     if unit in ("YEAR", "MONTH"):
         if time_difference(b, node) is not None or (value := b.bind(node)).type != MONTHS:
             return None
@@ -278,6 +280,17 @@ reads(exp.TimeToUnix, dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")(
 reads_name("epoch_us", dialects=ONLY_DUCKDB)(lambda b, arguments: call("unix_micros", *arguments))
 
 
+def _months_of_age(b: ExpressionBinder, node: exp.Expr) -> Expression | None:
+    """The whole months of AGE(later, earlier), toward zero; of AGE(x) until today. ``None`` of any other expression."""
+    call_ = node.unnest()
+    if not isinstance(call_, exp.Anonymous) or call_.name.lower() != "age" or b.dialect not in DATABASES:
+        return None
+    sides = [exp.CurrentDate(), *call_.expressions] if len(call_.expressions) == 1 else call_.expressions
+    if len(sides) != 2:
+        raise b.source.error(f"AGE takes 1 to 2 arguments, not {len(sides)}", call_)
+    return _whole_months(*(_time(b.bind(side)) for side in sides))
+
+
 @reads_call("age")
 def refuse_age(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
     """AGE(later, earlier), an interval of months and days.
@@ -285,4 +298,4 @@ def refuse_age(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
     Raises:
         UnsupportedError: always, with what to write instead.
     """
-    b.source.refuse("AGE", node, "its months have no fixed length: later - earlier is the time between two timestamps")
+    b.source.refuse("AGE", node, "EXTRACT(YEAR FROM AGE(a, b)) and MONTH are read; a - b is the time between them")

@@ -13,6 +13,7 @@ from workbench.sql.algebra.time_patterns import pattern_of
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.sql.algebra.zones import BY_OFFSET_OF, CLOCK_OF, INSTANT_OF, KEPT_INSTANT_OF, LAST_INSTANT_OF
 from workbench.sql.functions.declaration import Arguments, Render, as_moment, each, function, read_twice
+from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 _MICROS = "unix_micros(cast({0} as timestamp))"
 _CLOCK = "convert_timezone('UTC', {1}, {0})"
@@ -99,6 +100,7 @@ DECLARED = [
     function("convert_timezone(string, string, timestamp): timestamp"),
     function("make_date(integer, integer, integer): date",
              "cast(try_make_timestamp_ntz({int0}, {int1}, {int2}, 0, 0, 0) as date)", names="make_date",
+             dialects=SPARK_FAMILY | ONLY_POSTGRES,
              help="make_date(year, month, day) Create date from year, month and day fields.",
              example="SELECT make_date(2013, 7, 15) → 2013-07-15"),
     function("make_timestamp(integer, integer, integer, integer, integer, decimal(16,6)): timestamp",

@@ -17,7 +17,7 @@ from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIME, TIMESTAMP, 
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.functions.times.interval_arithmetic import in_day
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
@@ -201,7 +201,9 @@ def time_of(b: ExpressionBinder, node: exp.Time) -> Expression:
     return cast_to_time_of_day(b, b.bind(node.this), node)
 
 
-@reads(exp.TimestampFromParts, parts="this expression year month day hour min sec", dialects=SPARK_FAMILY)
+@reads(
+    exp.TimestampFromParts, parts="this expression year month day hour min sec", dialects=SPARK_FAMILY | ONLY_POSTGRES
+)
 def make_timestamp(b: ExpressionBinder, node: exp.TimestampFromParts) -> Expression:
     """MAKE_TIMESTAMP of six numbers, or of a date and a TIME."""
     return _timestamp_of(b, [part for part in node.args.values() if isinstance(part, exp.Expr)])

@@ -192,6 +192,17 @@ def _sequence(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(np.append(0, ends).astype(np.int32)), values, mask=pa.array(~known))
 
 
+def _flatten(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The elements of all arrays of an array; NULL where one of these is."""
+    (lists,) = arguments
+    inner, owners = pc.list_flatten(lists), _owners(lists)
+    lengths = np.bincount(owners, np.diff(offsets(inner)), len(lists)).astype(np.int32)
+    missing = np.bincount(owners, np.asarray(inner.is_null()), len(lists)) > 0
+    begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    mask = pa.array(missing | np.asarray(lists.is_null()))
+    return pa.ListArray.from_arrays(pa.array(begins), pc.list_flatten(inner), mask=mask)
+
+
 def _slice(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Elements from a place on, from 1 or from the end; NULL from 0 on, or of less than no elements."""
     lists, starts, counts = arguments
@@ -329,6 +340,7 @@ NESTED_KERNELS = {
     "array_max": _of_parts(_greatest, _is_compared),
     "array_reverse": _of_parts(_reverse),
     "array_compact": _of_parts(_compact),
+    "flatten": _of_parts(_flatten),
     "array_join": _of_parts(_join),
     "slice": _of_parts(_slice),
     "sequence": _of_parts(_sequence),
