@@ -46,7 +46,7 @@ def is_at_least(expression: Expression, least: int) -> bool:
 
 @reads(exp.Left, exp.Right, parts="this expression", dialects=ONLY_POSTGRES)
 def end_of_text(b: ExpressionBinder, node: exp.Left | exp.Right) -> Expression:
-    """LEFT(s, n) and RIGHT(s, n): of n below 0 all but so many characters at the other end."""
+    """LEFT(s, n) and RIGHT(s, n): of n below 0 all but that number of characters at the other end."""
     text, count = b.parts(node, "this", "expression")
     if isinstance(node, exp.Left):
         many = call("substr", text, _ONE, call("greatest", count, _ZERO))
