@@ -210,13 +210,15 @@ def costly(measures: Iterable[Measured]) -> dict[str, str]:
         >>> few = [Measured(name, "f", 10, 5, 0.0, s, 0.0, 0.0, 1, 0, None, None) for name, s in zip("abc", (1, 1, 4))]
         >>> costly([*few, Measured("a", "f", 100, 5, 0.0, 2.0, 0.0, 0.0, 1, 0, None, None)])
         {'a': '2.0 times over 10 times the history', 'c': '4.0 times its family'}
-        >>> costly([*few[:2], replace(few[2], changes=15)])
+        >>> costly([*(replace(one, changes=0) for one in few[:2]), replace(few[2], changes=15)])
         {}
     """
     every, found = list(measures), dict[str, str]()
     for one in every:
         family = [x for x in every if (x.family, *x.key[1:]) == (one.family, *one.key[1:])]
-        beside = [one.seconds / median(x.seconds for x in family), one.moved / median(x.moved for x in family)]
+        beside = [one.seconds / median(x.seconds for x in family)]
+        if one.changes is not None:
+            beside.append(one.moved / median(x.moved for x in family if x.changes is not None))
         if min(beside) > MOST_BESIDE:
             found[one.kind] = f"{min(beside):.1f} times its family"
         for larger in every:
