@@ -37,6 +37,9 @@ class Limits:
             disabled.
         pairs_compared_per_registration: comparing them takes a minute or two; a query of more is refused unless
             forced.
+        steps_per_recursion: a recursive query with rows after as many steps is disabled: one that never ends would be
+            noticed too late by the rows alone.
+        rows_per_recursion: changed rows of all steps in one batch; more take a minute, and gigabytes of memory.
         rows_per_task: a job reads as many rows as one task; a second one costs more than it saves.
         rows_sent_together: between Spark and a worker, at most.
         bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
@@ -103,6 +106,8 @@ class Limits:
     bytes_indexed_in_process: int = 64_000_000
     pairs_compared_per_batch: int = 500_000_000
     pairs_compared_per_registration: int = 100_000_000
+    steps_per_recursion: int = 1_000
+    rows_per_recursion: int = 20_000_000
     rows_per_task: int = 100_000
     rows_sent_together: int = 32_768
     bytes_sent_together: int = 64_000_000

@@ -1,4 +1,4 @@
-"""A recursive query whose text bounds no steps: it is answered while no row lies beyond those that are evaluated."""
+"""A recursive query whose text bounds no steps goes as far as its rows do, up to a limit, which disables it alone."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import QueryError
+from workbench.errors import EngineError, QueryError
+from workbench.limits import Limits
 from workbench.session.session import Session
-from workbench.sql.binder import recursion
 
-STEPS = 3
+STEPS = 12
 REACHED = (
     "WITH RECURSIVE p AS (SELECT a, b FROM edges WHERE a >= {} UNION SELECT p.a, e.b FROM p JOIN edges e ON p.b = e.a)"
     " SELECT a, COUNT(*) AS n FROM p GROUP BY a"
@@ -18,15 +18,9 @@ REACHED = (
 REASON = f"a recursive query has rows after {STEPS} steps"
 
 
-@pytest.fixture(autouse=True)
-def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So few steps that they are planned in no time."""
-    monkeypatch.setattr(recursion, "UNBOUNDED_STEPS", STEPS)
-
-
 def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
     line = pd.DataFrame({"a": range(STEPS + 1), "b": range(1, STEPS + 2)})
-    with Session(in_process) as session:
+    with Session(in_process, limits=Limits(steps_per_recursion=STEPS)) as session:
         session.add_stream("edges", line, history=STEPS, batch=1)
         reached = session.register(REACHED.format(0), name="reached")
         later = session.register(REACHED.format(1), name="later")
@@ -36,15 +30,55 @@ def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
         assert dict(later.result().values)[1] == STEPS
         with pytest.raises(QueryError, match=REASON):
             reached.result()
-        assert session.register(REACHED.format(-1), name="late").status == REASON
+        with pytest.raises(EngineError, match=REASON) as caught:
+            session.register(REACHED.format(-1), name="late")
+        assert "UNION" in str(caught.value.hint)
+        assert [*session.queries] == ["reached", "later"]
 
 
-def test_a_circle_is_no_path_that_is_too_long(in_process: InProcess) -> None:
-    circle = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 1]})
+def test_a_batch_of_too_many_rows_disables_the_query(in_process: InProcess) -> None:
+    pairs = pd.DataFrame({"a": [0, 0, 1, 1, 2, 2, 3, 3], "b": [1, 1, 2, 2, 3, 3, 4, 4]})
+    paths = REACHED.format(0).replace("UNION", "UNION ALL")
+    with Session(in_process, limits=Limits(rows_per_recursion=20)) as session:
+        session.add_stream("edges", pairs, history=4, batch=4)
+        few = session.register(paths, name="few")
+        session.run(1)
+        assert "rows in one batch, more than 20" in few.status
+
+
+@pytest.mark.parametrize("length", [3, 50])
+def test_a_circle_ends_of_union(in_process: InProcess, length: int) -> None:
+    circle = pd.DataFrame({"a": range(length), "b": [*range(1, length), 0]})
     with Session(in_process) as session:
-        session.add_stream("edges", circle, history=2, batch=1)
+        session.add_stream("edges", circle, history=length - 1, batch=1)
         reached = session.register(REACHED.format(0), name="reached")
-        assert dict(reached.result().values) == {1: 2, 2: 1}
+        assert dict(reached.result().values) == {a: length - 1 - a for a in range(length - 1)}
         session.run(1)
         assert reached.status == "active"
-        assert dict(reached.result().values) == {1: 3, 2: 3, 3: 3}
+        assert dict(reached.result().values) == dict.fromkeys(range(length), length)
+
+
+def test_a_circle_has_no_end_of_union_all(in_process: InProcess) -> None:
+    circle = pd.DataFrame({"a": [1, 2], "b": [2, 1]})
+    with Session(in_process, limits=Limits(steps_per_recursion=STEPS)) as session:
+        session.add_stream("edges", circle, history=1, batch=1)
+        paths = session.register(REACHED.format(0).replace("UNION", "UNION ALL"), name="paths")
+        session.run(1)
+        assert paths.status == REASON
+
+
+def test_a_bridge_that_is_cut_takes_what_lay_behind_it(in_process: InProcess) -> None:
+    """In the circle behind the bridge rows hold each other up, and go with it; where another way is left they stay."""
+    brought = pd.DataFrame({"a": [0, 1, 2, 3, 0, 1, 0], "b": [1, 2, 3, 1, 1, 2, 9], "w": [1, 1, 1, 1, -1, -1, 1]})
+    from_zero = (
+        "WITH RECURSIVE p(x) AS (SELECT b FROM edges WHERE a = 0 UNION SELECT e.b FROM p JOIN edges e ON p.x = e.a)"
+        " SELECT x FROM p"
+    )
+    with Session(in_process) as session:
+        session.add_stream("edges", brought, history=4, batch=1, weight="w")
+        reached = session.register(from_zero, name="reached")
+        assert sorted(reached.result()["x"]) == [1, 2, 3]
+        session.run(1)
+        assert not len(reached.result())
+        session.run(2)
+        assert sorted(reached.result()["x"]) == [9]

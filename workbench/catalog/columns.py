@@ -19,6 +19,7 @@ from workbench.network.nodes import (
     Join,
     Node,
     NodeId,
+    Recursion,
     Selection,
     SetOperation,
     Source,
@@ -111,7 +112,8 @@ def _branch_values(
     """Column, branch, direct parent, and the expression over it and over the root."""
     own = [entry for entry in node.direct if entry[0] != node.base]
     shared = next((entry for entry in node.direct if entry[0] == node.base), None)
-    for side, branch in enumerate(node.branches):
+    # Other branches of a recursion give it no columns.
+    for side, branch in enumerate(node.branches[:1] if isinstance(node, Recursion) else node.branches):
         found = next((entry for entry in own if _reads(network, entry, branch)), shared)
         if found is None:
             continue

@@ -17,6 +17,7 @@ from workbench.network.nodes import (
     Node,
     NodeId,
     Read,
+    Recursion,
     Selection,
     SetOperation,
     SetOperator,
@@ -34,6 +35,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 from workbench.sql.constraints import Constraint
+from workbench.sql.logical import Rule
 
 _VALUES = tuple[Expression, ...]
 _TABLES = {
@@ -41,7 +43,7 @@ _TABLES = {
     "selection": ("selection_topology",),
     "join": ("join_topology",),
     "aggregate": ("aggregate_topology", "aggregate_parents", "group_sets", "finer_group_sets", "aggregate_statistics"),
-    "set operator": ("set_operation_nodes", "set_operation_branches"),
+    "set operator": ("set_operation_nodes", "set_operation_branches", "recursion_rules"),
     "window": ("window_topology",),
     "analytic": ("analytic_topology", "analytic_functions"),
 }
@@ -229,6 +231,8 @@ class NodeRows:
             for i, (parent, values) in enumerate(node.direct)
         )
         self._database.insert("set_operation_branches", chain(origin, direct))
+        if isinstance(node, Recursion):
+            self._database.insert("recursion_rules", [(node.id, encode(node.rules, tuple[Rule, ...]))])
 
     def _read_set_operation(self, id_: NodeId) -> SetOperation:
         (operator,) = self._row("SELECT operator FROM set_operation_nodes WHERE node = ?", id_)
@@ -236,16 +240,17 @@ class NodeRows:
             "SELECT kind, root, predicates, expressions FROM set_operation_branches WHERE node = ? ORDER BY position",
             id_,
         )
-        return SetOperation(
-            SetOperator(operator),
-            tuple(
-                Branch(self._read(r, required), decode_once(v, _VALUES))
-                for kind, r, required, v in rows
-                if kind == "veryorig"
-            ),
-            tuple((parent, decode_once(values, _VALUES)) for kind, parent, _, values in rows if kind != "veryorig"),
-            next((parent for kind, parent, *_ in rows if kind == "base"), None),
+        branches = tuple(
+            Branch(self._read(r, required), decode_once(v, _VALUES))
+            for kind, r, required, v in rows
+            if kind == "veryorig"
         )
+        direct = tuple((parent, decode_once(values, _VALUES)) for kind, parent, _, values in rows if kind != "veryorig")
+        if rules := self._database.column("SELECT rules FROM recursion_rules WHERE node = ?", id_):
+            decoded = decode_once(rules[0], tuple[Rule, ...])
+            return Recursion(SetOperator(operator), branches, direct, rules=decoded)
+        base = next((parent for kind, parent, *_ in rows if kind == "base"), None)
+        return SetOperation(SetOperator(operator), branches, direct, base)
 
 
 def group_id(group: Expression) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 24
+VERSION = 25
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -106,6 +106,8 @@ CREATE TABLE analytic_functions (
 CREATE TABLE set_operation_branches (
     node TEXT NOT NULL, kind TEXT NOT NULL, position INTEGER NOT NULL, root TEXT NOT NULL, predicates TEXT,
     expressions TEXT NOT NULL, PRIMARY KEY (node, kind, position)) WITHOUT ROWID;
+-- How the steps of recursive queries follow from one another.
+CREATE TABLE recursion_rules (node TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX set_operation_branches_root ON set_operation_branches (root, predicates);
 CREATE INDEX set_operation_branches_predicates ON set_operation_branches (predicates);
 """
@@ -341,6 +343,8 @@ MIGRATIONS = {
     # Streams can have constraints.
     23: "ALTER TABLE streams ADD COLUMN constraints TEXT NOT NULL DEFAULT '[]';"
     " CREATE TABLE IF NOT EXISTS source_constraints (node TEXT PRIMARY KEY, constraints TEXT NOT NULL) WITHOUT ROWID;",
+    # Recursive queries have rules.
+    24: "CREATE TABLE IF NOT EXISTS recursion_rules (node TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.grouped.fragments import merged_state, of_members
-from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
@@ -75,6 +75,9 @@ def empty_tree(jobs: JobRunner, plan: TreePlan, folder: Path) -> Tree:
         layout = Layout(plan.grouped.state_columns)
         merge_state = Merge("state", partial(merged_state, plan.grouped), tuple(plan.grouped.keys))
         state = Relation(jobs, layout, folder, merge=merge_state)
+    elif isinstance(plan, RecursionPlan):
+        merge_state = Merge("state", _added_up, tuple(plan.steps.columns))
+        state = Relation(jobs, Layout(plan.steps.state_columns), folder, merge=merge_state)
     return Tree(plan, Relation(jobs, plan.layout, folder, merge=merge), state)
 
 
@@ -98,6 +101,11 @@ def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
 def unknown_files(folder: Path, known: Collection[str]) -> list[str]:
     """The segments below a folder that are not among those known, of any writer."""
     return [str(file) for file in folder.rglob("*.arrow") if str(file) not in known]
+
+
+def _added_up(rows: pa.RecordBatch, whole: bool) -> pa.RecordBatch:
+    """Counts of rows by step, each step of a row once."""
+    return consolidate(rows)
 
 
 def _consolidated(plan: TreePlan, rows: pa.RecordBatch, whole: bool) -> pa.RecordBatch:

@@ -28,6 +28,8 @@ SYMBOLS = {
     "except all": "−",
     "semijoin": "⋉",
     "antijoin": "▷",
+    "recursion": "μ",
+    "recursion all": "μ",
     "window": "ω",
     "analytic": "#",
 }

@@ -156,9 +156,10 @@ class _Search:
                 self._add(replace(known, part=inner))
                 if known.part.offset:  # without the rows before them they would be those that are skipped
                     self._add(_Known(known.part, Stage.ROWS, 1, []))
-            case SetQuery():
+            case SetQuery(rules=rules):
                 for branch in searched_branches(known.part):
-                    self._add(replace(known, part=branch))
+                    # By which rows a recursion came to a row no condition tells: they are among all that it reads.
+                    self._add(_Known(branch, Stage.ROWS, 1, []) if rules else replace(known, part=branch))
             case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
                 stage, places = pick
                 self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))

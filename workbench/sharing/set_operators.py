@@ -32,6 +32,10 @@ _SUBTRAHEND = {
 }
 """Set operators that may have put together the branches that are taken away."""
 
+_WHOLE = (SetOperator.SEMIJOIN, SetOperator.RECURSION, SetOperator.RECURSION_ALL)
+"""Operators whose branches must stay together: those of a SEMIJOIN are one join mostly, those of a recursion its rules
+join."""
+
 _NARROWER = (SetOperator.UNION, SetOperator.UNION_ALL)
 """Operators that may give more columns than asked for: dropping columns commutes with putting rows together."""
 
@@ -112,8 +116,8 @@ class _Matched:
 
 def _fit(node: SetOperation, other: SetOperation) -> _Fit | None:
     """Whether ``node`` can be computed from ``other`` and the branches it leaves over (Algorithms 7.1 and 7.2)."""
-    if node.operator is SetOperator.SEMIJOIN:
-        return None  # its other branches must stay together, and they are one join mostly
+    if node.operator in _WHOLE:
+        return None
     if node.operator not in _TAKES_AWAY:
         most = len(node.branches) - (other.operator is node.operator)
         if other.operator not in _INSIDE[node.operator] or len(other.branches) > most:

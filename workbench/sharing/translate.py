@@ -7,11 +7,20 @@ tree needs for all that is required of it is settled afterwards (``place_selecti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.network.network import QueryPlan
-from workbench.network.nodes import FIRST_IS_APART, Branch, Read, SetOperation, SetOperator, Source
+from workbench.network.nodes import (
+    FIRST_IS_APART,
+    Branch,
+    NodeId,
+    Read,
+    Recursion,
+    SetOperation,
+    SetOperator,
+    Source,
+)
 from workbench.network.roll_up import computed_column
 from workbench.network.sql_text import Names, bare, or_pred_sql
 from workbench.network.view_names import ViewNames
@@ -39,7 +48,17 @@ from workbench.sql.algebra.expressions import (
     sources,
 )
 from workbench.sql.algebra.ordering import SortKey, without_repetition
-from workbench.sql.logical import Block, LogicalQuery, Ordered, Output, StreamInput, analytic_steps, analyzed_columns
+from workbench.sql.algebra.types import DataType
+from workbench.sql.logical import (
+    Block,
+    LogicalQuery,
+    Ordered,
+    Output,
+    Rule,
+    StreamInput,
+    analytic_steps,
+    analyzed_columns,
+)
 from workbench.sql.predicates.canonical import why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
 
@@ -221,23 +240,40 @@ class _Translator:
 
     def _set_operation(self, query: logical.SetQuery) -> Translation:
         operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
-        branches = [self._branch(branch, query) for branch in _flattened(query)]
-        kept = 1 if operator in FIRST_IS_APART else 0
-        ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
-        direct = tuple((branch.read.root, branch.values) for branch in ordered)
-        node = self.draft.find_or_put(SetOperation(operator, ordered, direct))
+        node: SetOperation
+        if query.rules:
+            first, *others = query.branches
+            ordered = (self._branch(first, query.types), *(self._branch(branch) for branch in others))
+            rules = tuple(self._rule(rule) for rule in query.rules)
+            node = self.draft.find_or_put(Recursion(operator, ordered, direct_of(ordered), rules=rules))
+        else:
+            branches = [self._branch(branch, query.types) for branch in _flattened(query)]
+            kept = 1 if operator in FIRST_IS_APART else 0
+            ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
+            node = self.draft.find_or_put(SetOperation(operator, ordered, direct_of(ordered)))
         self.draft.mark_dirty(node.id, *(branch.read.root for branch in ordered))
         named = zip(query.names, query.types, strict=True)
         return Translation(
             Read(node.id), tuple(Output(name, Column(f"c{i}", type_)) for i, (name, type_) in enumerate(named, start=1))
         )
 
-    def _branch(self, query: LogicalQuery, around: logical.SetQuery) -> Branch:
+    def _branch(self, query: LogicalQuery, types: Sequence[DataType] | None = None) -> Branch:
+        """A branch, its columns cast to types where these are given."""
         inner = self.query(query)
         read = windowed(self.draft, inner.read, inner.window)
-        values = zip((o.expression for o in inner.outputs), around.types, strict=True)
+        own = [output.expression for output in inner.outputs]
+        values = zip(own, types or [value.type for value in own], strict=True)
         cast = (v if v.type == t or is_integer_of(v.type, t) else Call("cast", (v,), t) for v, t in values)
         return Branch(read, tuple(map(self.draft.stored_expression, cast)))
+
+    def _rule(self, rule: Rule) -> Rule:
+        values = tuple(map(self.draft.stored_expression, rule.values))
+        return replace(rule, where=self.draft.stored(rule.where), values=values)
+
+
+def direct_of(branches: Iterable[Branch]) -> tuple[tuple[NodeId, tuple[Expression, ...]], ...]:
+    """The direct form of branches of which nothing is placed yet: each reads its root."""
+    return tuple((branch.read.root, branch.values) for branch in branches)
 
 
 def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expression, ...]:

@@ -30,7 +30,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
 from workbench.sql.interning import Interned
-from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns, predicate_expressions
+from workbench.sql.predicates.cnf import TRUE, PredSet, map_expressions, predicate_columns, predicate_expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,31 @@ class Block(Interned):
         return replace(self, inputs=tuple(map(change, self.inputs)))
 
 
+@dataclass(frozen=True)
+class Rule:
+    """How rows of a recursive query follow from those of the step before: a join of them with other inputs.
+
+    Columns of an input are called c1, c2, … by their places; their ``source`` is the input.
+
+    Attributes:
+        inputs: for each the number of its branch; 0 says the rows of the step before.
+        where: what a combination of rows satisfies.
+        values: of the new row.
+    """
+
+    inputs: tuple[int, ...]
+    where: PredSet
+    values: tuple[Expression, ...]
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions it computes."""
+        return (*predicate_expressions(self.where), *self.values)
+
+    def map(self, change: Callable[[Expression], Expression]) -> Rule:
+        """The rule with all that it computes changed."""
+        return replace(self, where=map_expressions(self.where, change), values=tuple(map(change, self.values)))
+
+
 @dataclass(frozen=True, eq=False)
 class SetQuery(Interned):
     """UNION, INTERSECT or EXCEPT of queries with as many columns each; or a SEMIJOIN or ANTIJOIN, which no text names.
@@ -169,6 +194,8 @@ class SetQuery(Interned):
     UNION chains of one kind are flattened to any number of branches; the others have two. ``all`` keeps duplicates.
     SEMIJOIN and ANTIJOIN keep rows of the first branch, each as often as it is there: those that some other branch has
     too, or those that no other has.
+    RECURSION begins with the rows of the first branch, and each step has what the ``rules`` make of the step before and
+    of the other branches, which have columns of their own; without ``all`` a row is in the first step that has it.
     ``names`` and ``types`` are those of its columns; a branch value of another type is cast.
     ``beyond``: of the first steps of a recursive query, the rows that it has beyond them. They are not evaluated here:
     ``checks_of`` finds out whether there are any.
@@ -180,14 +207,15 @@ class SetQuery(Interned):
     names: tuple[str, ...]
     types: tuple[DataType, ...]
     beyond: LogicalQuery | None = None
+    rules: tuple[Rule, ...] = ()
 
     def children(self) -> tuple[LogicalQuery, ...]:
         """The branches it evaluates; ``beyond`` is not one of them."""
         return self.branches
 
     def expressions(self) -> tuple[Expression, ...]:
-        """The expressions it computes: none."""
-        return ()
+        """The expressions it computes: those of its rules."""
+        return tuple(e for rule in self.rules for e in rule.expressions())
 
     def map(self, change: InputChange) -> SetQuery:
         """The set operator over changed branches, and with ``beyond`` changed."""

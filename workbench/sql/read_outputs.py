@@ -55,7 +55,8 @@ def read_blocks(query: LogicalQuery) -> dict[int, Block]:
                 wanted = [place for place, name in enumerate(names) if not keeps or name in read[id(part)]]
                 for branch in part.branches:
                     own = [stored_name(name) for name, _ in output_columns(branch)]
-                    read[id(branch)] |= {own[place] for place in wanted}
+                    # Branches that rules join have columns of their own.
+                    read[id(branch)] |= set(own) if part.rules else {own[place] for place in wanted}
             case Ordered():
                 keys = (key.expression for key in part.keys)
                 ordered_by = {column.name for e in (*keys, *part.on) for column in columns(e)}

@@ -1,4 +1,4 @@
-"""WITH RECURSIVE whose depth the text bounds is the union of its steps; other forms are refused where they stand."""
+"""WITH RECURSIVE of few steps is the union of these, any other is a recursion; other forms are refused where they stand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sharing.small_streams import query
 
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.binder.joins.unnesting import free_columns
-from workbench.sql.binder.recursion import MOST_STEPS, UNBOUNDED_STEPS
+from workbench.sql.binder import recursion
+from workbench.sql.binder.recursion import FEW_STEPS
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import Block, LogicalQuery, SetQuery, output_columns, parts_of
 
@@ -31,7 +32,7 @@ def recursive(next_: str, first: str = STEP, union: str = "UNION ALL", columns: 
     return f"WITH RECURSIVE p{columns} AS ({first} {union} {next_}) SELECT * FROM p"
 
 
-@pytest.mark.parametrize("steps", [1, 2, 5, MOST_STEPS + 1])
+@pytest.mark.parametrize("steps", [1, 2, FEW_STEPS + 1])
 def test_there_are_as_many_steps_as_the_text_says(steps: int) -> None:
     bound = query(PATH.format(steps))
     assert len(union_of(bound).branches) == steps
@@ -61,42 +62,104 @@ def test_a_constant_that_is_counted_on_bounds_the_steps(sql: str, steps: int) ->
     assert len(found[-1].branches) == steps
 
 
+KEPT = recursive("SELECT p.src, F.dst, p.d + 1 FROM p LEFT JOIN F ON F.src = p.dst WHERE p.d {}")
+"""A step that keeps rows without a partner, which is no plain join."""
+
+
+def recursion_of(bound: LogicalQuery) -> SetQuery:
+    """The recursion, of which there is one."""
+    (found,) = {part for part in parts_of(bound) if isinstance(part, SetQuery) and part.rules}
+    return found
+
+
 @pytest.mark.parametrize(
-    "sql",
+    ("sql", "inputs"),
     [
-        PATH.replace(" WHERE p.depth < {}", ""),
-        PATH.format(MOST_STEPS + 2),
-        PATH.format(3).replace("1 AS depth", "id AS depth"),
-        recursive("SELECT dst, src FROM p", "SELECT src, dst FROM F", "UNION"),
+        (PATH.replace(" WHERE p.depth < {}", ""), [(0, 1)]),
+        (PATH.format(FEW_STEPS + 2), [(0, 1)]),
+        (PATH.format(3).replace("1 AS depth", "id AS depth"), [(0, 1)]),
+        (recursive("SELECT dst, src FROM p", "SELECT src, dst FROM F", "UNION"), [(0,)]),
+        (recursive("SELECT n + 1 FROM p WHERE n < 99", "SELECT 1", columns=" (n)"), [(0,)]),
+        (recursive("SELECT a.src, b.dst, a.d + 1 FROM p a, p b WHERE a.dst = b.src AND a.d < 3"), [(0, 0)]),
+        (recursive("SELECT p.src, g.dst, d FROM F JOIN p ON F.src = p.dst JOIN F g ON F.dst = g.src"), [(0, 1, 1)]),
+        (
+            recursive(
+                "(SELECT p.src, F.dst, d FROM F, p WHERE F.src = p.dst UNION ALL"
+                " SELECT F.src, p.dst, d FROM p JOIN F ON F.dst = p.src)"
+            ),
+            [(0, 1), (0, 1)],
+        ),
+        (recursive("SELECT DISTINCT p.src, F.dst, d FROM F JOIN p ON F.src = p.dst", union="UNION"), [(0, 1)]),
     ],
 )
-def test_what_the_text_does_not_bound_has_some_steps_and_a_check(sql: str) -> None:
+def test_what_has_not_few_steps_is_a_recursion(sql: str, inputs: list[tuple[int, ...]]) -> None:
     bound = query(sql)
-    union = union_of(bound)
-    assert len(union.branches) == UNBOUNDED_STEPS
-    (check,) = checks_of(bound)
-    assert f"{UNBOUNDED_STEPS} steps" in check.reason and "depth" in check.hint
+    found = recursion_of(bound)
+    assert [rule.inputs for rule in found.rules] == inputs
+    assert not checks_of(bound)
+    assert found.all == ("UNION ALL" in sql)
+    assert len(found.branches) == 1 + max(max(rule) for rule in inputs)
+
+
+def test_conditions_and_values_of_one_input_are_in_its_branch() -> None:
+    deep = FEW_STEPS + 3
+    own = recursion_of(query(PATH.format(deep).replace("WHERE p", "WHERE f.amount + 1 > 7 AND f.amount > p.id AND p")))
+    _, branch = own.branches
+    assert isinstance(branch, Block)
+    assert str(branch.where) == "amount > 6"
+    assert [output.name for output in branch.outputs] == ["c1", "c2", "c3", "c4"]
+    (rule,) = own.rules
+    assert len(rule.where.or_preds) == 3
+
+
+def test_one_recursion_is_written_in_several_ways() -> None:
+    deep = FEW_STEPS + 3
+    one = PATH.format(deep)
+    other = one.replace("FROM p JOIN F f ON p.dst = f.src WHERE", "FROM F g, p WHERE g.src = p.dst AND")
+    assert query(one) == query(other.replace("f.", "g."))
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few steps of what is no plain join that they are planned in no time."""
+    monkeypatch.setattr(recursion, "FEW_STEPS", 1)
+    monkeypatch.setattr(recursion, "MOST_STEPS", 3)
+    monkeypatch.setattr(recursion, "UNBOUNDED_STEPS", 2)
+
+
+@pytest.mark.usefixtures("few_steps")
+@pytest.mark.parametrize("bound", ["IS NOT NULL", "< 6"])
+def test_what_is_no_plain_join_has_some_steps_and_a_check(bound: str) -> None:
+    found = query(KEPT.format(bound))
+    union = next(part for part in parts_of(found) if isinstance(part, SetQuery) and part.beyond is not None)
+    assert len(union.branches) == 2
+    check, *_ = checks_of(found)
+    assert "2 steps" in check.reason and "depth" in check.hint
     assert check.query.inputs == (union.beyond,)
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("union", ["UNION", "UNION ALL"])
-def test_the_check_of_a_correlated_one_reads_no_row_around_it(union: str) -> None:
+@pytest.mark.parametrize("kept", ["", "LEFT "])
+def test_a_correlated_one_reads_no_row_around_it(union: str, kept: str) -> None:
     reached = (
         f"WITH RECURSIVE p AS (SELECT src, dst FROM F WHERE F.src = o.src {union}"
-        " SELECT p.src, f.dst FROM p JOIN F f ON p.dst = f.src) SELECT COUNT(*) FROM p"
+        f" SELECT p.src, f.dst FROM p {kept}JOIN F f ON p.dst = f.src AND f.amount > o.amount) SELECT COUNT(*) FROM p"
     )
     bound = query(f"SELECT o.id, ({reached}) AS n FROM F o")
-    assert [free_columns(check.query) for check in checks_of(bound)] == [frozenset()]
+    assert not free_columns(bound)
+    assert [free_columns(check.query) for check in checks_of(bound)] == [frozenset()] * bool(kept)
 
 
+@pytest.mark.usefixtures("few_steps")
 def test_of_union_each_step_is_distinct_and_only_new_rows_are_beyond() -> None:
-    bound = query(PATH.replace(" WHERE p.depth < {}", "").replace("UNION ALL", "UNION"))
-    first, *_ = (part for part in parts_of(bound) if isinstance(part, SetQuery))
+    bound = query(KEPT.format("IS NOT NULL").replace("UNION ALL", "UNION"))
+    first = next(part for part in parts_of(bound) if isinstance(part, SetQuery) and part.beyond is not None)
     assert all(isinstance(step, Block) and step.distinct for step in first.branches)
     beyond = first.beyond
     assert isinstance(beyond, SetQuery) and beyond.operator == "except" and not beyond.all
     assert beyond.branches[1] == replace(first, beyond=None)
-    assert not checks_of(query(PATH.format(3)))
+    assert not checks_of(query(KEPT.format("< 3")))
 
 
 def test_union_is_distinct_and_the_name_may_be_read_twice_where_it_is_known() -> None:
@@ -118,10 +181,10 @@ def test_with_recursive_may_have_plain_queries() -> None:
 @pytest.mark.parametrize(
     ("sql", "message", "hint"),
     [
-        (recursive("SELECT src, dst, d + 1 FROM p"), f"more than {MOST_STEPS} steps that joins nothing", "SEQUENCE"),
-        (recursive("SELECT src, dst, d + 1 FROM p WHERE src < dst"), "steps that joins nothing", "SEQUENCE"),
-        (recursive("SELECT n + 1 FROM p WHERE n < 99", "SELECT 1", columns=" (n)"), "that joins nothing", "SEQUENCE"),
-        (recursive("SELECT a.src, a.dst, a.d + 1 FROM p a, p b WHERE a.d < 3"), "p twice in its own query", "once"),
+        (recursive("SELECT src, dst, d + 1 FROM p"), "without end that joins nothing", "SEQUENCE"),
+        (recursive("SELECT src, dst, d + 1 FROM p WHERE src < dst"), "without end that joins nothing", "SEQUENCE"),
+        (recursive("SELECT src, dst, d + 1 FROM p", union="UNION"), "without end that joins nothing", "SEQUENCE"),
+        (recursive("SELECT a.src, a.dst, a.d + 1 FROM p a LEFT JOIN p b ON a.d < 3"), "p twice in its own", "once"),
         (recursive("SELECT src, dst, 1 FROM F", STEP.replace("M F", "M p")), "p in its own query", "read it in next"),
         (recursive("SELECT src, dst, d + 1 FROM p", union="EXCEPT"), "p in its own query", "first UNION ALL"),
         (recursive("SELECT src, MAX(dst), d + 1 FROM p WHERE d < 3 GROUP BY src, d"), "groups or numbers", "is read"),

@@ -14,6 +14,7 @@ from workbench.engine.operators.analytic.job import analytic_job
 from workbench.engine.operators.grouped.aggregate import aggregate_job
 from workbench.engine.operators.join import join_job
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
+from workbench.engine.operators.recursion.fixpoint import recursion_change
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.union_all import union_job
 from workbench.engine.operators.window import window_job
@@ -21,6 +22,7 @@ from workbench.engine.physical.plans import (
     AggregatePlan,
     AnalyticPlan,
     JoinPlan,
+    RecursionPlan,
     SourcePlan,
     TreePlan,
     UnionPlan,
@@ -77,6 +79,8 @@ def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
             return Prepared(analytic_job(runner, operator, plan))
         case AggregatePlan() as plan:
             return aggregate_job(runner, operator, plan)
+        case RecursionPlan() as plan:
+            return recursion_change(runner, operator, plan)
         case SourcePlan():
             raise ValueError("a source has no parents: its rows arrive (operators.source)")
         case _:

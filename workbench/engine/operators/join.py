@@ -17,7 +17,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from workbench.engine.operators.index_join import IndexJoin
-from workbench.engine.operators.operator_input import OperatorInput, ParentRows
+from workbench.engine.operators.operator_input import OperatorInput, ParentRows, TooMuchWork
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.access_paths import EVERY_PAIR
 from workbench.engine.physical.array_places import PLACE, array_places
@@ -33,8 +33,7 @@ from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.positions import PositionedRows
 from workbench.engine.storage.scan import Scan
-from workbench.errors import EngineError
-from workbench.network.nodes import SIDES, NodeId
+from workbench.network.nodes import SIDES
 from workbench.sql.algebra.expressions import Column, columns
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import pred_set, predicate_columns
@@ -42,20 +41,6 @@ from workbench.sql.render.spark_sql import predicates_to_spark
 
 SIZE = "_size"
 """The column of the numbers of places that Spark sets beside arrays."""
-
-
-class TooManyPairs(EngineError):
-    """A join would look at too many pairs in a batch.
-
-    Attributes:
-        root: the join.
-        reason: what its queries are told.
-    """
-
-    def __init__(self, root: NodeId, pairs: int, most: int) -> None:
-        self.root = root
-        self.reason = f"a join of it would look at {pairs:,} pairs of rows in one batch, more than {most:,}"
-        super().__init__(self.reason)
 
 
 def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
@@ -73,7 +58,7 @@ def _tasks(runner: Runner, operator: OperatorInput, plan: JoinPlan, pairs: Index
     """The number of tasks of a join's job.
 
     Raises:
-        TooManyPairs: they would look at too many pairs in a batch. Hydration was asked for, knowing what it costs.
+        TooMuchWork: they would look at too many pairs in a batch. Hydration was asked for, knowing what it costs.
     """
     in_batch, many = operator.relation is not None, operator.changed_rows > runner.limits.rows_per_task
     tasks = runner.tasks(operator.changed_rows, operator.hydrated_here)
@@ -85,7 +70,8 @@ def _tasks(runner: Runner, operator: OperatorInput, plan: JoinPlan, pairs: Index
     looked_at = pairs.count(job_input.read()) if here else _count(runner, plan, pairs, job_input, tasks)
     most = runner.limits.pairs_compared_per_batch
     if in_batch and looked_at > most:
-        raise TooManyPairs(plan.join.id, looked_at, most)
+        what = f"a join of it would look at {looked_at:,} pairs of rows in one batch, more than {most:,}"
+        raise TooMuchWork(plan.join.id, what)
     return tasks if many else runner.tasks(looked_at, operator.hydrated_here)
 
 

@@ -10,7 +10,22 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.segments import Segment
+from workbench.errors import EngineError
+from workbench.network.nodes import NodeId
 from workbench.sql.windows.stream_time import EventTimeVector
+
+
+class TooMuchWork(EngineError):
+    """An operator would take too long, or too much memory, in a batch.
+
+    Attributes:
+        root: of the operator.
+        reason: what its queries are told.
+    """
+
+    def __init__(self, root: NodeId, reason: str, hint: str | None = None) -> None:
+        self.root, self.reason = root, reason
+        super().__init__(reason, hint=hint)
 
 
 @dataclass(frozen=True)

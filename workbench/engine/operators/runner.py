@@ -18,7 +18,7 @@ from workbench.engine.operators.filter_and_write import (
     delta_of,
     filter_and_write_job,
 )
-from workbench.engine.physical.plans import AggregatePlan, AnalyticPlan, TreePlan
+from workbench.engine.physical.plans import AggregatePlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
@@ -252,9 +252,8 @@ class Runner:
     def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         """The last step of a tree's jobs."""
         self._roots[plan.name] = plan.roots
-        # Rows of a grouped root all belong to the batch that runs; others bring their own.
-        grouped_rows = isinstance(plan, AggregatePlan | AnalyticPlan)
-        job_input, cancels = self.job_input(plan) if grouped_rows else None, not grouped_rows and not plan.monotone
+        job_input = self.job_input(plan) if plan.of_batch else None
+        cancels = not plan.of_batch and not plan.monotone
         folder, grouped = self.folder(plan.name), plan.filter.filter.calling(self.functions)
         kept, learnt = tuple(plan.stored), self.job_input(plan, _TESTS) if grouped.calls else None
         return FilterAndWrite(
@@ -409,7 +408,7 @@ def needs_no_job(plan: TreePlan) -> bool:
 
 def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
     """SQL of a root's rows: columns that are kept or tested, and what is evaluated over them."""
-    marks = [WEIGHT] if isinstance(plan, AggregatePlan | AnalyticPlan) else [BATCH, WEIGHT]
+    marks = [WEIGHT] if plan.of_batch else [BATCH, WEIGHT]
     expressions = evaluated(plan)
     of_computed = [column.name for name in plan.computed_here for column in columns(plan.computed[name])]
     read = [*plan.filter.filter.columns, *of_computed]

@@ -12,9 +12,10 @@ from workbench.engine.physical.aggregate_plan import has_mergeable_state
 from workbench.engine.physical.analytic.reach import sums_of
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.recursion import RecursionSteps
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Analytic, Columns, Node, NodeId, Selection, Window
+from workbench.network.nodes import Aggregate, Analytic, Columns, Node, NodeId, Recursion, Selection, Window
 from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
@@ -99,6 +100,8 @@ def lookup_keys(
             required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
             functions = [function for function in node.functions if function.name in produced[node.id]]
             required += [(node.parent, argument) for argument in sums_of(functions).values()]
+        if isinstance(node, Recursion):
+            required += RecursionSteps(node).looked_up
     required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]
     keys: dict[NodeId, dict[str, Expression]] = {root: {} for root in network.trees}
     for parent, key in required:

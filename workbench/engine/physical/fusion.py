@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from workbench.engine.physical.row_inputs import Evaluated, row_input
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Node, NodeId, SetOperation, SetOperator
+from workbench.network.nodes import Aggregate, Node, NodeId, Recursion, SetOperation, SetOperator
 from workbench.sql.algebra.expressions import identity
 from workbench.sql.functions.aggregate_rules import EXACT_SUM
 
@@ -114,6 +114,8 @@ def _form(node: Node, parents: list[str], mergeable: bool) -> Form:
                 return ("by Spark" if by_spark else "by columns", *parents, "with", *statistics)
             groups = [f"{identity(group)} = {identity(node.direct_group(group))}" for group in node.groups]
             return ("aggregate", *parents, *groups, "with", *statistics)
+        case Recursion():
+            return (node.id,)
         case SetOperation() if node.operator is not SetOperator.UNION_ALL:
             branches = [",".join(map(identity, values)) for _, values in node.direct]
             return (str(node.operator), *parents, *branches)

@@ -27,11 +27,13 @@ from workbench.engine.physical.plans import (
     AggregatePlan,
     AnalyticPlan,
     JoinPlan,
+    RecursionPlan,
     SourcePlan,
     TreePlan,
     UnionPlan,
     WindowPlan,
 )
+from workbench.engine.physical.recursion import RecursionSteps
 from workbench.engine.physical.semijoin import Semijoin, all_of, plan_lookups
 from workbench.engine.storage.layout import MEMBER
 from workbench.limits import LIMITS, Limits
@@ -43,6 +45,7 @@ from workbench.network.nodes import (
     Node,
     NodeId,
     Read,
+    Recursion,
     Selection,
     SetOperation,
     SetOperator,
@@ -183,6 +186,8 @@ class _PlanBuilder:
                 return partial(JoinPlan, join=node, access_paths=paths, semijoins=semijoins)
             case Window():
                 return partial(WindowPlan, window=node)
+            case Recursion():
+                return partial(RecursionPlan, steps=RecursionSteps(node))
             case SetOperation() if node.operator is SetOperator.UNION_ALL:
                 return partial(UnionPlan, union=node)
             case Analytic():
@@ -221,6 +226,8 @@ class _PlanBuilder:
                         for own in same_groups.values()
                     ]
                 )
+            case Recursion():
+                return None
             case SetOperation() as node if node.operator is not SetOperator.UNION_ALL:
                 return plan_set_operation(node)
             case _:

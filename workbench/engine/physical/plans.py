@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 from workbench.engine.physical.access_paths import AccessPath
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
+from workbench.engine.physical.recursion import RecursionSteps
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.engine.storage.layout import Layout
@@ -48,6 +49,8 @@ class BasePlan:
     """
 
     name: str
+    of_batch: ClassVar[bool] = False
+    """Whether all rows that it makes in a batch are of this batch; else each row brings its own."""
     trees: Mapping[NodeId, tuple[NodeId, ...]]
     inputs: tuple[tuple[str, tuple[tuple[NodeId, ...], ...]], ...]
     definitions: Mapping[NodeId, str]
@@ -213,6 +216,7 @@ class AggregatePlan(BasePlan):
             not asked for: where stored rows lack one, Spark computes it as an answer is read.
     """
 
+    of_batch = True
     grouped: GroupedPlan
     over_semijoin: frozenset[NodeId]
     outputs: Mapping[str, Expression]
@@ -285,6 +289,7 @@ class UnionPlan(BasePlan):
 class AnalyticPlan(BasePlan):
     """Rows with values of analytic functions, or the first rows of an order."""
 
+    of_batch = True
     node: Analytic
 
     @property
@@ -312,5 +317,22 @@ class AnalyticPlan(BasePlan):
         return None
 
 
-TreePlan = SourcePlan | JoinPlan | AggregatePlan | WindowPlan | UnionPlan | AnalyticPlan
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RecursionPlan(BasePlan):
+    """The rows of a recursive query.
+
+    Attributes:
+        steps: how a step follows from the one before, and what is stored of it.
+    """
+
+    of_batch = True
+    steps: RecursionSteps
+
+    @property
+    def computes(self) -> tuple[object, ...]:
+        """The fields that its jobs depend on."""
+        return (*super().computes, self.steps)
+
+
+TreePlan = SourcePlan | JoinPlan | AggregatePlan | WindowPlan | UnionPlan | AnalyticPlan | RecursionPlan
 """The plan of one operator. Plans are compared by identity; whether jobs may be run again, by what they compute."""

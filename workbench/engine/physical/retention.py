@@ -26,7 +26,18 @@ from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.storage.retention import RetentionBound
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import SIDES, Aggregate, Analytic, Join, Node, NodeId, SetOperation, Source, Window
+from workbench.network.nodes import (
+    SIDES,
+    Aggregate,
+    Analytic,
+    Join,
+    Node,
+    NodeId,
+    Recursion,
+    SetOperation,
+    Source,
+    Window,
+)
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.windows.bounds import LEAST, MOST, Interval
@@ -152,6 +163,9 @@ def _of_inputs(node: Node, required: Iterable[_Times], now: EventTimeVector) -> 
             values = {column_name(group): node.direct_group(group) for group in node.groups}
             for times in required:
                 yield 0, dict(_through(values, times))
+        case Recursion():
+            # A row of any time may lead to rows of any other.
+            yield from ((at, {}) for at in range(len(node.direct)))
         case SetOperation():
             for at, (_, branch) in enumerate(node.direct):
                 values = {f"c{i}": value for i, value in enumerate(branch, start=1)}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 
 import sqlglot
 
 from workbench.errors import QueryError, UnsupportedError, nearest
 from workbench.explain.portable.dialects import PortableDialect, portable_dialect
-from workbench.explain.portable.expressions import PortableWriter, SparkWriter
+from workbench.explain.portable.expressions import ColumnNames, PortableWriter, SparkWriter
 from workbench.network.network import Network, QueryPlan, check_number, checked_query
 from workbench.network.nodes import (
     Aggregate,
@@ -23,6 +24,7 @@ from workbench.network.nodes import (
     Node,
     NodeId,
     Read,
+    Recursion,
     Selection,
     SetOperation,
     SetOperator,
@@ -36,6 +38,7 @@ from workbench.network.sql_text import SIDE_NAMES
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import display_name, unique_names
 from workbench.sql.algebra.expressions import Column, column_name, reading_order
+from workbench.sql.logical import Rule
 
 _LONGEST_NAME = 50
 """Characters; PostgreSQL has 63."""
@@ -126,8 +129,11 @@ class _Script:
         def by_side(column: Column) -> str:
             return f"{SIDE_NAMES[column.source]}.{self._column(column)}"
 
+        return self._writing(by_side if sides else self._column)
+
+    def _writing(self, names: ColumnNames) -> PortableWriter:
         writer = SparkWriter if self._to.name == "spark" else PortableWriter
-        return writer(self._to, by_side if sides else self._column)
+        return writer(self._to, names)
 
     def _columns(self, id_: NodeId) -> Columns:
         """The columns that a root's view has."""
@@ -149,6 +155,8 @@ class _Script:
                     return self._join(node)
                 case Aggregate():
                     return self._aggregate(node)
+                case Recursion():
+                    return self._recursion(node)
                 case SetOperation():
                     return self._set_operation(node)
                 case Analytic():
@@ -214,6 +222,32 @@ class _Script:
         found = "\nUNION ALL\n".join(others)
         word = "EXISTS" if node.operator is SetOperator.SEMIJOIN else "NOT EXISTS"
         return f"SELECT a.* FROM ({first}) a\nWHERE {word} (SELECT 1 FROM (\n{found}\n) b WHERE {same})"
+
+    def _recursion(self, node: Recursion) -> str:
+        union = "\nUNION ALL\n" if node.operator is SetOperator.RECURSION_ALL else "\nUNION\n"
+        (parent, values), writer = node.direct[0], self._writer()
+        names = ", ".join(self._to.quoted(column.name) for column in node.columns)
+        cast = (writer.cast(writer.expression(v), c.type) for c, v in zip(node.columns, values, strict=True))
+        parts = [f"SELECT {', '.join(cast)} FROM {self._named(self._names[parent])}"]
+        for rule in node.rules:
+            over = self._writing(partial(self._of_input, node, rule))
+            values_of = zip(node.columns, rule.values, strict=True)
+            shown = ", ".join(over.cast(over.expression(value), column.type) for column, value in values_of)
+            read = (
+                f"{'step' if not branch else self._named(self._names[node.direct[branch][0]])} i{source + 1}"
+                for source, branch in enumerate(rule.inputs)
+            )
+            parts.append(f"SELECT {shown} FROM {', '.join(read)}\nWHERE {over.predicates(rule.where)}")
+        return f"WITH RECURSIVE step ({names}) AS (\n{union.join(parts)}\n)\nSELECT * FROM step"
+
+    def _of_input(self, node: Recursion, rule: Rule, column: Column) -> str:
+        """A column of an input of a rule, in the words of the database."""
+        branch, owner = rule.inputs[column.source], f"i{column.source + 1}"
+        if not branch:
+            return f"{owner}.{self._to.quoted(column.name)}"
+        value = node.direct[branch][1][int(column.name[1:]) - 1]
+        names = self._writer().names
+        return self._writing(lambda inner: f"{owner}.{names(inner)}").expression(value)
 
     def _analytic(self, node: Analytic) -> str:
         writer, columns = self._writer(), self._columns(node.id)

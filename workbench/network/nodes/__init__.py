@@ -19,6 +19,7 @@ from workbench.network.nodes.aggregate import Aggregate
 from workbench.network.nodes.analytic import Analytic
 from workbench.network.nodes.base import ID_DIGITS, Columns, NodeId, Read, columns_of
 from workbench.network.nodes.join import Join
+from workbench.network.nodes.recursion import Recursion
 from workbench.network.nodes.selection import Selection
 from workbench.network.nodes.set_operation import FIRST_IS_APART, Branch, SetOperation, SetOperator
 from workbench.network.nodes.source import Source
@@ -37,6 +38,7 @@ __all__ = [
     "Node",
     "NodeId",
     "Read",
+    "Recursion",
     "Selection",
     "SetOperation",
     "SetOperator",

@@ -29,6 +29,8 @@ class SetOperator(StrEnum):
     EXCEPT_ALL = "except all"
     SEMIJOIN = "semijoin"
     ANTIJOIN = "antijoin"
+    RECURSION = "recursion"
+    RECURSION_ALL = "recursion all"
 
 
 FIRST_IS_APART = frozenset({SetOperator.EXCEPT, SetOperator.EXCEPT_ALL, SetOperator.SEMIJOIN, SetOperator.ANTIJOIN})

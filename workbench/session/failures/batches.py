@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from workbench.engine.operators.join import TooManyPairs
+from workbench.engine.operators.operator_input import TooMuchWork
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.failures import OutOfMemory, SparkDied
 from workbench.errors import EngineError
@@ -58,7 +58,7 @@ class Batches:
                     change.state, report = compute(change.state)
                 log_batch(report)
                 return report
-            except TooManyPairs as problem:
+            except TooMuchWork as problem:
                 self._failures.disable_readers(problem.root, problem.reason)
             except (SparkDied, OutOfMemory) as problem:
                 if failed:
@@ -86,7 +86,7 @@ class Batches:
                 raise _Rehearsed
         except (SparkDied, OutOfMemory):
             return False
-        except (_Rehearsed, TooManyPairs):
+        except (_Rehearsed, TooMuchWork):
             return True
 
 

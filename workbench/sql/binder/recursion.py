@@ -1,23 +1,25 @@
-"""WITH RECURSIVE: paths of transfers that follow transfers, as the union of their steps.
+"""WITH RECURSIVE: paths of transfers that follow transfers.
 
 SQL computes ``WITH RECURSIVE p AS (first UNION ALL next)`` in steps: the rows of ``first``, then those of ``next`` over
-the rows of the step before, until a step has none. Where ``first`` gives a column a constant, ``next`` counts it on and
-its WHERE bounds it, each step has that column as a constant, and the condition of a later step can never hold. So there
-are as many steps as the text says, and the query is the UNION ALL of them: joins like any others, incremental, exact
-when rows are taken back, and shared step by step with queries that go less far.
+the rows of the step before, until a step has none. That is a recursion (``fixpoint``), which an operator of its own
+evaluates as far as the rows go.
 
-Where the text does not bound the steps, the rows do: there are ``UNBOUNDED_STEPS``, and a check stops the query when
-one more step has rows, or with UNION, rows that no step before had (``sql/checks``). Of UNION each step is DISTINCT, so
-that the ways in a graph of circles do not multiply.
+Where ``first`` gives a column a constant, ``next`` counts it on and its WHERE bounds it, each step has that column as a
+constant, and the condition of a later step can never hold. So there are as many steps as the text says. Of few steps
+the query is the UNION ALL of them, joins like any others: they are shared with queries that join the same, and step by
+step with those that go less far.
 
-``next`` reads the recursive name once, in a plain SELECT. So it gives for a union of rows the union of what it gives
-for each, and UNION is the DISTINCT rows of all steps, as the fixpoint is (F. Bancilhon, R. Ramakrishnan, *An amateur's
+The steps are written out, too, where ``next`` is no plain join: it keeps rows without a partner, reads a subquery that
+depends on the step, or calls a function of the analyst. Where the text does not bound these there are
+``UNBOUNDED_STEPS``, and a check stops the query when one more step has rows, or with UNION, rows that no step before
+had (``sql/checks``). ``next`` reads the name once then. So it gives for a union of rows the union of what it gives for
+each, and UNION is the DISTINCT rows of all steps, as the fixpoint is (F. Bancilhon, R. Ramakrishnan, *An amateur's
 introduction to recursive query processing strategies*, SIGMOD 1986).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -25,6 +27,8 @@ from sqlglot import exp
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import DataType, of_any_bits
+from workbench.sql.binder.fixpoint import fixpoint_of, goes_on_for_ever
+from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.set_operations import with_column_names
 from workbench.sql.logical import (
     Block,
@@ -42,8 +46,12 @@ from workbench.sql.predicates.cnf import FALSE, TRUE
 from workbench.sql.predicates.implication import normalized
 from workbench.sql.syntax.source_text import SourceText
 
+FEW_STEPS = 4
+"""After the first, that are written out: step *n* joins *n* times. What they share is worth that; of more it is not."""
+FEW_INPUTS = 3
+"""Of a step that is written out."""
 MOST_STEPS = 20
-"""Step *n* joins *n* times, and all steps are nodes; a path that is longer is seldom asked for."""
+"""After the first, of a query of which they must be written out."""
 UNBOUNDED_STEPS = 10
 """Steps of a query whose text does not bound them; a batch takes time for each, however few rows there are."""
 _HINT = "EXPLODE(SEQUENCE(1, 100)), and generate_series(1, 100) elsewhere, count; steps of a path join something"
@@ -58,7 +66,7 @@ def reads_itself(cte: exp.CTE) -> bool:
 
 
 def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText) -> SetQuery:
-    """The union of all steps of a recursive query.
+    """A recursive query: a recursion, or the union of all its steps.
 
     Args:
         cte: the query of WITH.
@@ -71,31 +79,42 @@ def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of
         UnsupportedError: the form is another, or steps that are not bounded, or too many, join nothing.
     """
     body, name = cte.this, cte.alias
-    _refuse_other_forms(body, name, source)
+    _refuse_other_operators(body, name, source)
     names = [column.name for column in cte.args["alias"].args.get("columns") or ()]
-    step = _with_constants(with_column_names(unordered(first_of(body.this)), names, source, cte))
+    first = with_column_names(unordered(first_of(body.this)), names, source, cte)
+    selects = list(_selects(body.expression))
+    columns = output_columns(first)
+
+    def rule_of(step: LogicalQuery, select: exp.Expr) -> LogicalQuery:
+        rows = next_of(step, select)
+        _check_columns(columns, output_columns(rows), name, select, source)
+        return rows
+
+    found = fixpoint_of(first, selects, not body.args.get("distinct"), rule_of)
+    if found is not None and goes_on_for_ever(found):
+        source.refuse("a recursive query without end that joins nothing", body.expression, _HINT)
+    if found is not None:
+        (inputs, *others) = (rule.inputs for rule in found.rules)
+        if others or inputs.count(0) > 1 or len(inputs) > FEW_INPUTS:
+            return found
+    _refuse_other_forms(body, name, source)
+    step = _with_constants(first)
     names = [column for column, _ in output_columns(step)]
     steps = [step]
     while True:
         following = unordered(next_of(steps[-1], body.expression))
         if not isinstance(following, Block) or not following.is_plain:
+            if found is not None:
+                return found
             what = "a recursive query that groups or numbers its rows"
             source.refuse(what, body.expression, f"group or number the rows of {name}, where it is read")
-        _check_columns(output_columns(step), output_columns(following), name, body, source)
         if normalized(canonical(following.where)) == FALSE:
             return _union(steps, body)
+        if found is not None and len(steps) > FEW_STEPS:
+            return found
         if len(steps) > MOST_STEPS:
-            if _goes_on_for_ever(steps[-1], following, bool(body.args.get("distinct"))):
-                what = f"a recursive query of more than {MOST_STEPS} steps that joins nothing"
-                source.refuse(what, body.expression, _HINT)
             return _as_far_as_it_goes(step, names, next_of, cte, source)
         steps.append(_with_constants(with_column_names(following, names, source, cte)))
-
-
-def _goes_on_for_ever(step: Block, following: Block, distinct: bool) -> bool:
-    """Whether each row of a step gives one of the next step, whatever the streams have, and another one if DISTINCT."""
-    counts = any(isinstance(output.expression, Constant) for output in following.outputs)
-    return (counts or not distinct) and (step.inputs, step.where) == (following.inputs, following.where)
 
 
 def _as_far_as_it_goes(step: Block, names: Sequence[str], next_of: With, cte: exp.CTE, source: SourceText) -> SetQuery:
@@ -122,12 +141,26 @@ def _union(steps: Sequence[Block], body: exp.Union) -> SetQuery:
     return SetQuery("union", not body.args.get("distinct"), tuple(steps), names, types)
 
 
-def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
-    """Refuse what is no ``first UNION [ALL] next`` with one plain reference to the name in ``next``."""
+def _selects(next_: exp.Expr) -> Iterator[exp.Expr]:
+    """The SELECTs of the recursive part, which may be a UNION ALL of several."""
+    inner = next_.unnest()
+    if isinstance(inner, exp.Union) and not any(inner.args.get(key) for key in ("distinct", "with_", *CLAUSES)):
+        yield from _selects(inner.this)
+        yield from _selects(inner.expression)
+    else:
+        yield next_
+
+
+def _refuse_other_operators(body: exp.Expr, name: str, source: SourceText) -> None:
+    """Refuse what is no ``first UNION [ALL] next``."""
     if not isinstance(body, exp.Union) or _reads(body.this, name):
         hint = "write first UNION ALL next, and read it in next"
         source.refuse(f"{name} in its own query there", _reads(body, name)[0], hint)
     source.refuse_others(body, {"this", "expression", "distinct"}, "a recursive UNION")
+
+
+def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
+    """Refuse what has no one plain reference to the name in its recursive part."""
     next_, reads = body.expression.unnest(), _reads(body.expression, name)
     if len(reads) > 1:
         source.refuse(f"{name} twice in its own query", reads[1], "a step reads the rows of the step before once")
@@ -185,14 +218,14 @@ def _check_columns(
     first: Sequence[tuple[str, DataType]],
     following: Sequence[tuple[str, DataType]],
     name: str,
-    body: exp.Expr,
+    select: exp.Expr,
     source: SourceText,
 ) -> None:
     """Raises SqlError for a step whose columns are not those of the first."""
     if len(first) != len(following):
         message = f"the parts of {name} have {len(first)} and {len(following)} columns"
-        raise source.error(message, body.expression, "select as many columns in each")
+        raise source.error(message, select, "select as many columns in each")
     for (column, type_), (_, other) in zip(first, following, strict=True):
         if of_any_bits(type_) != of_any_bits(other):
             message = f"column {column} of {name} is {type_} in the first part, and {other} in the next"
-            raise source.error(message, body.expression, f"cast it in both, as in CAST(... AS {other})")
+            raise source.error(message, select, f"cast it in both, as in CAST(... AS {other})")

@@ -240,6 +240,16 @@ def map_predicates(predicates: PredSet, change: Callable[[Column], Expression]) 
     return pred_set(_mapped(p, change) for p in predicates)
 
 
+def map_expressions(predicates: PredSet, change: Callable[[Expression], Expression]) -> PredSet:
+    """The PredSet of other expressions."""
+
+    def changed(literal: Literal) -> Literal:
+        right = None if literal.right is None else change(literal.right)
+        return orient(Literal(change(literal.left), literal.operator, right))
+
+    return pred_set(or_pred(map(changed, p.literals)) for p in predicates)
+
+
 @dataclass(frozen=True)
 class OnSide:
     """The renaming that moves every column to one input of a join, or with 0 to that of a single input."""

@@ -11,7 +11,7 @@ columns, and no domain is needed: ``(SELECT AVG(b) FROM s WHERE s.k = t.k)`` is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -48,6 +48,7 @@ from workbench.sql.logical import (
     LogicalQuery,
     Ordered,
     Output,
+    Rule,
     SetQuery,
     StreamInput,
     as_query,
@@ -128,6 +129,8 @@ def with_free(query: Input, change: ColumnChange) -> Input:
 
     def with_own(part: Input) -> Input:
         read = {c: change(c) for c in _own_free(part)}
+        if read and isinstance(part, SetQuery):
+            return replace(part, rules=tuple(rule.map(lambda e: _meant(e, read)) for rule in part.rules))
         return _with_meaning(part, read) if read and isinstance(part, Block) else part
 
     return rebuilt(query, with_own)
@@ -136,6 +139,11 @@ def with_free(query: Input, change: ColumnChange) -> Input:
 def _with_meaning(block: Block, read: dict[Column, Expression]) -> Block:
     """A block with columns of outer queries replaced, below and above its groups."""
     return with_results_over(mapped(block, read), lambda column: read.get(column, column))
+
+
+def _meant(expression: Expression, meaning: Mapping[Column, Expression]) -> Expression:
+    """An expression in which some columns are replaced."""
+    return map_columns(expression, lambda column: meaning.get(column, column))
 
 
 def outward_query(query: LogicalQuery) -> LogicalQuery:
@@ -273,7 +281,8 @@ class _ForEach:
         match query:
             case SetQuery():
                 types = (*query.types, *(c.type for c in self.read))
-                return replace(query.map(self.of), names=(*query.names, *self.names), types=types)
+                made = query.map(self.of) if not query.rules else self._recursion(query)
+                return replace(made, names=(*query.names, *self.names), types=types)
             case Block():
                 return self._block(query)
             case StreamInput():
@@ -282,6 +291,31 @@ class _ForEach:
                 return self.of(unordered(query))
             case Ordered():
                 return self._first_rows(query)
+
+    def _recursion(self, query: SetQuery) -> SetQuery:
+        """A recursive query whose steps pass the domain's row on, which other branches are joined by."""
+        first, *others = query.branches
+        apart = [branch for branch in others if not free_columns(branch).isdisjoint(self.read)]
+        branches = [first, *others]
+        widths = [len(output_columns(branch)) for branch in branches]
+
+        def of_branch(branch: int, source: int) -> list[Column]:
+            places = range(widths[branch] + 1, widths[branch] + 1 + len(self.read))
+            return [Column(f"c{n}", column.type, source) for n, column in zip(places, self.read, strict=True)]
+
+        def of_each(rule: Rule) -> Rule:
+            own, *more = (
+                of_branch(branch, source)
+                for source, branch in enumerate(rule.inputs)
+                if not branch or branches[branch] in apart
+            )
+            meaning: dict[Column, Expression] = dict(zip(self.read, own, strict=True))
+            known = rule.map(lambda expression: _meant(expression, meaning))
+            alike = (equal(a, b) for other in more for a, b in zip(own, other, strict=True))
+            return replace(known, where=conjunction(known.where, *alike), values=(*known.values, *own))
+
+        changed = tuple(as_query(self.of(b)) if b is first or b in apart else b for b in branches)
+        return replace(query, branches=changed, rules=tuple(map(of_each, query.rules)))
 
     def _first_rows(self, query: Ordered) -> Ordered:
         """The first rows for each row of the domain: they are counted of each as DISTINCT ON counts them."""

@@ -1,0 +1,1 @@
+"""Recursive queries, evaluated to a fixpoint."""
