@@ -28,6 +28,7 @@ from workbench.network.nodes import (
     Node,
     NodeId,
     Read,
+    Recursion,
     Selection,
     SetOperation,
     SetOperator,
@@ -85,6 +86,26 @@ def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
     return made if operator.endswith("all") else Bag(made.keys())
 
 
+def by_rules(operator: SetOperator, rules: Sequence[logical.Rule], branches: Sequence[Bag]) -> Bag:
+    """A recursion of bags, step by step."""
+    step, found, distinct = branches[0], Bag(), operator is SetOperator.RECURSION
+    while step:
+        step = Bag(row for row in step if row not in found) if distinct else step
+        found += step
+        step = sum((_next_step(rule, step, branches) for rule in rules), Bag())
+    return found
+
+
+def _next_step(rule: logical.Rule, step: Bag, branches: Sequence[Bag]) -> Bag:
+    rows: list[Sides] = [()]
+    for branch in rule.inputs:
+        of_input = (step if not branch else branches[branch]).elements()
+        more = [{f"c{i}": value for i, value in enumerate(row, start=1)} for row in of_input]
+        rows = [(*row, other) for row, other in _pairs(rows, more)]
+    kept = (row for row in rows if satisfies(row, without_overflow(rule.where)))
+    return Bag(tuple(plain(compiled(value)(row)) for value in rule.values) for row in kept)
+
+
 # -- queries -------------------------------------------------------------------------------------------------------
 
 
@@ -97,6 +118,10 @@ def answer(query: LogicalQuery, data: Data) -> Bag:
             return _ordered(query, data)
         case logical.SetQuery():
             operator = SetOperator(f"{query.operator} all" if query.all else query.operator)
+            if query.rules:
+                first, *others = query.branches
+                bags = [_typed(answer(first, data), first, query.types), *(answer(b, data) for b in others)]
+                return by_rules(operator, query.rules, bags)
             return combined(operator, [_typed(answer(b, data), b, query.types) for b in query.branches])
 
 
@@ -286,7 +311,8 @@ def put_together(
         Bag(tuple(plain(compiled(v)((row,))) for v in own) for row in rows)
         for rows, own in zip(inputs, values, strict=True)
     ]
-    return [{f"c{i}": v for i, v in enumerate(row, start=1)} for row in combined(node.operator, bags).elements()]
+    made = by_rules(node.operator, node.rules, bags) if isinstance(node, Recursion) else combined(node.operator, bags)
+    return [{f"c{i}": v for i, v in enumerate(row, start=1)} for row in made.elements()]
 
 
 def _in_order(node: Aggregate) -> list[AggregateCall]:

@@ -144,6 +144,12 @@ def path(steps: int, first: str = "amount > 5", follows: str = "f.amount > 0") -
     )
 
 
+REACHED = (
+    "WITH RECURSIVE p AS (SELECT src, dst FROM F WHERE amount > 5 UNION SELECT p.src, f.dst FROM p JOIN F f"
+    " ON p.dst = f.src) SELECT * FROM p"
+)
+"""All that is reached, in any number of steps."""
+
 RECURSIVE = [
     Pair("a path of three steps begins with one of two", path(2), path(3), FROM, 2, Rule.BRANCHES,
          "which has some of the branches"),
@@ -162,5 +168,24 @@ RECURSIVE = [
     Pair("paths back", path(2), path(2).replace("p.dst = f.src", "p.src = f.dst"), APART, 2, Rule.NEW),
     Pair("paths in another stream", path(2), path(2).replace("FROM F", "FROM H").replace("JOIN F", "JOIN H"), APART, 5,
          Rule.NEW),
+    same("a recursion by other names, its FROM the other way round", path(9),
+         path(9).replace("p.", "q.").replace("RECURSIVE p", "RECURSIVE q").replace("* FROM p", "* FROM q")
+         .replace("FROM p JOIN F f ON", "FROM F f JOIN q ON")),
+    same("a recursion in a subquery", REACHED, f"SELECT * FROM ({REACHED}) r"),
+    Pair("a selection above a recursion", REACHED, f"{REACHED} WHERE src = 'a'", BELOW, 1, Rule.EQUAL),
+    Pair("groups above a recursion", REACHED, REACHED.replace("SELECT * FROM p", "SELECT src, COUNT(*) FROM p GROUP BY"
+         " src"), FROM, 1, Rule.EQUAL),
+    Pair("a join of a recursion with itself", REACHED, REACHED.replace("SELECT * FROM p",
+         "SELECT x.src FROM p x JOIN p y ON x.dst = y.src"), FROM, 1, Rule.EQUAL),
+    Pair("a branch of a recursion is a selection that is there", "SELECT * FROM F WHERE amount > 5", path(9), FROM, 2,
+         Rule.EQUAL),
+    Pair("UNION ALL of the same recursion", REACHED, REACHED.replace("UNION", "UNION ALL"), APART, 1),
+    Pair("a recursion from other rows", REACHED, REACHED.replace("> 5", "> 6"), APART, 2),
+    Pair("a recursion by another condition", REACHED, REACHED.replace("p.dst = f.src", "p.src = f.dst"), APART, 1),
+    Pair("a recursion through other rows", REACHED, REACHED.replace("p.dst = f.src", "p.dst = f.src AND f.code = 1"),
+         APART, 2),
+    Pair("a recursion of other columns", REACHED, REACHED.replace("UNION SELECT p.src", "UNION SELECT f.src"), APART, 1),
+    Pair("a recursion in another stream", REACHED, REACHED.replace("FROM F", "FROM H").replace("JOIN F", "JOIN H"),
+         APART, 3, Rule.NEW),
     Pair("steps that are counted from zero", path(2), path(1).replace("1 AS depth", "0 AS depth"), APART, 1),
 ]  # fmt: skip

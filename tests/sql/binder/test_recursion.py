@@ -8,8 +8,8 @@ import pytest
 from sharing.small_streams import query
 
 from workbench.errors import SqlError, UnsupportedError
-from workbench.sql.binder.joins.unnesting import free_columns
 from workbench.sql.binder import recursion
+from workbench.sql.binder.joins.unnesting import free_columns
 from workbench.sql.binder.recursion import FEW_STEPS
 from workbench.sql.checks import checks_of
 from workbench.sql.logical import Block, LogicalQuery, SetQuery, output_columns, parts_of
