@@ -194,6 +194,16 @@ def _sets() -> Iterator[KindOfQuery]:
     for word, (name, column) in product(("UNION", "EXCEPT"), _TYPES.items()):
         sql = f"SELECT {column} FROM t WHERE i < 600 {word} SELECT {column} FROM t WHERE i > 400"
         yield KindOfQuery("set operators", f"{word} of {name}", sql, sql)
+    to = "(t.h * 7 + t.i) % 20000"
+    for name, first, union, follows in (
+        ("reached", "", "UNION", ""),
+        ("paths of 20 steps", ", 1", "UNION ALL", "AND t.id > p.id AND t.id <= p.id + 10000 WHERE p.n < 20"),
+    ):
+        columns = ("id", "a", "n") if first else ("a",)
+        begin = f"SELECT {'t.id, ' * bool(first)}{to}{first} FROM t WHERE t.i < 50"
+        step = f"SELECT {'t.id, ' * bool(first)}{to}{', p.n + 1' * bool(first)} FROM p JOIN t ON p.a = t.h {follows}"
+        sql = f"WITH RECURSIVE p ({', '.join(columns)}) AS ({begin} {union} {step}) SELECT * FROM p"
+        yield KindOfQuery("recursion", name, sql, sql)
 
 
 def _windows() -> Iterator[KindOfQuery]:

@@ -86,7 +86,7 @@ def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
     return made if operator.endswith("all") else Bag(made.keys())
 
 
-def by_rules(operator: SetOperator, rules: Sequence[logical.Rule], branches: Sequence[Bag]) -> Bag:
+def by_rules(operator: SetOperator, rules: Sequence[logical.RecursionRule], branches: Sequence[Bag]) -> Bag:
     """A recursion of bags, step by step."""
     step, found, distinct = branches[0], Bag(), operator is SetOperator.RECURSION
     while step:
@@ -96,7 +96,7 @@ def by_rules(operator: SetOperator, rules: Sequence[logical.Rule], branches: Seq
     return found
 
 
-def _next_step(rule: logical.Rule, step: Bag, branches: Sequence[Bag]) -> Bag:
+def _next_step(rule: logical.RecursionRule, step: Bag, branches: Sequence[Bag]) -> Bag:
     rows: list[Sides] = [()]
     for branch in rule.inputs:
         of_input = (step if not branch else branches[branch]).elements()

@@ -35,7 +35,7 @@ from workbench.sql.algebra.expressions import (
     text,
 )
 from workbench.sql.constraints import Constraint
-from workbench.sql.logical import Rule
+from workbench.sql.logical import RecursionRule
 
 _VALUES = tuple[Expression, ...]
 _TABLES = {
@@ -232,7 +232,7 @@ class NodeRows:
         )
         self._database.insert("set_operation_branches", chain(origin, direct))
         if isinstance(node, Recursion):
-            self._database.insert("recursion_rules", [(node.id, encode(node.rules, tuple[Rule, ...]))])
+            self._database.insert("recursion_rules", [(node.id, encode(node.rules, tuple[RecursionRule, ...]))])
 
     def _read_set_operation(self, id_: NodeId) -> SetOperation:
         (operator,) = self._row("SELECT operator FROM set_operation_nodes WHERE node = ?", id_)
@@ -247,7 +247,7 @@ class NodeRows:
         )
         direct = tuple((parent, decode_once(values, _VALUES)) for kind, parent, _, values in rows if kind != "veryorig")
         if rules := self._database.column("SELECT rules FROM recursion_rules WHERE node = ?", id_):
-            decoded = decode_once(rules[0], tuple[Rule, ...])
+            decoded = decode_once(rules[0], tuple[RecursionRule, ...])
             return Recursion(SetOperator(operator), branches, direct, rules=decoded)
         base = next((parent for kind, parent, *_ in rows if kind == "base"), None)
         return SetOperation(SetOperator(operator), branches, direct, base)

@@ -54,7 +54,7 @@ from workbench.sql.logical import (
     LogicalQuery,
     Ordered,
     Output,
-    Rule,
+    RecursionRule,
     StreamInput,
     analytic_steps,
     analyzed_columns,
@@ -266,7 +266,7 @@ class _Translator:
         cast = (v if v.type == t or is_integer_of(v.type, t) else Call("cast", (v,), t) for v, t in values)
         return Branch(read, tuple(map(self.draft.stored_expression, cast)))
 
-    def _rule(self, rule: Rule) -> Rule:
+    def _rule(self, rule: RecursionRule) -> RecursionRule:
         values = tuple(map(self.draft.stored_expression, rule.values))
         return replace(rule, where=self.draft.stored(rule.where), values=values)
 

@@ -163,7 +163,7 @@ class Block(Interned):
 
 
 @dataclass(frozen=True)
-class Rule:
+class RecursionRule:
     """How rows of a recursive query follow from those of the step before: a join of them with other inputs.
 
     Columns of an input are called c1, c2, … by their places; their ``source`` is the input.
@@ -182,7 +182,7 @@ class Rule:
         """The expressions it computes."""
         return (*predicate_expressions(self.where), *self.values)
 
-    def map(self, change: Callable[[Expression], Expression]) -> Rule:
+    def map(self, change: Callable[[Expression], Expression]) -> RecursionRule:
         """The rule with all that it computes changed."""
         return replace(self, where=map_expressions(self.where, change), values=tuple(map(change, self.values)))
 
@@ -207,7 +207,7 @@ class SetQuery(Interned):
     names: tuple[str, ...]
     types: tuple[DataType, ...]
     beyond: LogicalQuery | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RecursionRule, ...] = ()
 
     def children(self) -> tuple[LogicalQuery, ...]:
         """The branches it evaluates; ``beyond`` is not one of them."""

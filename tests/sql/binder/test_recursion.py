@@ -1,4 +1,4 @@
-"""WITH RECURSIVE of few steps is the union of these, any other is a recursion; other forms are refused where they stand."""
+"""WITH RECURSIVE of few steps is the union of these, any other is a recursion; what is no such form is refused."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from workbench.errors import UnsupportedError
 from workbench.network.nodes import NodeId, Recursion, SetOperator
 from workbench.sql.algebra.expressions import Column, Expression, columns, map_columns, sources, text
 from workbench.sql.algebra.types import INTEGER, DataType
-from workbench.sql.logical import Rule
+from workbench.sql.logical import RecursionRule
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, map_predicates, pred_set, predicate_sources
 
-STEP = "_step"
+STEP_NUMBER = "_step"
 """Column of the state: the step, from 0, that makes a row."""
 _HINT = "compute it before the recursion, or where its result is read"
 
@@ -108,7 +108,7 @@ class RecursionSteps:
     def state_columns(self) -> Mapping[str, DataType]:
         """The columns of the state; how often a step makes a row is the row's weight."""
         keys = {name: value.expression.type for name, value in self.keys.items()}
-        return {**self.columns, **keys, STEP: INTEGER}
+        return {**self.columns, **keys, STEP_NUMBER: INTEGER}
 
     @cached_property
     def values(self) -> tuple[tuple[Computed, ...], ...]:
@@ -136,7 +136,7 @@ def input_column(source: int, name: str) -> str:
     return f"i{source}_{name}"
 
 
-def _change(rule: Rule, first: int) -> RuleChange:
+def _change(rule: RecursionRule, first: int) -> RuleChange:
     read = [
         tuple(sorted({c.name for e in rule.expressions() for c in columns(e) if c.source == at}))
         for at in range(len(rule.inputs))

@@ -38,7 +38,7 @@ from workbench.network.sql_text import SIDE_NAMES
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import display_name, unique_names
 from workbench.sql.algebra.expressions import Column, column_name, reading_order
-from workbench.sql.logical import Rule
+from workbench.sql.logical import RecursionRule
 
 _LONGEST_NAME = 50
 """Characters; PostgreSQL has 63."""
@@ -240,7 +240,7 @@ class _Script:
             parts.append(f"SELECT {shown} FROM {', '.join(read)}\nWHERE {over.predicates(rule.where)}")
         return f"WITH RECURSIVE step ({names}) AS (\n{union.join(parts)}\n)\nSELECT * FROM step"
 
-    def _of_input(self, node: Recursion, rule: Rule, column: Column) -> str:
+    def _of_input(self, node: Recursion, rule: RecursionRule, column: Column) -> str:
         """A column of an input of a rule, in the words of the database."""
         branch, owner = rule.inputs[column.source], f"i{column.source + 1}"
         if not branch:

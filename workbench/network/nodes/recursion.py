@@ -10,7 +10,7 @@ from workbench.network.nodes.base import Columns, NodeId, columns_of
 from workbench.network.nodes.set_operation import SetOperation, SetOperator
 from workbench.network.sql_text import Names, Words, as_columns, expression_sql, part_sql, predicates_sql
 from workbench.sql.algebra.expressions import Call, Column, Expression, identity
-from workbench.sql.logical import Rule
+from workbench.sql.logical import RecursionRule
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Recursion(SetOperation):
         rules: over the columns c1 … cn of the branches.
     """
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RecursionRule, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -77,7 +77,7 @@ class Recursion(SetOperation):
     def _conditions(self, words: Words) -> list[str]:
         return [predicates_sql(rule.where, self._names(rule, words)) for rule in self.rules if rule.where.or_preds]
 
-    def _rule_sql(self, rule: Rule, words: Words) -> str:
+    def _rule_sql(self, rule: RecursionRule, words: Words) -> str:
         names = self._names(rule, words)
         shown = ", ".join(expression_sql(value, names) for value in rule.values)
         read = (
@@ -87,7 +87,7 @@ class Recursion(SetOperation):
         where = f" WHERE {predicates_sql(rule.where, names)}" if rule.where.or_preds else ""
         return f"SELECT {shown} FROM {', '.join(read)}{where}"
 
-    def _names(self, rule: Rule, words: Words) -> Names:
+    def _names(self, rule: RecursionRule, words: Words) -> Names:
         own = words.columns(self.id)
 
         def name(part: Column | Call) -> str:
@@ -103,6 +103,6 @@ class Recursion(SetOperation):
         return name
 
 
-def _input_name(rule: Rule, source: int) -> str:
+def _input_name(rule: RecursionRule, source: int) -> str:
     """What an input of a rule is called in SQL."""
     return f"i{source + 1}"

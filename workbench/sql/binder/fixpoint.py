@@ -22,7 +22,7 @@ from workbench.sql.logical import (
     Input,
     LogicalQuery,
     Output,
-    Rule,
+    RecursionRule,
     SetQuery,
     StreamInput,
     output_columns,
@@ -31,20 +31,20 @@ from workbench.sql.logical import (
 )
 from workbench.sql.predicates.cnf import TRUE, ORPred, map_expressions, pred_set, predicate_expressions
 
-STEP = "\x00step"
+STEP_BEFORE = "\x00step"
 """The name of the stream that stands for the step before; no stream is called so."""
-Bind = Callable[[LogicalQuery, exp.Expr], LogicalQuery]
+BindStep = Callable[[LogicalQuery, exp.Expr], LogicalQuery]
 """Binds a syntax node in which the recursive name means the given query."""
 
 
-def fixpoint_of(first: LogicalQuery, selects: Sequence[exp.Expr], all_: bool, bind: Bind) -> SetQuery | None:
+def fixpoint_of(first: LogicalQuery, selects: Sequence[exp.Expr], all_: bool, bind: BindStep) -> SetQuery | None:
     """A recursive query by its first rows and its rules.
 
     Args:
         first: the rows of the first step.
         selects: the SELECTs of the recursive part.
         all_: whether a row is in each step that makes it.
-        bind: see ``Bind``.
+        bind: see ``BindStep``.
 
     Returns:
         ``None`` where a SELECT is no plain join of the step before with other inputs, as with an outer join of it.
@@ -53,8 +53,8 @@ def fixpoint_of(first: LogicalQuery, selects: Sequence[exp.Expr], all_: bool, bi
     types = tuple(of_any_bits(type_) for _, type_ in output_columns(first))
     own = tuple((f"c{place}", type_) for place, type_ in enumerate(types, start=1))
     outputs = tuple(Output(name, Column(*column)) for name, column in zip(names, own, strict=True))
-    step = Block((StreamInput(STEP, own, append_only=False),), TRUE, outputs)
-    rules, branches = list[Rule](), [first]
+    step = Block((StreamInput(STEP_BEFORE, own, append_only=False),), TRUE, outputs)
+    rules, branches = list[RecursionRule](), [first]
     for select in selects:
         following = unordered(bind(step, select))
         if isinstance(following, Block) and not all_:
@@ -76,12 +76,12 @@ def goes_on_for_ever(query: SetQuery) -> bool:
     return any(rule.inputs == (0,) and _passes_its_test(rule) and (query.all or _counts(rule)) for rule in query.rules)
 
 
-def _passes_its_test(rule: Rule) -> bool:
+def _passes_its_test(rule: RecursionRule) -> bool:
     read = (c for e in predicate_expressions(rule.where) for c in columns(e) if not c.level)
     return all(rule.values[int(c.name[1:]) - 1] == c for c in read)
 
 
-def _counts(rule: Rule) -> bool:
+def _counts(rule: RecursionRule) -> bool:
     """Whether a value is a number of the step before with another one added."""
     return any(
         isinstance(value, Call)
@@ -93,12 +93,12 @@ def _counts(rule: Rule) -> bool:
     )
 
 
-def _rule(block: Block, branches: list[LogicalQuery]) -> Rule | None:
+def _rule(block: Block, branches: list[LogicalQuery]) -> RecursionRule | None:
     """A SELECT as a rule; its other inputs become branches."""
     steps = [at for at, item in enumerate(block.inputs) if _is_step(item)]
     others = [at for at in range(len(block.inputs)) if at not in steps]
     called = any(map(calls_functions, block.expressions()))
-    if called or not steps or any(STEP in streams_of(block.inputs[at]) for at in others):
+    if called or not steps or any(STEP_BEFORE in streams_of(block.inputs[at]) for at in others):
         return None
     alone = {at: pred_set(p for p in block.where if _read(p) == {at}) for at in others}
     windows = {at: pred_set(p for p in block.window if _read(p) == {at}) for at in others}
@@ -106,7 +106,7 @@ def _rule(block: Block, branches: list[LogicalQuery]) -> Rule | None:
         return None
     tested = {p for own in alone.values() for p in own}
     joined = pred_set(p for p in block.where if p not in tested)
-    rule = Rule((), joined, tuple(output.expression for output in block.outputs))
+    rule = RecursionRule((), joined, tuple(output.expression for output in block.outputs))
     given: dict[int, dict[Expression, str]] = {}
     for at in others:
         parts = dict.fromkeys(part for e in rule.expressions() for part in _parts_of(e, at))
@@ -136,7 +136,7 @@ def _rule(block: Block, branches: list[LogicalQuery]) -> Rule | None:
 
 
 def _is_step(item: Input) -> bool:
-    return isinstance(item, StreamInput) and item.stream == STEP
+    return isinstance(item, StreamInput) and item.stream == STEP_BEFORE
 
 
 def _read(part: ORPred) -> set[int]:

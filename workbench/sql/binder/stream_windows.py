@@ -15,7 +15,7 @@ from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.fixpoint import STEP
+from workbench.sql.binder.fixpoint import STEP_BEFORE
 from workbench.sql.binder.joins.from_clause import FromClause
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import COMPARE, ScalarBinder
@@ -79,7 +79,7 @@ class StreamWindows:
     def _on_input(self, from_: FromClause, item: Item, position: int) -> PredSet | None:
         """The window on one input of a FROM item; ``None`` when it has none."""
         relation = from_.inputs[position]
-        if isinstance(relation, StreamInput) and relation.stream == STEP:
+        if isinstance(relation, StreamInput) and relation.stream == STEP_BEFORE:
             return None  # its rows are made of streams that have their windows
         loop, window = self._window_is(item.alias, relation.stream if isinstance(relation, StreamInput) else "")
         if self._loops and window is None:

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.recursion.rows import NumberedRows, with_weights
-from workbench.engine.physical.recursion import STEP
+from workbench.engine.physical.recursion import STEP_NUMBER
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.layout import WEIGHT
 
-NEVER = np.iinfo(np.int64).max
+NO_STEP = np.iinfo(np.int64).max
 """The first step of a row that no step makes."""
-Counts = Callable[[pa.RecordBatch], pa.RecordBatch]
+StepCounts = Callable[[pa.RecordBatch], pa.RecordBatch]
 """How often each step made each of some rows before the batch: the rows with step and weight, each pair once."""
 
 
@@ -30,7 +30,7 @@ class FirstSteps:
         stored: gives the counts before the batch.
     """
 
-    def __init__(self, schema: pa.Schema, stored: Counts) -> None:
+    def __init__(self, schema: pa.Schema, stored: StepCounts) -> None:
         self._rows, self._stored = NumberedRows(pa.RecordBatch.from_pylist([], schema)), stored
         self._before = np.zeros(0, dtype=np.int64)
         self._after = np.zeros(0, dtype=np.int64)
@@ -55,7 +55,7 @@ class FirstSteps:
         count = np.zeros(len(touched), dtype=np.int64)
         np.add.at(count, place, np.concatenate([number for _, number in parts]))
         count[place[: len(numbers)]] += change.column(WEIGHT).to_numpy()
-        enters = (self._after[touched] == NEVER) & (count > 0)
+        enters = (self._after[touched] == NO_STEP) & (count > 0)
         self._after[touched[enters]] = step
         weights = enters.astype(np.int64) - (self._before[touched] == step)
         changed = np.flatnonzero(weights)
@@ -63,7 +63,7 @@ class FirstSteps:
 
     def change(self) -> pa.RecordBatch:
         """The rows that some step makes now and none did before, and those of which the opposite is true."""
-        weights = (self._after < NEVER).astype(np.int64) - (self._before < NEVER)
+        weights = (self._after < NO_STEP).astype(np.int64) - (self._before < NO_STEP)
         changed = np.flatnonzero(weights)
         return with_weights(self._rows.rows.take(pa.array(changed)), weights[changed])
 
@@ -75,15 +75,15 @@ class FirstSteps:
             return numbers
         added = rows.take(pa.array(new))
         numbers[new] = self._rows.add(added)
-        before = np.full(len(new), NEVER, dtype=np.int64)
+        before = np.full(len(new), NO_STEP, dtype=np.int64)
         known = self._stored(added)
-        of, at = self._rows.find(known), known.column(STEP).to_numpy()
+        of, at = self._rows.find(known), known.column(STEP_NUMBER).to_numpy()
         counts = known.column(WEIGHT).to_numpy()
         there = np.flatnonzero(of >= 0)
         np.minimum.at(before, of[there] - numbers[new[0]], at[there])
         self._before = np.concatenate([self._before, before])
         # What an earlier step made before the batch it makes still: all changes of earlier steps are known by now.
-        self._after = np.concatenate([self._after, np.where(before < step, before, NEVER)])
+        self._after = np.concatenate([self._after, np.where(before < step, before, NO_STEP)])
         coming = there[at[there] >= step]
         for later in np.unique(at[coming]):
             own = coming[at[coming] == later]

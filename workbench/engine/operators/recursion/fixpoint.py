@@ -26,11 +26,11 @@ import pyarrow as pa
 
 from workbench.engine.operators.operator_input import OperatorInput, Prepared, TooMuchWork
 from workbench.engine.operators.recursion.first_steps import FirstSteps
-from workbench.engine.operators.recursion.rows import added_up, pairs, stored_rows, with_weights
+from workbench.engine.operators.recursion.rows import added_up, pairs, rows_with_keys, with_weights
 from workbench.engine.operators.runner import Runner, needs_no_job
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import RecursionPlan
-from workbench.engine.physical.recursion import STEP, RecursionSteps, RuleChange, RuleInput, input_column
+from workbench.engine.physical.recursion import STEP_NUMBER, RecursionSteps, RuleChange, RuleInput, input_column
 from workbench.engine.physical.stored.kernels.table import evaluate
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.indexes.key_index import key_hashes, row_hashes
@@ -126,7 +126,7 @@ class _Fixpoint:
                 if branch
             }
             scans.append(Scan.of(rows.relation.layout, sorted(names), sorted(keys), rows.bit))
-        own = Scan.of(state, [*steps.columns, STEP], tuple(steps.keys), None)
+        own = Scan.of(state, [*steps.columns, STEP_NUMBER], tuple(steps.keys), None)
         return _Fixpoint(steps, operator.segments, tuple(scans), own, before, limits, plan.roots[0])
 
     def run(self) -> pa.RecordBatch:
@@ -135,9 +135,9 @@ class _Fixpoint:
         for change in self.steps.changes:
             if branch := change.first.branch:
                 for rows in self._follow(change, self._changed(branch), _ALL_STEPS, None):
-                    at = rows.column(STEP).to_numpy()
+                    at = rows.column(STEP_NUMBER).to_numpy()
                     for step in np.unique(at):
-                        self._wait(int(step) + 1, rows.filter(pa.array(at == step)).drop_columns([STEP]))
+                        self._wait(int(step) + 1, rows.filter(pa.array(at == step)).drop_columns([STEP_NUMBER]))
         return self._by_first_steps() if self.steps.is_distinct else self._all_steps()
 
     def _by_first_steps(self) -> pa.RecordBatch:
@@ -152,7 +152,9 @@ class _Fixpoint:
         while self.waiting:
             step = min(self.waiting)
             self._go_on(step, self._change_of(step))
-        return added_up(pa.concat_batches([self._nothing(), *(rows.drop_columns([STEP]) for rows in self.counts)]))
+        return added_up(
+            pa.concat_batches([self._nothing(), *(rows.drop_columns([STEP_NUMBER]) for rows in self.counts)])
+        )
 
     def _go_on(self, step: int, moved: pa.RecordBatch) -> None:
         """What follows from a change of the rows of a step."""
@@ -171,7 +173,7 @@ class _Fixpoint:
         """
         change = added_up(pa.concat_batches([self._nothing(), *self.waiting.pop(step, [])]))
         if change.num_rows:
-            self.counts.append(change.append_column(STEP, pa.array(np.full(change.num_rows, step), pa.int64())))
+            self.counts.append(change.append_column(STEP_NUMBER, pa.array(np.full(change.num_rows, step), pa.int64())))
             if step >= self.limits.steps_per_recursion:
                 raise TooMuchWork(self.root, f"a recursive query has rows after {step:,} steps", _HINT)
             if (rows := sum(own.num_rows for own in self.counts)) > (most := self.limits.rows_per_recursion):
@@ -212,10 +214,10 @@ class _Fixpoint:
         for some in found:
             if some.num_rows:
                 made = {name: value.values(some) for name, value in change.values.items()}
-                made |= {name: some.column(name) for name in (STEP, WEIGHT) if name in some.schema.names}
+                made |= {name: some.column(name) for name in (STEP_NUMBER, WEIGHT) if name in some.schema.names}
                 schema = self._nothing().schema
-                if STEP in made:
-                    schema = schema.append(pa.field(STEP, pa.int64()))
+                if STEP_NUMBER in made:
+                    schema = schema.append(pa.field(STEP_NUMBER, pa.int64()))
                 yield conform(pa.RecordBatch.from_pydict(made), schema)
 
     @staticmethod
@@ -234,17 +236,19 @@ class _Fixpoint:
         known = [value.values(rows) for value in other.known]
         found = self._partners(change, other, known, step, moved)
         keys = [evaluate(key, found) for key in other.keys]
-        by_step = not other.branch and STEP in rows.schema.names
-        left, right = ([*known, rows.column(STEP)], [*keys, found.column(STEP)]) if by_step else (known, keys)
+        by_step = not other.branch and STEP_NUMBER in rows.schema.names
+        left, right = (
+            ([*known, rows.column(STEP_NUMBER)], [*keys, found.column(STEP_NUMBER)]) if by_step else (known, keys)
+        )
         for own, at in pairs(left, right, (rows.num_rows, found.num_rows), self.limits.pairs_tested_together):
             both = rows.take(pa.array(own))
             partners = found.take(pa.array(at))
             for name in other.columns:
                 both = both.append_column(input_column(other.source, name), partners.column(name))
             if step == _ALL_STEPS and not other.branch and not by_step:
-                both = both.append_column(STEP, partners.column(STEP))
+                both = both.append_column(STEP_NUMBER, partners.column(STEP_NUMBER))
             elif by_step:
-                same = both.column(STEP).to_numpy() == partners.column(STEP).to_numpy()
+                same = both.column(STEP_NUMBER).to_numpy() == partners.column(STEP_NUMBER).to_numpy()
                 both, partners = both.filter(pa.array(same)), partners.filter(pa.array(same))
             yield with_weights(both, both.column(WEIGHT).to_numpy() * partners.column(WEIGHT).to_numpy())
 
@@ -263,24 +267,24 @@ class _Fixpoint:
             segments = (*stored.before, *(stored.change if change.sees_change(other) else ()))
             keys = [key_column(key) for key in self.steps.parent_keys(other)]
             return self._of_branch(
-                other.branch, [stored_rows(segments, self.scans[other.branch], keys, hashes, self.limits)]
+                other.branch, [rows_with_keys(segments, self.scans[other.branch], keys, hashes, self.limits)]
             )
         keys = [key_column(key) for key in other.keys]
-        found = self._in_steps(stored_rows(self.stored, self.state, keys, hashes, self.limits))
+        found = self._in_steps(rows_with_keys(self.stored, self.state, keys, hashes, self.limits))
         if step != _ALL_STEPS:
-            found = found.filter(pa.array(found.column(STEP).to_numpy() == step))
+            found = found.filter(pa.array(found.column(STEP_NUMBER).to_numpy() == step))
             if change.sees_change(other) and moved is not None:
-                now = moved.append_column(STEP, pa.array(np.full(moved.num_rows, step), pa.int64()))
+                now = moved.append_column(STEP_NUMBER, pa.array(np.full(moved.num_rows, step), pa.int64()))
                 found = pa.concat_batches([found, now.select(found.schema.names)])
         return found
 
     def _in_steps(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of the steps before the batch, given how often steps make them; all that is known of each row."""
-        rows = added_up(rows.select([*self.steps.columns, STEP, WEIGHT]))
+        rows = added_up(rows.select([*self.steps.columns, STEP_NUMBER, WEIGHT]))
         if not self.steps.is_distinct or not rows.num_rows:
             return rows
         order, starts = group_rows([rows.column(name) for name in self.steps.columns], rows.num_rows)
-        at = rows.column(STEP).to_numpy()[order]
+        at = rows.column(STEP_NUMBER).to_numpy()[order]
         group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
         first = order[np.lexsort((at, group))][starts]
         return with_weights(rows.take(pa.array(first)), np.ones(len(first), dtype=np.int64))
@@ -288,8 +292,8 @@ class _Fixpoint:
     def _counts_of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """How often each step made each of some rows before the batch."""
         hashes = row_hashes(rows, [*self.steps.columns], nulls=True)[0]
-        found = stored_rows(self.stored, self.state, [*self.steps.columns], hashes, self.limits, nulls=True)
-        return added_up(found.select([*self.steps.columns, STEP, WEIGHT]))
+        found = rows_with_keys(self.stored, self.state, [*self.steps.columns], hashes, self.limits, nulls=True)
+        return added_up(found.select([*self.steps.columns, STEP_NUMBER, WEIGHT]))
 
     def _changed(self, branch: int) -> pa.RecordBatch:
         """The change of a branch, by its columns."""

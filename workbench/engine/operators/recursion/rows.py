@@ -25,7 +25,7 @@ from workbench.engine.storage.segments import Run, open_segment
 from workbench.limits import Limits
 
 
-def stored_rows(
+def rows_with_keys(
     segments: Run, scan: Scan, keys: Sequence[str], hashes: Hashes, limits: Limits, nulls: bool = False
 ) -> pa.RecordBatch:
     """The stored rows of a node that have one of some keys, and perhaps others; without keys all.

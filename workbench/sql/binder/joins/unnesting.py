@@ -48,7 +48,7 @@ from workbench.sql.logical import (
     LogicalQuery,
     Ordered,
     Output,
-    Rule,
+    RecursionRule,
     SetQuery,
     StreamInput,
     as_query,
@@ -303,7 +303,7 @@ class _ForEach:
             places = range(widths[branch] + 1, widths[branch] + 1 + len(self.read))
             return [Column(f"c{n}", column.type, source) for n, column in zip(places, self.read, strict=True)]
 
-        def of_each(rule: Rule) -> Rule:
+        def of_each(rule: RecursionRule) -> RecursionRule:
             own, *more = (
                 of_branch(branch, source)
                 for source, branch in enumerate(rule.inputs)
