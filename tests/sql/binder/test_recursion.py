@@ -194,6 +194,12 @@ def test_with_recursive_may_have_plain_queries() -> None:
         (recursive("SELECT F.src, F.dst, d + 1 FROM p RIGHT JOIN F ON F.src = p.dst"), "p there in its own", "in FROM"),
         (recursive("SELECT F.src, F.dst, 2 FROM F ANTI JOIN p ON F.src = p.dst"), "p there in its own", "in FROM"),
         (recursive("SELECT src, dst, d + 1 FROM p WHERE d < 3 LIMIT 3"), "LIMIT", None),
+        ("WITH RECURSIVE p AS (SELECT src FROM F UNION SELECT dst FROM q), q AS (SELECT src, src AS dst FROM p)"
+         " SELECT * FROM p", "q, which comes later in WITH", "each other"),
+        (recursive("SELECT p.src, F.dst, d FROM F JOIN p ON F.src = p.dst").replace(") SELECT *", ") CYCLE src SET c"
+         " USING path SELECT *"), "CYCLE of a recursive query", "UNION"),
+        (recursive("SELECT p.src, F.dst, d FROM F JOIN p ON F.src = p.dst").replace(") SELECT *", ") SEARCH DEPTH FIRST"
+         " BY src SET o SELECT *"), "SEARCH of a recursive query", "path"),
     ],
 )  # fmt: skip
 def test_other_forms_are_refused(sql: str, message: str, hint: str | None) -> None:

@@ -20,7 +20,7 @@ from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
 from workbench.sql.binder.gap_filling import gaps_filled
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.order.limit import CLAUSES
-from workbench.sql.binder.recursion import reads_itself, steps_of
+from workbench.sql.binder.recursion import reads_itself, refuse_later_names, refuse_search, steps_of
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import (
@@ -300,8 +300,9 @@ class QueryBinder:
         """The binder that knows the queries of WITH, each of which knows those before it."""
         if with_ is None:
             return self
-        self.source.refuse_others(with_, {"expressions", "recursive"}, "WITH")
+        self.source.refuse_others(with_, {"expressions", "recursive", "search"}, "WITH")
         recursive = with_.args.get("recursive") or self.source.rules.with_is_recursive
+        refuse_search(with_, self.source)
         binder, seen = self, set[str]()
         for cte in with_.expressions:
             if cte.alias.lower() in seen:
@@ -309,6 +310,8 @@ class QueryBinder:
             seen.add(cte.alias.lower())
             # MATERIALIZED is a hint that changes no answer: one subquery is one node, however often it is read.
             self.source.refuse_others(cte, {"this", "alias", "materialized"}, "a CTE")
+            if recursive:
+                refuse_later_names(cte, with_.expressions, self.source)
             if recursive and reads_itself(cte):
                 binder = binder.knowing(cte.alias, steps_of(cte, binder.query, binder.over(cte.alias), self.source))
                 continue

@@ -65,6 +65,24 @@ def reads_itself(cte: exp.CTE) -> bool:
     return bool(_reads(cte.this, cte.alias))
 
 
+def refuse_search(with_: exp.With, source: SourceText) -> None:
+    """Refuse SEARCH and CYCLE, which give rows an order and mark circles."""
+    if (search := with_.args.get("search")) is not None:
+        word = "CYCLE" if str(search.args.get("kind")).upper() == "CYCLE" else "SEARCH"
+        hint = "UNION ends in circles; a text of the path so far, p.path || '>' || t.a, tells circles and orders rows"
+        source.refuse(f"{word} of a recursive query", search, hint)
+
+
+def refuse_later_names(cte: exp.CTE, every: Sequence[exp.CTE], source: SourceText) -> None:
+    """Refuse a query of WITH that reads one that comes after it."""
+    later = {other.alias.lower() for other in every[every.index(cte) + 1 :]} - {cte.alias.lower()}
+    inner = {other.alias.lower() for other in cte.this.find_all(exp.CTE)}
+    for table in cte.this.find_all(exp.Table):
+        if table.name.lower() in later - inner and not table.args.get("db"):
+            hint = "put it first; of two that read each other make one, with a column that says which a row is of"
+            source.refuse(f"{table.name}, which comes later in WITH, here", table, hint)
+
+
 def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText) -> SetQuery:
     """A recursive query: a recursion, or the union of all its steps.
 
