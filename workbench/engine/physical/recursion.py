@@ -112,12 +112,14 @@ class RecursionSteps:
 
     @cached_property
     def values(self) -> tuple[tuple[Computed, ...], ...]:
-        """What each branch computes of its parent's rows."""
-        return tuple(tuple(map(_computed, values)) for _, values in self.node.direct)
+        """What each branch computes of its parent's rows; what has no kernel is stored with them."""
+        return tuple(tuple(map(_of_parent, values)) for _, values in self.node.direct)
 
     @property
     def looked_up(self) -> Iterator[tuple[NodeId, Expression]]:
-        """The parents of branches, and by what their rows are looked up."""
+        """The parents of branches, and what is stored with their rows: keys, and values without kernels."""
+        for parent, values in self.node.direct:
+            yield from ((parent, value) for value in values if computed_value(value) is None)
         for change in self.changes:
             for other in change.others:
                 yield from ((self.node.direct[other.branch][0], key) for key in self.parent_keys(other) if other.branch)
@@ -189,6 +191,10 @@ def _tests(where: PredSet) -> PairTests:
     if found.by_spark:
         raise _without_kernel(str(where))
     return found
+
+
+def _of_parent(value: Expression) -> Computed:
+    return computed_value(value) or Computed(Column(key_column(value), value.type))
 
 
 def _computed(expression: Expression) -> Computed:
