@@ -39,11 +39,11 @@ def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
 def test_a_batch_of_too_many_rows_disables_the_query(in_process: InProcess) -> None:
     pairs = pd.DataFrame({"a": [0, 0, 1, 1, 2, 2, 3, 3], "b": [1, 1, 2, 2, 3, 3, 4, 4]})
     paths = REACHED.format(0).replace("UNION", "UNION ALL")
-    with Session(in_process, limits=Limits(rows_per_recursion=20)) as session:
+    with Session(in_process, limits=Limits(rows_per_recursion=3)) as session:
         session.add_stream("edges", pairs, history=4, batch=4)
         few = session.register(paths, name="few")
         session.run(1)
-        assert "rows in one batch, more than 20" in few.status
+        assert "rows in one batch, more than 3" in few.status
 
 
 @pytest.mark.parametrize("length", [3, 50])

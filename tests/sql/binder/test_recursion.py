@@ -106,7 +106,7 @@ def test_conditions_and_values_of_one_input_are_in_its_branch() -> None:
     own = recursion_of(query(PATH.format(deep).replace("WHERE p", "WHERE f.amount + 1 > 7 AND f.amount > p.id AND p")))
     _, branch = own.branches
     assert isinstance(branch, Block)
-    assert str(branch.where) == "amount > 6"
+    assert str(branch.where) == "(amount + 1) > 7"
     assert [output.name for output in branch.outputs] == ["c1", "c2", "c3", "c4"]
     (rule,) = own.rules
     assert len(rule.where.or_preds) == 3
