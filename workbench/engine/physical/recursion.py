@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.pair_tests import PairTests, tests_of
+from workbench.engine.physical.row_tests import RowTests, tests_of
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.errors import UnsupportedError
 from workbench.network.nodes import NodeId, Recursion, SetOperator
@@ -43,7 +43,7 @@ class RuleInput:
     columns: tuple[str, ...]
     known: tuple[Computed, ...]
     keys: tuple[Expression, ...]
-    tests: PairTests
+    tests: RowTests
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _change(rule: RecursionRule, first: int) -> RuleChange:
     ]
     left = [*rule.where]
 
-    def tests(known: frozenset[int]) -> PairTests:
+    def tests(known: frozenset[int]) -> RowTests:
         own = [p for p in left if predicate_sources(p) <= known]
         left[:] = [p for p in left if p not in own]
         return _tests(pred_set(own))
@@ -186,7 +186,7 @@ def _of_input(column: Column) -> Column:
     return Column(input_column(column.source, column.name), column.type)
 
 
-def _tests(where: PredSet) -> PairTests:
+def _tests(where: PredSet) -> RowTests:
     found = tests_of(map_predicates(where, _of_input))
     if found.by_spark:
         raise _without_kernel(str(where))
