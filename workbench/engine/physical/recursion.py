@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.row_tests import RowTests, tests_of
+from workbench.engine.physical.row_tests import RowTests, row_tests
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.errors import UnsupportedError
 from workbench.network.nodes import NodeId, Recursion, SetOperator
@@ -187,7 +187,7 @@ def _of_input(column: Column) -> Column:
 
 
 def _tests(where: PredSet) -> RowTests:
-    found = tests_of(map_predicates(where, _of_input))
+    found = row_tests(map_predicates(where, _of_input))
     if found.by_spark:
         raise _without_kernel(str(where))
     return found
