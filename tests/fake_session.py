@@ -26,6 +26,7 @@ from workbench.notebook.session import SessionViews
 from workbench.options import Options
 from workbench.session.adding_column import NewColumn
 from workbench.session.as_of import AsOf
+from workbench.session.failures.error_log import KeptError
 from workbench.session.held_answer import HeldAnswer
 from workbench.session.missing_rows import Cause, MissingRows
 from workbench.session.player import Player
@@ -298,6 +299,17 @@ class FakeSession(SessionViews):
 
     def forget_problems(self) -> None:
         self.sources = {name: replace(source, earlier="") for name, source in self.sources.items()}
+
+    errors: tuple[KeptError, ...] = ()
+
+    def dismiss_errors(self, name: str | None = None) -> int:
+        self.forget_problems()
+        gone, self.errors = self.errors, ()
+        return len(gone)
+
+    def retry(self, name: str) -> str:
+        self.added.append(("retry", name))
+        return ""
 
     @property
     def progress(self) -> Progress | None:

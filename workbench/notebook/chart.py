@@ -54,6 +54,7 @@ _LOOK: dict[str, Any] = {
     "axis": {
         "labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK,
         "gridColor": _INK, "gridOpacity": 0.15, "titleFontWeight": "normal",
+        "titlePadding": 10,  # as its text may be wider
     },
     "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal"},
     "bar": {"color": ADDED}, "line": {"color": ADDED}, "point": {"color": ADDED},

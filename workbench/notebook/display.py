@@ -5,7 +5,7 @@ The plain text is complete, as a terminal, a diff of a saved notebook and a scre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from workbench.explain.explanation import ExplanationView
     from workbench.session.as_of import AsOf
+    from workbench.session.failures.error_log import KeptError
     from workbench.session.live.sources import SourceStatus
     from workbench.session.query import Query
     from workbench.session.session import Session
@@ -304,6 +305,22 @@ def sinks_table(sinks: Mapping[str, SinkStatus]) -> Shown:
     """Where changes go, and how far behind that is."""
     rows = [[name, s.query, s.target, f"{s.behind:,}", s.problem] for name, s in sinks.items()]
     return table(["sink", "query", "target", "batches behind", "problem"], rows)
+
+
+ERROR_COLUMNS = ("when", "of", "name", "error", "row")
+"""Of the table of errors."""
+
+
+def error_rows(errors: Iterable[KeptError]) -> list[list[str]]:
+    """Errors of sources and sinks, the latest first: a row for each, with ``ERROR_COLUMNS``."""
+    rows = [[error.at, error.place.value, error.name, error.message, error.row] for error in errors]
+    return rows[::-1]
+
+
+def errors_table(errors: Iterable[KeptError]) -> Shown:
+    """The errors that are kept of sources and sinks."""
+    rows = error_rows(errors)
+    return table(ERROR_COLUMNS, rows) if rows else Shown("no errors of sources or sinks")
 
 
 def kind(stream: Stream) -> str:

@@ -24,6 +24,7 @@ from workbench.session.directory.directory import SINKS, SessionDirectory
 from workbench.session.directory.gate import Gate
 from workbench.session.directory.opening import Opening
 from workbench.session.failures.batches import Batches
+from workbench.session.failures.error_log import ErrorLog
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.integrity_checks import IntegrityChecks
 from workbench.session.learning.adapting import Reoptimizer
@@ -94,14 +95,17 @@ class Parts:
         self.answers = AnswerReader(self.store, self.runtime, self.failures, self.jobs)
         self.verifier = Verifier(self.answers, self.functions, directory.state)
         self.gate = Gate(lambda: self.planner.catalog.identity)
-        self.live = LiveSources(self.gate)
+        self.errors = ErrorLog(directory.path if directory.read_only is None else None)
+        self.live = LiveSources(self.gate, self.errors)
         self.live.log_now = self._log_sent_rows
         self.integrity = IntegrityChecks(self.store, self.opening)
         self.suspension = Suspension(self.store, self.runtime, self.failures)
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
         self.queries = QueryHandles(self.store, self.answers)
         source_of = partial(answer_source, self.store, self.queries)
-        self.sinks = Sinks(directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate, limits)
+        self.sinks = Sinks(
+            directory.path / SINKS, source_of, lambda: self.store.last.batch, self.gate, limits, self.errors
+        )
         self.subscriptions = Subscriptions(self.store, self.queries)
         self.store.on_commit = self._committed
 

@@ -52,7 +52,7 @@ class AnswerDifference:
         if not (self.added or self.removed or self.changed):
             return f"the answer is the same over the stored rows: {counted(self.rows[0], 'row')}"
         counts = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
-        return f"over the stored rows: {counts}; {before} rows before, {after} now"
+        return f"over the stored rows: {counts}; {before} rows before (weight -1), {after} now (1)"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from workbench.session.directory.save import save_session
 from workbench.session.integrity_checks import CheckReport
 from workbench.session.methods.batches import SessionBatches
 from workbench.session.methods.contents import SessionContents
+from workbench.session.methods.errors import SessionErrors
 from workbench.session.methods.functions import SessionFunctions
 from workbench.session.methods.queries import SessionQueries
 from workbench.session.methods.sinks import SessionSinks
@@ -33,7 +34,9 @@ from workbench.sql.syntax.dialects import known_dialect
 
 
 @public_api  # the site lists the methods of the last class first
-class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, SessionFunctions, SessionStreams):
+class Session(
+    SessionContents, SessionBatches, SessionSinks, SessionErrors, SessionQueries, SessionFunctions, SessionStreams
+):
     """Continuous queries over streams, in one shared network.
 
     Any thread may use it. What changes something is done one after the other; what only reads, such as an answer or the
@@ -186,6 +189,7 @@ class Session(SessionContents, SessionBatches, SessionSinks, SessionQueries, Ses
             dialect,
         )
         SessionSinks.__init__(self, store, parts.sinks, parts.subscriptions)
+        SessionErrors.__init__(self, store, live, parts.sinks, parts.errors)
         SessionBatches.__init__(self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity)
 
     def save(self, path: str | Path) -> Path:

@@ -14,6 +14,7 @@ from workbench.errors import QueryError, SessionError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install
+from workbench.session.failures.error_log import ErrorPlace, KeptError
 from workbench.session.session import Session
 
 
@@ -104,3 +105,17 @@ def test_a_folder_gets_a_file_for_each_batch(spark, tmp_path: Path) -> None:
     InteractiveShell.clear_instance()
     assert len(pd.read_parquet(tmp_path / "out")) == 8
     assert len(list((tmp_path / "out").glob("batch-*.parquet"))) == 3
+
+
+def test_errors_are_listed_tried_again_and_dismissed(run, session):
+    assert run("%argus errors").text == "no errors of sources or sinks"
+    session.errors = (
+        KeptError("2026-01-01 10:00:00", ErrorPlace.SINK, "q1", "no room", '{"id": 7}'),
+        KeptError("2026-01-01 10:00:01", ErrorPlace.SOURCE, "Fed", "<b> is no integer", "2,<b>"),
+    )
+    listed = run("%argus errors")
+    assert "&lt;b&gt; is no integer" in listed.htmls[0] and listed.text.index("Fed") < listed.text.index("q1")
+    assert "Fed" not in run("%argus errors Q1").text
+    assert "nothing is wrong with it now" in run("%argus errors q1 --retry").text and ("retry", "q1") in session.added
+    assert "--retry needs the name" in str(run("%argus errors --retry").error)
+    assert run("%argus errors --dismiss").text == "2 errors dismissed"

@@ -104,6 +104,7 @@ COMMANDS: dict[str, Command] = {
             show.catalog,
             watch.notify,
             sinks.sink,
+            sinks.errors,
             watch.subscribe,
             watch.agents,
             watch.metrics,

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import nearest
+from workbench.explain.text import counted
 from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.show import QUERY
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import show, sinks_table, with_as_of
+from workbench.notebook.display import errors_table, show, sinks_table, with_as_of
 
 if TYPE_CHECKING:
     from workbench.session.session import Session
@@ -70,6 +71,33 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show(f"the changes of {query.name} go to {where}, {begins}; %argus sink {query.name} says how far it is")
         if status and status.problem:
             show(f"so far it cannot be reached, and is tried again: {status.problem}")
+
+
+@command(
+    "errors",
+    argument("name", nargs="?", metavar="NAME", completes="stream", help="of a stream or sink (default: all)"),
+    argument("--retry", action="store_true", help="try the source or sink again now"),
+    argument("--dismiss", action="store_true", help="forget the errors: they have been read"),
+    examples=("%argus errors", "%argus errors big_transfers --retry", "%argus errors --dismiss"),
+)
+def errors(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """List the last hundred errors of live sources and sinks, also of days before, with the row that was refused.
+
+    Raises:
+        MagicError: --retry names none.
+        QueryError: there is no such sink or stream.
+        StreamError: the stream that is to be tried again is not live.
+    """
+    session, name = context.session, arguments.name
+    if arguments.retry:
+        if name is None:
+            raise MagicError("--retry needs the name of a stream or sink", hint="%argus errors NAME --retry")
+        problem = session.retry(name)
+        show(f"{name}: {problem or 'nothing is wrong with it now'}")
+    if arguments.dismiss:
+        show(f"{counted(session.dismiss_errors(name), 'error')} dismissed")
+    if not arguments.retry and not arguments.dismiss:
+        show(errors_table(error for error in session.errors if name is None or error.name.lower() == name.lower()))
 
 
 def find_target(word: str, variables: Mapping[str, Any]) -> Any:

@@ -123,6 +123,7 @@ class ParameterSliders:
         ]  # fmt: skip
         self.answer = html_box()
         self.kept = button("Keep", "check", self.register, "Register the query with these values")
+        self.kept.layout.align_self = "flex-start"
         self.widget = ipywidgets.VBox([*self.sliders, self.kept, self.answer])
         self._working = ThreadPoolExecutor(1, thread_name_prefix="argus-sliders")
         self._moves, self._moving = 0, threading.Lock()

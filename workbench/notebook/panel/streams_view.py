@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
 
 import ipywidgets
 
+from workbench.errors import WorkbenchError
 from workbench.explain.text import clock_text, counted
 from workbench.notebook.display import (
+    ERROR_COLUMNS,
     SOURCE_COLUMNS,
     Shown,
     arrived_last,
     as_of_html,
+    error_rows,
+    errors_table,
     event_time,
     sinks_table,
     source_rows,
@@ -38,16 +43,26 @@ class StreamsView(View):
         self._tables = html_box()
         self.add_stream = AddStream(self.session, lambda: self.user_variables, self.player.announce)
         self.problems_seen = button(
-            "Problems seen", "check", self._forget_problems, "Leave out the problems that are over"
+            "Dismiss errors", "check", self._dismiss, "Forget errors, and problems that are over"
         )
+        self.again = button("Try again", "repeat", self._retry, "Try sources and sinks with errors now")
         # A button opens the fields: an accordion cannot be opened by keyboard.
         opened = ipywidgets.ToggleButton(description="Add a stream", icon="plus", layout={"align_self": "flex-start"})
         opened.observe(lambda change: self._show_fields(change["new"]), "value")
         self._show_fields(False)
-        return ipywidgets.VBox([self._tables, self.problems_seen, opened, self.add_stream.widget])
+        return ipywidgets.VBox(
+            [self._tables, ipywidgets.HBox([self.again, self.problems_seen]), opened, self.add_stream.widget]
+        )
 
-    def _forget_problems(self) -> None:
-        self.session.forget_problems()
+    def _dismiss(self) -> None:
+        self.session.dismiss_errors()
+        self.refresh()
+
+    def _retry(self) -> None:
+        """Try what had errors; what cannot be tried says why among the others."""
+        for name in dict.fromkeys(error.name for error in self.session.errors):
+            with suppress(WorkbenchError):
+                self.session.retry(name)
         self.refresh()
 
     def _show_fields(self, shown: bool) -> None:
@@ -57,7 +72,8 @@ class StreamsView(View):
         """The tables anew."""
         self._tables.value = f'<div class="fixed">{self._html()}</div>'
         earlier = any(source.earlier for source in self.session.sources.values())
-        self.problems_seen.layout.display = None if earlier else "none"
+        self.problems_seen.layout.display = None if earlier or self.session.errors else "none"
+        self.again.layout.display = None if self.session.errors else "none"
         self.add_stream.refresh()
 
     def static_view(self) -> Shown:
@@ -65,12 +81,13 @@ class StreamsView(View):
         tables = [streams_table(self.session)]
         tables += [sources_table(sources)] if (sources := self.session.sources) else []
         tables += [sinks_table(sinks)] if (sinks := self.session.sinks) else []
+        tables += [errors_table(errors)] if (errors := self.session.errors) else []
         return Shown(together(*tables).text, self._html())
 
     def _html(self) -> str:
         if not self.session.streams:
             return "<p>There are no streams yet: add one below, or see %argus help stream</p>"
-        return self._streams() + self._drifts() + self._sources() + self._sinks()
+        return self._streams() + self._drifts() + self._sources() + self._sinks() + self._errors()
 
     def _drifts(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in drift_lines(self.session))
@@ -111,6 +128,10 @@ class StreamsView(View):
         queries = dict.fromkeys(status.query for status in self.session.sinks.values())
         lines = (f"<b>{escape(query)}</b>{as_of_html(self.session.as_of(query))}" for query in queries)
         return f"<h4>Sinks</h4>{grid(columns, rows, numbers=(3,))}{''.join(lines)}" if rows else ""
+
+    def _errors(self) -> str:
+        rows = [[*map(escape, row)] for row in error_rows(self.session.errors)]
+        return f"<h4>Errors</h4>{grid(ERROR_COLUMNS, rows)}" if rows else ""
 
 
 def _folded(columns: Sequence[tuple[str, DataType]]) -> str:

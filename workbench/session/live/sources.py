@@ -16,6 +16,7 @@ from workbench.errors import StreamError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
 from workbench.session.directory.gate import Gate
 from workbench.session.events import log_problem
+from workbench.session.failures.error_log import ErrorLog, ErrorPlace
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
@@ -34,6 +35,8 @@ SOURCE, SCHEMA, SIGNATURE = (f"{OffsetMark.SETTING}{name}" for name in ("source"
 who gave it (``gate``)."""
 _FIRST_LOOK = 100
 """Rows that a source is asked for at first, when its rate is unknown."""
+ROWS_OF_A_LOOK = 20
+"""Quarantined rows of a look of which each is an error of its own, the last ones; all are in the quarantine."""
 _DAY = 86_400.0
 _UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
 
@@ -136,13 +139,14 @@ class LiveSources:
 
     Args:
         gate: what a stored source passes before it is read.
+        errors: keeps what sources say that cannot be read, and the rows that are quarantined.
 
     Attributes:
         log_now: calls ``take_in_sent`` for a stream, when nothing else is done in the session.
     """
 
-    def __init__(self, gate: Gate | None = None) -> None:
-        self._gate = gate or Gate()
+    def __init__(self, gate: Gate | None = None, errors: ErrorLog | None = None) -> None:
+        self._gate, self._errors = gate or Gate(), errors or ErrorLog()
         self.log_now: Callable[[str, int], tuple[Offsets, int]] = lambda name, waiting: ({}, 0)
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
@@ -258,6 +262,18 @@ class LiveSources:
         for name in streams:
             self._earlier.pop(name, None)
 
+    def retry(self, stream: Stream) -> str:
+        """Look now at what a source has; its problem then, "" where it has none.
+
+        Raises:
+            StreamError: the stream is not live.
+        """
+        if stream.table or stream.log.tail is None or not stream.log.is_live:
+            raise StreamError(f"{stream.name} is not live", hint="its rows are in the session already")
+        self._has_read(stream.name, stream.log, stream.lacking)
+        self._arrivals_of(stream.name, stream.rows).logged(stream.rows)
+        return self._problems.get(stream.name, "")
+
     def _missing(self, name: str, tail: Tail) -> str:
         """What is to be done where nothing says what to read."""
         return "" if name in self._readers or SOURCE in tail.offsets else _UNATTACHED.format(name=name)
@@ -311,8 +327,10 @@ class LiveSources:
         if isinstance(reader, LookupReader):
             named = {name.lower(): stream for name, stream in self._streams.items()}
             reader.follow(named.get(reader.follows.lower()))
-        before = log.rows
+        before, misfits = log.rows, log.misfits
         fetched = log_fetched(log, reader, most)
+        for entry in log.quarantined_later(misfits)[-ROWS_OF_A_LOOK:] if log.misfits > misfits else ():
+            self._errors.add(ErrorPlace.SOURCE, name, entry.reason, entry.text)
         if fetched.ended:
             self._ended.add(name)
         if fetched.problem:
@@ -334,6 +352,7 @@ class LiveSources:
         """Remember what a source said; it is logged once, however often it says so."""
         if self._problems.get(name) != problem:
             log_problem("source", stream=name, problem=problem)
+            self._errors.add(ErrorPlace.SOURCE, name, problem)
         self._problems[name] = problem
 
     def _look(self, name: str, seconds: float) -> BatchSize:

@@ -74,7 +74,7 @@ class SessionContents:
         return MappingProxyType({n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
 
     def forget_problems(self) -> None:
-        """Say no longer what problems sources had that are over: they have been read."""
+        """Say no longer what problems sources had that are over: they have been read; ``errors`` still has them."""
         self._live.forget_problems(self._store.state.streams)
 
     @property

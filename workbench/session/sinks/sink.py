@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
@@ -19,6 +19,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.stored_values import as_rows, json_text
 from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
@@ -92,6 +93,7 @@ class Sink:
         source: the query's changes.
         sent: folder of what the target was given.
         limits: when a target that failed is tried again.
+        failed: is told of an error, with the first row of what was being sent.
     """
 
     def __init__(
@@ -102,8 +104,10 @@ class Sink:
         source: AnswerSource,
         sent: Path,
         limits: Limits = LIMITS,
+        failed: Callable[[str, str], object] = lambda problem, row: None,
     ) -> None:
-        self._limits = limits
+        self._limits, self._failed = limits, failed
+        self._sending = ""
         self._path, self._place, self._target, self._source = path, place, target, source
         self._folder_of_sent = sent
         self._begun = False
@@ -111,6 +115,7 @@ class Sink:
         self._due = threading.Event()
         self._closing = False
         self._tried = threading.Event()
+        self._waiting: list[threading.Event] = []
         self._refusal: SessionError | None = None
         self._save(place)
         self._thread = threading.Thread(target=self._work, name=f"argus-sink-{path.stem}", daemon=True)
@@ -141,6 +146,14 @@ class Sink:
         if self._refusal is not None:
             raise self._refusal
 
+    def tried_again(self, patience: float) -> str:
+        """Try the target again, and wait for some seconds at most; what is wrong then, "" where nothing is."""
+        done = threading.Event()
+        self._waiting.append(done)
+        self._due.set()
+        done.wait(patience)
+        return self._problem
+
     def notify(self) -> None:
         """There may be more."""
         self._due.set()
@@ -156,6 +169,7 @@ class Sink:
         while True:
             self._due.wait(pause)
             self._due.clear()
+            waiting, self._waiting = self._waiting, []
             last = self._closing  # before the changes are asked for: what came until the end is brought
             try:
                 self._bring()
@@ -167,10 +181,15 @@ class Sink:
                 own = isinstance(problem, WorkbenchError)
                 if isinstance(problem, SessionError) and not self._tried.is_set():
                     self._refusal = problem
-                self._problem = str(problem) if own else hide_secrets(f"{type(problem).__name__}: {problem}")
-                log_problem("sink", target=self._target.description, query=self._place.query, problem=self._problem)
+                said = str(problem) if own else hide_secrets(f"{type(problem).__name__}: {problem}")
+                if said != self._problem:  # it is tried again and again
+                    self._failed(said, self._sending)
+                self._problem, self._sending = said, ""
+                log_problem("sink", target=self._target.description, query=self._place.query, problem=said)
                 self._begun = False  # it may have taken the batch nevertheless, so it is asked
                 self._tried.set()
+            for done in waiting:
+                done.set()
             if last:
                 self._target.close()
                 return
@@ -248,7 +267,9 @@ class Sink:
     def _deliver(self, delivery: Delivery, changes: pa.Table) -> None:
         if len(changes):
             self._sent.add(delivery, changes)
+            self._sending = json_text(as_rows(changes.slice(0, 1))[0])
             self._target.write(self._place.query, delivery.number, changes)
+            self._sending = ""
         self._arrived(delivery)
 
     def _arrived(self, delivery: Delivery) -> None:

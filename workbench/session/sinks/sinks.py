@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 
@@ -13,6 +14,7 @@ from workbench.files.writing import make_folder
 from workbench.limits import LIMITS, Limits
 from workbench.session.directory.directory import SENT
 from workbench.session.directory.gate import Gate
+from workbench.session.failures.error_log import ErrorLog, ErrorPlace
 from workbench.session.sinks.sink import Sink, SinkPosition, SinkStatus, read_place, write_place
 from workbench.session.sinks.target import AnswerSource
 from workbench.session.sinks.targets import absolute_target, target_of
@@ -33,6 +35,7 @@ class Sinks:
         latest: the number of the last batch.
         gate: what a stored target passes before it is used.
         limits: of waiting for targets.
+        errors: keeps what targets say.
     """
 
     def __init__(
@@ -42,8 +45,9 @@ class Sinks:
         latest: Callable[[], int],
         gate: Gate | None = None,
         limits: Limits = LIMITS,
+        errors: ErrorLog | None = None,
     ) -> None:
-        self._limits = limits
+        self._limits, self._errors = limits, errors or ErrorLog()
         self._folder, self._source_of, self._latest, self._gate = folder, source_of, latest, gate or Gate()
         self._sinks: dict[str, Sink] = {}
         self._stopped: dict[str, SinkStatus] = {}
@@ -79,7 +83,8 @@ class Sinks:
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
             place = replace(stored, target=written, signature=signature)
-        self._sinks[name] = Sink(path, place, target, source, self._sent(name), self._limits)
+        failed = partial(self._errors.add, ErrorPlace.SINK, name)
+        self._sinks[name] = Sink(path, place, target, source, self._sent(name), self._limits, failed)
         self._stopped.pop(name, None)
         if place.batch < 0 and not opening:
             try:
@@ -149,6 +154,17 @@ class Sinks:
     def statuses(self) -> Mapping[str, SinkStatus]:
         """How the sinks are."""
         return {**self._stopped, **{name: sink.status for name, sink in self._sinks.items()}}
+
+    def retry(self, name: str) -> str:
+        """Try a target again now, and wait for a while; its problem then.
+
+        Raises:
+            QueryError: there is no such sink, or its target must be given again.
+        """
+        if name not in self._sinks:
+            why = self._stopped[name].problem if name in self._stopped else f"there is no sink {name}"
+            raise QueryError(why, hint=nearest(name, self._sinks))
+        return self._sinks[name].tried_again(REACHED)
 
     def notify(self) -> None:
         """There may be another batch, or another line of history."""
