@@ -36,7 +36,7 @@ def test_what_an_edit_would_change_is_said_and_nothing_changes(session):
     assert found.followers == ("sums", "alert") and rows(session, "big") == before
     assert (found.answers.added, found.answers.removed, found.answers.changed) == (0, 1, 0)
     assert found.answers.first.to_dict("records") == [{"weight": -1, "id": 3, "g": 0, "v": 3}]
-    assert "over the stored rows: 0 added, 1 removed, 0 changed; 4 rows before, 3 now" in str(found)
+    assert "over the stored rows: 0 added, 1 removed, 0 changed; 4 rows before (weight -1), 3 now (1)" in str(found)
     assert any("v > 3" in node or "v >= 4" in node for node in found.hydrated)
     groups = session.compare("SELECT g, SUM(v) AS s FROM big WHERE v <> 3 GROUP BY g", "sums").answers
     assert (groups.added, groups.removed, groups.changed) == (0, 0, 1) and [*groups.first["weight"]] == [-1, 1]

@@ -44,8 +44,8 @@ def complete(shell, run, session):
         (
             "%argus stream F f.csv --history 3 --",
             [
-                *("--batch", "--time", "--type", "--sep", "--decimal", "--no-header", "--encoding", "--lateness"),
-                *("--key", "--changes", "--shed", "--weight", "--registry", "--since", "--transaction"),
+                *("--batch", "--time", "--type", "--sep", "--decimal", "--no-header", "--encoding", "--nan"),
+                *("--lateness", "--key", "--changes", "--shed", "--weight", "--registry", "--since", "--transaction"),
                 *("--references", "--ordered", "--replace", "--add", "--widen"),
             ],
         ),

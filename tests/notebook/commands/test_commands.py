@@ -513,7 +513,7 @@ def test_an_edited_query_is_compared_before_it_replaces_the_old_one(run, session
     cell = run("%%argus q1 --compare\nSELECT huge")
     assert "q1, if it were replaced; nothing was changed:\nreused: none\nhydrated: SELECT huge" in cell.text
     assert (
-        "0 added, 1 removed, 0 changed; 25 rows before, 24 now" in cell.text
+        "0 added, 1 removed, 0 changed; 25 rows before (weight -1), 24 now (1)" in cell.text
         and session.queries["q1"].sql != "SELECT huge\n"
     )
     (choice,) = made
