@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     agents.add_argument("path", metavar="PATH", help="the session's folder, which is read alone")
     serve = commands.add_parser("serve", help="show a session in a browser, read-only, as it goes on")
     serve.add_argument("path", metavar="PATH", help="the session's folder")
+    serve.add_argument("--grid", action="append", default=[], metavar="ROW", help="answers side by side, row by row")
     serve.add_argument("--port", type=int, default=0, metavar="N", help="where (default: a port that is free)")
     serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="which interface (default: this machine)")
     serve.add_argument("--token-from", metavar="NAME", help="the variable of the environment that has the token")
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "agents":
             return answer_agents(options.path)
         if options.command == "serve":
-            return serve_session(options.path, options.port, options.host, options.token_from)
+            return serve_session(options.path, options.port, options.host, options.token_from, options.grid)
         return run_session(options.path, options.batches, options.trust or None)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
@@ -84,12 +85,13 @@ def answer_agents(path: str) -> int:
     return 0
 
 
-def serve_session(path: str, port: int, host: str, token_from: str | None) -> int:
+def serve_session(path: str, port: int, host: str, token_from: str | None, grid: Sequence[str] = ()) -> int:
     """Show a session's page until the process is interrupted; another process may go on with the session.
 
     Raises:
         WorkbenchError: the session cannot be opened, nothing can listen there, or the environment has no such variable.
     """
+    from workbench.notebook.dashboard_grid import DashboardGrid
     from workbench.notebook.serving import PAGE_PATH, SessionPages
     from workbench.session.session import Session
     from workbench.web.listening import listen
@@ -101,7 +103,10 @@ def serve_session(path: str, port: int, host: str, token_from: str | None) -> in
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ends.set())
     with Session.open(path, trust=False, reading=True) as session:
-        endpoint = listen(SessionPages(session), PAGE_PATH, port, host, token)
+        placed = DashboardGrid.parsed(grid) if grid else None
+        for name in placed.names if placed else ():
+            session.query(name)
+        endpoint = listen(SessionPages(session, grid=placed), PAGE_PATH, port, host, token)
         asked = f"?token={token}" if token_from is None else ", for requests with the token"
         print(f"{session.path} at {endpoint.url}{asked}", flush=True)
         ends.wait()

@@ -16,6 +16,7 @@ from browser.widget_page import CHROMIUM, static
 from playwright.sync_api import Page, expect, sync_playwright
 
 from workbench.engine.spark.in_process import InProcess
+from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.panel.dashboard_view import DashboardView
 from workbench.notebook.serving import PAGE_PATH, SessionPages
 from workbench.notebook.snapshot import snapshot_page
@@ -81,7 +82,45 @@ def test_a_served_page_follows_the_batches(session: Session, pages: list[Page]) 
 def test_a_dashboard_is_for_all_in_both_themes(session: Session, theme: str) -> None:
     view = DashboardView(session, session.player, ["rows", "by_day"], 10)
     view.refresh()
-    with static(view.widget.value, theme) as page:
+    with static(view.static_view().html, theme) as page:
         assert page.get_by_role("region").first.get_attribute("aria-label") == "rows"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert no_axe() is not None or grave(page) == []
+
+
+GRID = DashboardGrid.parsed(["by_day by_day rows", "again again rows"])
+
+
+def corners(page: Page, *names: str) -> list[dict[str, float]]:
+    return [page.get_by_role("region", name=name, exact=True).bounding_box() for name in names]
+
+
+def test_a_grid_stands_in_a_served_page_as_it_is_written(session: Session, pages: list[Page]) -> None:
+    session.register("SELECT day, MAX(n) AS most FROM T GROUP BY day", "again")
+    endpoint = listen(SessionPages(session, grid=GRID), PAGE_PATH, token=TOKEN)
+    try:
+        for page in pages:
+            page.goto(f"{endpoint.url}?token={TOKEN}")
+            above, below, beside = corners(page, "by_day", "again", "rows")
+            assert above["x"] == below["x"] < beside["x"] and above["y"] == beside["y"] < below["y"]
+            assert abs(above["width"] / beside["width"] - 2) < 0.2
+            assert beside["height"] > above["height"]
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert no_axe() is not None or grave(page) == []
+        page.wait_for_timeout(1_200)  # it has seen the first state
+        session.run(1)
+        expect(page.get_by_role("region", name="again", exact=True)).to_contain_text("as of batch 1")
+        assert corners(page, "rows")[0]["x"] == beside["x"], "what is replaced stays in its place"
+    finally:
+        endpoint.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_saved_dashboard_keeps_its_grid(session: Session, theme: str) -> None:
+    session.register("SELECT day, MAX(n) AS most FROM T GROUP BY day", "again")
+    view = DashboardView(session, session.player, GRID.names, 10, GRID)
+    view.refresh()
+    with static(view.static_view().html, theme) as page:
+        above, below, beside = corners(page, "by_day", "again", "rows")
+        assert above["x"] == below["x"] < beside["x"] and above["y"] == beside["y"] < below["y"]
         assert no_axe() is not None or grave(page) == []

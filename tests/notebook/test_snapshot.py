@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 from workbench.errors import QueryError
+from workbench.notebook.command_line import MagicError
+from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.panel.dashboard_view import DashboardView
+from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderRange
 from workbench.notebook.panel.view import Live
 from workbench.notebook.serving import PAGE_PATH, SessionPages
 from workbench.notebook.snapshot import snapshot_page
@@ -70,17 +73,60 @@ def test_a_served_page_follows_the_writer_and_needs_the_token(session, in_proces
             endpoint.close()
 
 
+def shown(view):
+    """The HTML of the answers' boxes, in their order."""
+    return "".join(child.value for child in view.widget.children[1].children if hasattr(child, "value"))
+
+
 def test_a_dashboard_follows_the_batches_and_keeps_its_order(session):
     view = DashboardView(session, session.player, ["names", "by_day"], 10)
     dashboard = Live(view)
     dashboard.refresh()
-    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', view.widget.value) == ["names", "by_day"]
-    before = view.widget.value
+    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', shown(view)) == ["names", "by_day"]
+    before = shown(view)
     session.run(1)
     dashboard.refresh()
-    assert before != view.widget.value and view.widget.value.count("as of batch 1") == 2
+    assert before != shown(view) and shown(view).count("as of batch 1") == 2
     assert "names: as of batch 1" in view.static_view().text
     session.drop("names")
     dashboard.refresh()
-    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', view.widget.value) == ["by_day"]
+    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', shown(view)) == ["by_day"]
     dashboard.close()
+
+
+def test_a_grid_places_answers_and_sliders_in_the_notebook_and_on_the_page(session):
+    grid = DashboardGrid.parsed(["names least by_day", "names . by_day"])
+    assert (grid.names, grid.area("by_day")) == (("names", "least", "by_day"), "1 / 3 / 3 / 4")
+    text = "SELECT * FROM T WHERE id > {}"
+    sliders = ParameterSliders(
+        session, [SliderRange.parsed("least=0:10")], lambda at: text.format(at["least"]), "spark", str, {}, 3
+    )
+    view = DashboardView(session, session.player, grid.names, 10, grid, {"least": sliders})
+    view.refresh()
+    box = view.widget.children[1]
+    assert [child.layout.grid_area for child in box.children] == [grid.area(name) for name in grid.names]
+    assert box.layout.grid_template_columns == "repeat(3, minmax(0, 1fr))"
+    assert sliders.widget in box.children[1].children
+    sliders.sliders[0].value = 7
+    sliders.settle()
+    assert "least = 7" in sliders.answer.value
+    page = snapshot_page(session, grid=DashboardGrid.parsed(["names by_day by_day"]))
+    assert re.findall(r'--argus-area: ([^"]*)" aria-label="([^"]*)"', page) == [
+        ("1 / 1 / 2 / 2", "names"), ("1 / 2 / 2 / 4", "by_day"),
+    ]  # fmt: skip
+    assert 'aria-label="Network"' not in page
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["a b", "a"], "not of one width"),
+        ([""], "not of one width"),
+        (["a b", "b a"], "the places of a in the grid are no rectangle"),
+        (["a a", "a b"], "the places of a in the grid are no rectangle"),
+    ],
+)
+def test_a_grid_that_is_none_is_refused(rows, said):
+    with pytest.raises(MagicError, match=said) as caught:
+        DashboardGrid.parsed(rows)
+    assert "--grid" in caught.value.hint

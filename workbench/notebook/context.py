@@ -14,6 +14,7 @@ from workbench.notebook.notification import noticed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from workbench.notebook.panel.parameter_sliders import ParameterSliders
     from workbench.session.session import Session
 
 
@@ -86,6 +87,8 @@ class NotebookContext:
         self._session: Session | None = None
         self._earlier: list[Session] = []
         self._given: Session | None = None
+        self.sliders: dict[str, ParameterSliders] = {}
+        """Those of cells, by the name that each would register; a dashboard shows them too."""
         self.saved: object = None
         """The contents of the session when it was saved last."""
 
@@ -121,6 +124,8 @@ class NotebookContext:
         """Work with a session, which the notebook's variable ``session`` has unless the analyst made one."""
         if self.variables.get("session") is self._given:
             self.variables["session"] = self._given = session
+        if session is not self._session:
+            self.sliders.clear()  # they ask the one before
         self._session = session
         return session
 

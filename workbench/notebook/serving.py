@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 from workbench.errors import WorkbenchError
+from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import plain
 from workbench.notebook.snapshot import SNAPSHOT_ROWS, snapshot_page
 from workbench.session.session import Session
@@ -45,10 +46,11 @@ class SessionPages:
     Args:
         session: the session.
         rows: how many rows of an answer at most.
+        grid: where answers stand; ``None``: all of them one after the other, with the network and the streams.
     """
 
-    def __init__(self, session: Session, rows: int = SNAPSHOT_ROWS) -> None:
-        self._session, self._rows = session, rows
+    def __init__(self, session: Session, rows: int = SNAPSHOT_ROWS, grid: DashboardGrid | None = None) -> None:
+        self._session, self._rows, self._grid = session, rows, grid
         self._lock = Lock()
         self._made: tuple[str, str] = ("", "")
 
@@ -62,7 +64,7 @@ class SessionPages:
             with self._lock:  # one page is made at a time, for all who ask
                 state = self._version()
                 if wanted != "batch" and self._made[0] != state:
-                    self._made = state, snapshot_page(self._session, rows=self._rows, head=_FOLLOW)
+                    self._made = state, snapshot_page(self._session, (), self._rows, _FOLLOW, self._grid)
                 kind, body = ("text/plain", state) if wanted == "batch" else ("text/html", self._made[1])
         except WorkbenchError as problem:
             start("503 Service Unavailable", [("Content-Type", "text/html; charset=utf-8")])

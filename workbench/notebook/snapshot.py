@@ -13,6 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.explain.text import counted
 from workbench.notebook.chart import ChartColumns, answer_chart
 from workbench.notebook.command_line import MagicError
+from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import Shown, as_of_html, plain, sinks_table, streams_table
 from workbench.notebook.drawing import picture
 from workbench.notebook.panel.answer_page import answer_table
@@ -29,6 +30,9 @@ DASHBOARD_STYLE = """
 .argus-dashboard section { border: 1px solid var(--jp-border-color2); border-radius: 6px; min-width: 0;
   padding: 8px 16px 16px; }
 .argus-dashboard section.wide { grid-column: 1 / -1; }
+.argus-dashboard.argus-grid { grid-template-columns: var(--argus-columns); align-items: stretch; }
+.argus-dashboard.argus-grid > section { grid-area: var(--argus-area); }
+@media (max-width: 800px) { .argus-dashboard.argus-grid { display: block; } }
 .argus-dashboard section > .rows { max-height: 420px; overflow: auto; }
 """
 """How sections stand side by side."""
@@ -51,7 +55,13 @@ pre { white-space: pre-wrap; } a { color: inherit; }
 """
 
 
-def snapshot_page(session: Session, names: Sequence[str] = (), rows: int = SNAPSHOT_ROWS, head: str = "") -> str:
+def snapshot_page(
+    session: Session,
+    names: Sequence[str] = (),
+    rows: int = SNAPSHOT_ROWS,
+    head: str = "",
+    grid: DashboardGrid | None = None,
+) -> str:
     """One HTML page of a session as it is now.
 
     Args:
@@ -59,11 +69,12 @@ def snapshot_page(session: Session, names: Sequence[str] = (), rows: int = SNAPS
         names: the queries to show; none: all.
         rows: how many rows of an answer at most.
         head: what is put into the head of the page.
+        grid: where their sections stand; with one, it has all that is shown.
 
     Raises:
         QueryError: there is no such query.
     """
-    queries = [session.query(name) for name in names] or [*session.queries.values()]
+    queries = [session.query(name) for name in (names if grid is None else grid.names)] or [*session.queries.values()]
     title = f"{session.path.name}, after batch {session.batch}" if not session.temporary else f"batch {session.batch}"
     csp = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'; connect-src 'self'"
     return f"""<!DOCTYPE html>
@@ -71,8 +82,16 @@ def snapshot_page(session: Session, names: Sequence[str] = (), rows: int = SNAPS
 <meta http-equiv="Content-Security-Policy" content="{csp}">
 <title>{escape(title)}</title><style>{STYLE}{_PAGE_STYLE}{DASHBOARD_STYLE}</style>{head}</head>
 <body class="argus"><header><h1>{escape(title)}</h1></header>
-<main class="argus-dashboard">{"".join(_sections(session, queries, rows))}</main></body></html>
+{_main(session, queries, rows, grid)}</body></html>
 """
+
+
+def _main(session: Session, queries: Sequence[Query], rows: int, grid: DashboardGrid | None) -> str:
+    if grid is None:
+        return f'<main class="argus-dashboard">{"".join(_sections(session, queries, rows))}</main>'
+    areas = zip(queries, map(grid.area, grid.names), strict=True)
+    sections = "".join(answer_section(session, query, rows, area) for query, area in areas)
+    return f'<main class="argus-dashboard argus-grid" style="--argus-columns: {grid.columns}">{sections}</main>'
 
 
 def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator[str]:
@@ -84,13 +103,13 @@ def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator
         yield _section("Sinks", sinks_table(session.sinks).html or "", wide=True)
 
 
-def answer_section(session: Session, query: Query, rows: int) -> str:
-    """The section of a query: of when it is, its chart, its first rows, its text."""
-    return _section(query.name, "".join(_answer(session, query, rows)))
+def answer_section(session: Session, query: Query, rows: int, area: str = "") -> str:
+    """The section of a query: of when it is, its chart, its first rows, its text; in a place of a grid."""
+    return _section(query.name, "".join(_answer(session, query, rows)), area=area)
 
 
-def _section(title: str, html: str, wide: bool = False) -> str:
-    kind = ' class="wide"' if wide else ""
+def _section(title: str, html: str, wide: bool = False, area: str = "") -> str:
+    kind = ' class="wide"' if wide else f' style="--argus-area: {area}"' if area else ""
     return f'<section{kind} aria-label="{escape(title, quote=True)}"><h2>{escape(title)}</h2>{html}</section>'
 
 

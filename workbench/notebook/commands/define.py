@@ -118,6 +118,7 @@ def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> Non
     session.preview(text_at(sliders.values), arguments.name, dialect)  # a mistake is the cell's, with its place
     follows = f"its answer follows {counted(len(ranges), 'slider')}, and Keep registers it"
     show(f"{arguments.name} is not registered: {follows}")
+    context.sliders[arguments.name] = sliders
     display(sliders.widget)
     sliders.refresh()
 

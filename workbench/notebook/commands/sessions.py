@@ -41,22 +41,38 @@ _QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", he
 
 @command(
     "dashboard",
-    _QUERIES,
+    argument(
+        "queries", nargs="*", metavar="NAME", completes="query", help="queries, or cells with sliders (default: all)"
+    ),
     _ROWS,
-    examples=("%argus dashboard", "%argus dashboard big_transfers fees_by_day --rows 20"),
+    argument("--grid", action="append", metavar="ROW", help="where they stand, row by row: names with blanks between"),
+    examples=(
+        "%argus dashboard",
+        "%argus dashboard big_transfers fees_by_day --rows 20",
+        "%argus dashboard --grid 'big_transfers big_transfers fees_by_day' --grid 'by_size by_size fees_by_day'",
+    ),
 )
 def dashboard(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show answers and their charts side by side, in the order in which they are named; they follow the batches.
+    """Show answers, charts and sliders side by side, as they are named or in a grid; they follow the batches.
 
     Raises:
-        QueryError: there is no such query.
+        QueryError: there is no such query, and no cell of that name with sliders.
+        MagicError: the grid is none.
     """
+    from workbench.notebook.dashboard_grid import DashboardGrid
     from workbench.notebook.panel.dashboard_view import DashboardView  # widgets take a second to import
     from workbench.notebook.panel.view import Live
 
     session = context.session
-    names = [session.query(name).name for name in arguments.queries]
-    display(Live(DashboardView(session, session.player, names, max(0, arguments.rows))))
+    grid = DashboardGrid.parsed(arguments.grid) if arguments.grid else None
+    if grid is not None and arguments.queries:
+        raise MagicError("the grid has all names", hint="leave those before --grid out")
+    asked = grid.names if grid is not None else arguments.queries
+    sliders = {name: context.sliders[name] for name in asked if name in context.sliders}
+    for name in asked:
+        if name not in sliders and session.query(name).name != name:
+            raise MagicError(f"{name} is called {session.query(name).name}", hint="names are written as they are there")
+    display(Live(DashboardView(session, session.player, asked, max(0, arguments.rows), grid, sliders)))
 
 
 @command(

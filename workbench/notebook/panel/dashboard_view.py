@@ -1,12 +1,15 @@
-"""A dashboard: answers with their charts, side by side, which follow the batches."""
+"""A dashboard: answers with their charts, and sliders, side by side, which follow the batches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 
 import ipywidgets
 
+from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import Shown
+from workbench.notebook.panel.parameter_sliders import ParameterSliders
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
 from workbench.notebook.snapshot import DASHBOARD_STYLE, answer_section
@@ -21,31 +24,54 @@ class DashboardView(View):
     Args:
         session: the session to show.
         player: the player of that session.
-        names: of the queries; none: all there are.
+        names: of the queries, and of cells with sliders; none: all queries there are.
         rows: how many rows of an answer at most.
+        grid: where they stand.
+        sliders: of cells that are not registered, by their names.
     """
 
     title = "Dashboard"
 
-    def __init__(self, session: Session, player: Player, names: Sequence[str], rows: int) -> None:
-        self._names, self._rows = tuple(names), rows
+    def __init__(
+        self,
+        session: Session,
+        player: Player,
+        names: Sequence[str],
+        rows: int,
+        grid: DashboardGrid | None = None,
+        sliders: Mapping[str, ParameterSliders] | None = None,
+    ) -> None:
+        self._names, self._rows, self._grid, self._sliders = tuple(names), rows, grid, sliders or {}
         super().__init__(session, player)
 
     def build(self) -> ipywidgets.Widget:
-        """One piece of HTML; only the sections of queries whose answer is another one are made anew."""
+        """One piece of HTML for each query; only those of queries whose answer is another one are made anew."""
         self._made: dict[str, tuple[object, str]] = {}
-        self._html = html_box()
-        return self._html
+        self._boxes: dict[str, ipywidgets.Widget] = {
+            name: ipywidgets.VBox([ipywidgets.HTML(f"<h2>{escape(name)}</h2>"), sliders.widget])
+            for name, sliders in self._sliders.items()
+        }
+        columns = "repeat(auto-fill, minmax(min(560px, 100%), 1fr))" if self._grid is None else self._grid.columns
+        style = ipywidgets.HTML(f"<style>{DASHBOARD_STYLE}</style>", layout={"display": "none"})
+        layout = {"grid_template_columns": columns, "grid_gap": "16px", "width": "100%"}
+        self._box = ipywidgets.GridBox(layout=layout)
+        return ipywidgets.VBox([style, self._box])
 
     def refresh(self) -> None:
         """The sections of queries whose batch, text or state is another one."""
         for query in self._queries():
             state = (query, query.batch, query.status, str(self.session.as_of(query.name)))
             if self._made.get(query.name, (None, ""))[0] != state:
-                self._made[query.name] = state, answer_section(self.session, query, self._rows)
-        html = self._all()
-        if self._html.value != html:
-            self._html.value = html
+                self._made[query.name] = state, answer_section(self.session, query, self._rows, self._area(query.name))
+                if query.name not in self._boxes:
+                    self._boxes[query.name] = html_box()
+                self._boxes[query.name].value = f"<div class='argus-dashboard'>{self._made[query.name][1]}</div>"
+        names = [name for name in self._names or self.session.queries if name in self._boxes]
+        for name in names if self._grid is not None else ():
+            self._boxes[name].layout.grid_area = self._area(name)
+        self._box.children = [
+            self._boxes[name] for name in names if name in self._sliders or name in self.session.queries
+        ]
 
     def static_view(self) -> Shown:
         """The same sections."""
@@ -54,7 +80,11 @@ class DashboardView(View):
 
     def _all(self) -> str:
         sections = "".join(self._made.get(query.name, (None, ""))[1] for query in self._queries())
-        return f"<style>{DASHBOARD_STYLE}</style><div class='argus-dashboard'>{sections}</div>"
+        grid = f" argus-grid' style='--argus-columns: {self._grid.columns}" if self._grid is not None else ""
+        return f"<style>{DASHBOARD_STYLE}</style><div class='argus-dashboard{grid}'>{sections}</div>"
+
+    def _area(self, name: str) -> str:
+        return self._grid.area(name) if self._grid is not None else ""
 
     def _queries(self) -> list[Query]:
         there = self.session.queries

@@ -1,0 +1,67 @@
+"""Where the sections of a dashboard stand: rows of names, as CSS writes the areas of a grid.
+
+The line of the cell is what keeps a grid. A kernel cannot write a notebook's metadata, and the line is saved, compared
+and repeated with the notebook; ``argus serve`` takes the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.notebook.command_line import MagicError
+
+EMPTY = "."
+"""A place with nothing in it."""
+_HINT = (
+    'each --grid is a row of names of one width: --grid "big big fees" --grid "rows rows fees"; a point is left empty'
+)
+
+
+@dataclass(frozen=True)
+class DashboardGrid:
+    """Rows of as many names each; a name has a rectangle of places.
+
+    Example:
+        >>> grid = DashboardGrid.parsed(["big big fees", "rows . fees"])
+        >>> grid.names, grid.area("fees")
+        (('big', 'fees', 'rows'), '1 / 3 / 3 / 4')
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+
+    @staticmethod
+    def parsed(texts: Sequence[str]) -> DashboardGrid:
+        """The grid whose rows are words with blanks between them.
+
+        Raises:
+            MagicError: rows of different widths, or a name whose places are no rectangle.
+        """
+        grid = DashboardGrid(tuple(tuple(text.split()) for text in texts))
+        widths = {len(row) for row in grid.rows}
+        if len(widths) != 1 or 0 in widths:
+            raise MagicError("the rows of the grid are not of one width", hint=_HINT)
+        for name in grid.names:
+            top, left, bottom, right = grid._corners(name)
+            if any(place != name for row in grid.rows[top:bottom] for place in row[left:right]):
+                raise MagicError(f"the places of {name} in the grid are no rectangle", hint=_HINT)
+        return grid
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What stands in it, in the order of reading."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row if name != EMPTY))
+
+    @property
+    def columns(self) -> str:
+        """The CSS of its columns, all of one width."""
+        return f"repeat({len(self.rows[0])}, minmax(0, 1fr))"
+
+    def area(self, name: str) -> str:
+        """The CSS of a name's place: its lines above, on the left, below and on the right."""
+        return " / ".join(str(line + 1) for line in self._corners(name))
+
+    def _corners(self, name: str) -> tuple[int, int, int, int]:
+        places = [(top, left) for top, row in enumerate(self.rows) for left, own in enumerate(row) if own == name]
+        tops, lefts = zip(*places, strict=True)
+        return min(tops), min(lefts), max(tops) + 1, max(lefts) + 1
