@@ -104,8 +104,8 @@ def serve_session(path: str, port: int, host: str, token_from: str | None, grid:
         signal.signal(number, lambda *_: ends.set())
     with Session.open(path, trust=False, reading=True) as session:
         placed = DashboardGrid.parsed(grid) if grid else None
-        for name in placed.names if placed else ():
-            session.query(name)
+        if placed is not None:
+            placed.check(session)
         endpoint = listen(SessionPages(session, grid=placed), PAGE_PATH, port, host, token)
         asked = f"?token={token}" if token_from is None else ", for requests with the token"
         print(f"{session.path} at {endpoint.url}{asked}", flush=True)

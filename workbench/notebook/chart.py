@@ -158,7 +158,7 @@ def _column(name: str, kinds: Mapping[str, Kind]) -> str:
     return found
 
 
-def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> Shown:
+def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str, width: int = WIDTH) -> Shown:
     """Rows of an answer as a chart, and as text.
 
     Args:
@@ -166,6 +166,7 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
         columns: which columns are drawn, and how.
         total: how many rows the answer has.
         title: what it is of.
+        width: of what is drawn, in pixels; a smaller page makes all of it smaller, the letters too.
 
     Example:
         >>> rows = pd.DataFrame({"bank": ["x", "y"], "n": [1, 4]})
@@ -178,7 +179,7 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
     columns = columns.drawn_as(rows)
     values, heading = points_of(rows, columns), chart_heading(rows, columns, total, title)
     spec = answer_spec(rows, columns, heading)
-    spec["data"]["values"] = values
+    spec["data"]["values"], spec["width"] = values, width
     names = [point["label"] + (f", {point['by']}" if "by" in point else "") for point in values]
     text = _text_bars(names, [point["y"] for point in values])
     return _shown(heading, [columns.x or "row", columns.y, ""], text[:BARS], spec)

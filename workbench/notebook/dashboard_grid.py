@@ -6,11 +6,18 @@ and repeated with the notebook; ``argus serve`` takes the same words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from workbench.notebook.chart import WIDTH
 from workbench.notebook.command_line import MagicError
 
+if TYPE_CHECKING:
+    from workbench.session.session import Session
+
+_PAGE, _AROUND_CHART, _LEAST_CHART = 1_230, 170, 200
+"""Pixels of a page without its margins, of those of a section with the axis of its chart, and of the least chart."""
 EMPTY = "."
 """A place with nothing in it."""
 _HINT = (
@@ -47,6 +54,17 @@ class DashboardGrid:
                 raise MagicError(f"the places of {name} in the grid are no rectangle", hint=_HINT)
         return grid
 
+    def check(self, session: Session, others: Collection[str] = ()) -> None:
+        """Check that each name is that of a query, or one of some others.
+
+        Raises:
+            QueryError: there is no such query.
+            MagicError: it has other capital letters.
+        """
+        for name in self.names:
+            if name not in others and (there := session.query(name).name) != name:
+                raise MagicError(f"the query {name} of the grid is called {there}", hint="write it as it is there")
+
     @property
     def names(self) -> tuple[str, ...]:
         """What stands in it, in the order of reading."""
@@ -60,6 +78,11 @@ class DashboardGrid:
     def area(self, name: str) -> str:
         """The CSS of a name's place: its lines above, on the left, below and on the right."""
         return " / ".join(str(line + 1) for line in self._corners(name))
+
+    def chart_width(self, name: str) -> int:
+        """Pixels for the chart of a name, so that its letters can be read on a page of 1,280."""
+        _, left, _, right = self._corners(name)
+        return max(_LEAST_CHART, min(WIDTH, _PAGE * (right - left) // len(self.rows[0]) - _AROUND_CHART))
 
     def _corners(self, name: str) -> tuple[int, int, int, int]:
         places = [(top, left) for top, row in enumerate(self.rows) for left, own in enumerate(row) if own == name]

@@ -11,7 +11,7 @@ from html import escape
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted
-from workbench.notebook.chart import ChartColumns, answer_chart
+from workbench.notebook.chart import WIDTH, ChartColumns, answer_chart
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import Shown, as_of_html, plain, sinks_table, streams_table
@@ -89,8 +89,7 @@ def snapshot_page(
 def _main(session: Session, queries: Sequence[Query], rows: int, grid: DashboardGrid | None) -> str:
     if grid is None:
         return f'<main class="argus-dashboard">{"".join(_sections(session, queries, rows))}</main>'
-    areas = zip(queries, map(grid.area, grid.names), strict=True)
-    sections = "".join(answer_section(session, query, rows, area) for query, area in areas)
+    sections = "".join(answer_section(session, query, rows, grid) for query in queries)
     return f'<main class="argus-dashboard argus-grid" style="--argus-columns: {grid.columns}">{sections}</main>'
 
 
@@ -103,9 +102,10 @@ def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator
         yield _section("Sinks", sinks_table(session.sinks).html or "", wide=True)
 
 
-def answer_section(session: Session, query: Query, rows: int, area: str = "") -> str:
+def answer_section(session: Session, query: Query, rows: int, grid: DashboardGrid | None = None) -> str:
     """The section of a query: of when it is, its chart, its first rows, its text; in a place of a grid."""
-    return _section(query.name, "".join(_answer(session, query, rows)), area=area)
+    width, area = (WIDTH, "") if grid is None else (grid.chart_width(query.name), grid.area(query.name))
+    return _section(query.name, "".join(_answer(session, query, rows, width)), area=area)
 
 
 def _section(title: str, html: str, wide: bool = False, area: str = "") -> str:
@@ -113,13 +113,13 @@ def _section(title: str, html: str, wide: bool = False, area: str = "") -> str:
     return f'<section{kind} aria-label="{escape(title, quote=True)}"><h2>{escape(title)}</h2>{html}</section>'
 
 
-def _answer(session: Session, query: Query, rows: int) -> Iterator[str]:
+def _answer(session: Session, query: Query, rows: int, width: int) -> Iterator[str]:
     """The parts of a query's section; what cannot be read says why in its place."""
     yield as_of_html(session.as_of(query.name))
     try:
         total = query.count()
         shown = query.head(rows)
-        if (chart := _chart(query, total)) is not None:
+        if (chart := _chart(query, total, width)) is not None:
             yield chart.html or ""
         heading = counted(total, "row") if len(shown) == total else f"{len(shown):,} of {counted(total, 'row')}"
         table = answer_table(shown, total, query.name).html or ""
@@ -130,7 +130,7 @@ def _answer(session: Session, query: Query, rows: int) -> Iterator[str]:
     yield f"<details><summary>SQL</summary><pre>{escape(query.sql.strip())}</pre></details>"
 
 
-def _chart(query: Query, total: int) -> Shown | None:
+def _chart(query: Query, total: int, width: int) -> Shown | None:
     """The chart that an answer suggests; ``None`` where it has no numbers, or a single row."""
     try:
         columns = ChartColumns.of(query.columns, {})
@@ -140,4 +140,4 @@ def _chart(query: Query, total: int) -> Shown | None:
         return None
     newest = columns.over_time and total > columns.most
     drawn = query.head(columns.most, sort=columns.x if newest else None, descending=newest)
-    return answer_chart(drawn, columns, total, query.name)
+    return answer_chart(drawn, columns, total, query.name, width)

@@ -67,12 +67,12 @@ def dashboard(context: NotebookContext, arguments: argparse.Namespace) -> None:
     grid = DashboardGrid.parsed(arguments.grid) if arguments.grid else None
     if grid is not None and arguments.queries:
         raise MagicError("the grid has all names", hint="leave those before --grid out")
+    if grid is not None:
+        grid.check(session, context.sliders)
     asked = grid.names if grid is not None else arguments.queries
     sliders = {name: context.sliders[name] for name in asked if name in context.sliders}
-    for name in asked:
-        if name not in sliders and session.query(name).name != name:
-            raise MagicError(f"{name} is called {session.query(name).name}", hint="names are written as they are there")
-    display(Live(DashboardView(session, session.player, asked, max(0, arguments.rows), grid, sliders)))
+    names = [name if name in sliders else session.query(name).name for name in asked]
+    display(Live(DashboardView(session, session.player, names, max(0, arguments.rows), grid, sliders)))
 
 
 @command(

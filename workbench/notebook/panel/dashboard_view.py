@@ -62,7 +62,7 @@ class DashboardView(View):
         for query in self._queries():
             state = (query, query.batch, query.status, str(self.session.as_of(query.name)))
             if self._made.get(query.name, (None, ""))[0] != state:
-                self._made[query.name] = state, answer_section(self.session, query, self._rows, self._area(query.name))
+                self._made[query.name] = state, answer_section(self.session, query, self._rows, self._grid)
                 if query.name not in self._boxes:
                     self._boxes[query.name] = html_box()
                 self._boxes[query.name].value = f"<div class='argus-dashboard'>{self._made[query.name][1]}</div>"
