@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PAGE, _AROUND_CHART, _LEAST_CHART = 1_230, 170, 200
 """Pixels of a page without its margins, of those of a section with the axis of its chart, and of the least chart."""
-EMPTY = "."
+LEFT_EMPTY = "."
 """A place with nothing in it."""
 _HINT = (
     'each --grid is a row of names of one width: --grid "big big fees" --grid "rows rows fees"; a point is left empty'
@@ -68,7 +68,7 @@ class DashboardGrid:
     @property
     def names(self) -> tuple[str, ...]:
         """What stands in it, in the order of reading."""
-        return tuple(dict.fromkeys(name for row in self.rows for name in row if name != EMPTY))
+        return tuple(dict.fromkeys(name for row in self.rows for name in row if name != LEFT_EMPTY))
 
     @property
     def columns(self) -> str:
