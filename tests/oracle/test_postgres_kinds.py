@@ -21,7 +21,8 @@ TEXTS = ("", "a", "ab", "abc,b", "foo bar", "Foo", "a1b22", "x  y\tz", "aaa", "1
 EXPRESSIONS = {
     "joined": ("ARRAY[n, 1] || k", "k || ARRAY[n]", "ARRAY[n] || '{7,8}'", "ARRAY[n] || NULL",
                "string_to_array(s, ',') || s", "ARRAY[[1, 2], [n, 4]] || ARRAY[5, 6]",
-               "array_append(ARRAY[n], k)", "array_prepend(k, ARRAY[n])", "array_cat(ARRAY[k], ARRAY[n, 3])"),
+               "array_append(ARRAY[n], k)", "array_to_string(ARRAY[n, k], ',', NULL)",
+               "array_prepend(k, ARRAY[n])", "array_cat(ARRAY[k], ARRAY[n, 3])"),
     "found": ("array_position(ARRAY[1, NULL, 3, 2], n)", "array_position(ARRAY[n, 2], NULL)",
               "array_positions(ARRAY[n, 2, k, NULL], 2)", "array_positions(ARRAY[n, 2, k, NULL], NULL)",
               "array_remove(ARRAY[n, 2, k, NULL], n)", "array_replace(ARRAY[n, 2, k], k, 7)",
@@ -37,6 +38,7 @@ EXPRESSIONS = {
                 "regexp_like(s, 'A.?B', 'i')", "s LIKE 'a_b%' ESCAPE '_'", "s ~ 'a.*d$'"),
     "replaced": ("regexp_replace(s, '[a-c]', '<\\&>')", "regexp_replace(s, '([a-z])([0-9])', '\\2\\1', 'g')",
                  "regexp_replace(s, 'o|a', 'X', 2)", "regexp_replace(s, '\\s+', ' ', 'g')",
+                 "regexp_replace(s, 'a|o', 'X', 1, 1, 'g')",
                  "regexp_replace(s, 'F|B', '$', 1, 0, 'i')", "regexp_replace(s, '(.)\\1', '\\1')"),
     "parts": ("regexp_substr(s, '[a-z]+', 1, 2)", "regexp_count(s, '[ab]', 2)", "regexp_instr(s, 'b')",
               "regexp_match(s, '([a-z])([0-9]+)')", "regexp_split_to_array(s, '[ ,]')",
@@ -67,6 +69,8 @@ ASKED = {
     "ranks with frames": "SELECT id, rank() OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a,"
     " lag(id) OVER (ORDER BY id ROWS 3 PRECEDING) AS b,"
     " sum(n) OVER (ORDER BY id RANGE BETWEEN 2::bigint PRECEDING AND 1::smallint FOLLOWING) AS c FROM t",
+    "rows counted": "SELECT a.k, count(b.*) AS c, count(a.*) AS d FROM t AS a LEFT JOIN t AS b ON b.id = a.id + 1"
+    " GROUP BY a.k",
     "ordered": "SELECT id, n FROM t ORDER BY n USING >, id USING <",
     "alias of a join": "SELECT j.a, j.f FROM ((SELECT id, n FROM t) AS a JOIN (SELECT id AS e, k FROM t) AS b"
     " ON a.id = b.e) AS j (a, d, e, f) WHERE j.d > 1",

@@ -13,6 +13,7 @@ _MODE = """
 
 AGGREGATES = {
     "counts": Case("SELECT COUNT(*) AS n, COUNT(k) AS k, COUNT(DISTINCT k) AS d, COUNT(1) AS one FROM t"),
+    "rows_counted_beside_each": Case("SELECT COUNT(*) OVER () AS n FROM t WHERE k < 5"),
     "nothing_to_count": Case("SELECT COUNT(*) AS n, SUM(k) AS s, MIN(g) AS m, AVG(amount) AS a FROM t WHERE 1 = 0"),
     "rarely_something": Case("SELECT COUNT(*) AS n, SUM(amount) AS s, MAX(d) AS m FROM t WHERE g = 'é' AND k = 7"),
     "sums": Case(

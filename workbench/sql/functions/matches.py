@@ -111,7 +111,7 @@ def replaced(b: ExpressionBinder, node: exp.RegexpReplace) -> Expression:
         return Constant(None, STRING)
     if not (isinstance(by, Constant) and isinstance(by.value, str)):
         b.source.refuse("a replacement that is not a constant string", node.args["replacement"])
-    every = "g" in flags or which == 0
+    every = which == 0 or ("g" in flags and node.args.get("occurrence") is None)
     if which > 1 or (every and pattern.nullable) or (start > 1 and pattern.anchored):
         what = "REGEXP_REPLACE of a later match, of matches of nothing, or of ends behind a start"
         b.source.refuse(what, node, "it replaces the first match, and with flag g all")

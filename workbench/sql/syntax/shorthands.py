@@ -5,6 +5,7 @@
 | ``RANK(3) WITHIN GROUP (ORDER BY x)`` and its like | counts of the rows before a row of that value |
 | ``(a JOIN b ON …) AS j (x, y)`` | a subquery of all columns |
 | ``ROW(a, b)`` beside another row, in IN and before IS NULL | ``(a, b)`` |
+| ``COUNT(t.*)`` | COUNT(*), or of a column by which t is joined where it may lack a row |
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
 """
@@ -47,8 +48,12 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
         >>> as_written_out(tree).sql("postgres")
         'SELECT (1 + COUNT(CASE WHEN x < 3 THEN 1 END)) FROM t'
     """
-    for node in list(tree.find_all(exp.WithinGroup, exp.Subquery, *_WITH_ROWS)):
+    for node in list(tree.find_all(exp.WithinGroup, exp.Subquery, exp.Count, *_WITH_ROWS)):
         match node:
+            case exp.Count(this=exp.Column(this=exp.Star(), args=args)) if args.get("table") is not None:
+                counted = _counted_rows(node, node.this.table)
+                if counted is not None:
+                    node.set("this", counted)
             case exp.WithinGroup(this=exp.Rank() | exp.DenseRank() | exp.PercentRank() | exp.CumeDist() as rank):
                 if len(rank.expressions) == 1 and len(node.expression.expressions) == 1:
                     _replace(tree, node, _of_value(rank, node.expression.expressions[0]))
@@ -59,6 +64,26 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
                 for side in list(node.iter_expressions()):
                     _plain_row(side)
     return tree
+
+
+def _counted_rows(node: exp.Expr, name: str) -> exp.Expr | None:
+    """What counts the rows of an item of FROM; ``None`` where an outer join may lack them, and no equality tells."""
+    select = node.find_ancestor(exp.Select)
+    joins = select.args.get("joins") or [] if select is not None else []
+    sides = [str(join.args.get("side") or "") for join in joins]
+    found = [at for at, join in enumerate(joins) if join.this.alias_or_name.lower() == name.lower()]
+    after = sides[found[0] + 1 :] if found else sides
+    if {"RIGHT", "FULL"} & set(after) or (found and sides[found[0]] == "FULL"):
+        return None
+    if not found or sides[found[0]] != "LEFT":
+        return exp.Star()
+    condition = joins[found[0]].args.get("on")
+    for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+        part = part.unnest() if part is not None else None
+        for side in (part.this, part.expression) if isinstance(part, exp.EQ) else ():
+            if isinstance(side, exp.Column) and side.table.lower() == name.lower():
+                return side.copy()
+    return None
 
 
 def _replace(tree: exp.Expr, node: exp.Expr, by: exp.Expr) -> None:

@@ -84,7 +84,7 @@ class OrderedRows:
         columns = [with_equal_bits(together.column(name)) for name in names]
         values = pa.RecordBatch.from_arrays(columns, schema=only(together.schema, names))
         weights = together.column(WEIGHT).to_numpy()
-        part, keys, ties = _sort_numbers(values, order)
+        part, keys, ties = _sort_numbers(values, order, len(weights))  # there may be no column
         at = order_by([part, *keys, *ties])
         new_peer = _differs([part, *keys], at)
         starts = np.flatnonzero(new_peer | _differs(ties, at))
@@ -189,9 +189,11 @@ class Side:
         return pa.array(counts), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))
 
 
-def _sort_numbers(rows: pa.RecordBatch, order: RowOrder) -> tuple[Positions, list[Positions], list[Positions]]:
+def _sort_numbers(
+    rows: pa.RecordBatch, order: RowOrder, many: int
+) -> tuple[Positions, list[Positions], list[Positions]]:
     """The number of each row's partition, and the numbers by which peers and then all different rows are in order."""
-    part = group_numbers([rows.column(name) for name in order.partition], rows.num_rows)
+    part = group_numbers([rows.column(name) for name in order.partition], many)
     keys = [numbers_in_order(rows.column(name), direction) for name, direction in order.keys]
     # Peers of the node's order are ordered by their other columns: a row must have the same number in every batch.
     ranked = {*order.partition, *(name for name, _ in order.keys), *order.ties}

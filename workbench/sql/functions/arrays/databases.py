@@ -61,6 +61,8 @@ def cardinality(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     """ARRAY_TO_STRING(s, ','): NULLs are left out; where all are NULL it is NULL in duckdb."""
     arguments = b.parts(node, "this", "expression", "null")
+    if len(arguments) > 2 and is_null(arguments[2]):  # NULLs are left out
+        arguments.pop()
     if arguments[0].type.element in (INTEGER, DATE) and b.rules.arrays_have_dimensions and not is_null(arguments[0]):
         arguments[0] = spelled(b, "TRANSFORM(n, e -> CAST(e AS STRING))", n=arguments[0])
     text = call("array_join", *arguments)

@@ -72,6 +72,15 @@ def listed(b: ExpressionBinder, node: exp.Array) -> Expression:
 )
 def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
     """``array[0]``, ELEMENT_AT(array, 1), and ``map['k']``."""
+    inner = node.this.unnest()
+    if (
+        b.rules.arrays_have_dimensions
+        and isinstance(node.this, exp.Bracket)
+        and _is_slice(inner) is not _is_slice(node)
+    ):
+        b.source.refuse("a part of an array beside a place", node, "postgres takes [2] for [1:2] there: write both")
+    if b.rules.arrays_have_dimensions and isinstance(node.this, exp.Bracket) and _is_slice(node):
+        b.source.refuse("a part of an inner array", node, "n[1:2] is a part of the array")
     if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Slice) and b.rules.places_from_one:
         return _part_of(b, b.bind(node.this), node.expressions[0])
     array, *place = b.parts(node, "this", "expressions")
@@ -87,6 +96,10 @@ def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
     if b.rules.places_from_one and (not isinstance(number, int) or number < 0):  # the parser has taken 1 from it
         b.source.refuse(f"this place of an array in {b.dialect}", node, "write a constant, 1 or more")
     return call("element_at" if node.args.get("offset") and not b.rules.places_from_one else "get", array, place[0])
+
+
+def _is_slice(node: exp.Expr) -> bool:
+    return any(isinstance(part, exp.Slice) for part in node.expressions)
 
 
 def _part_of(b: ExpressionBinder, array: Expression, bounds: exp.Slice) -> Expression:
