@@ -49,8 +49,8 @@ class Limits:
         bytes_per_pack: about; it is in memory until it is written.
         bytes_read_in_process: of parts of packs and small files that a process has read, at most.
         rows_indexed_in_memory: of a segment at most; indexes of larger ones are files.
-        rows_merged_in_process: the driver merges them in less than a second, and a job of Spark takes more of the
-            processor.
+        rows_merged_in_process, bytes_merged_in_process: the driver merges a million rows in a third of a second; a job
+            of Spark takes more of the processor.
         runs_per_merge: of about one size in a relation, which are then merged to one.
         runs_merged_later: a relation merges up to as many runs later, less one; with the same number for all of them,
             all would merge in the same batches.
@@ -117,7 +117,8 @@ class Limits:
     bytes_per_pack: int = 64_000_000
     bytes_read_in_process: int = 128_000_000
     rows_indexed_in_memory: int = 10_000
-    rows_merged_in_process: int = 2_000_000
+    rows_merged_in_process: int = 4_000_000
+    bytes_merged_in_process: int = 512_000_000
     runs_per_merge: int = 5
     runs_merged_later: int = 4
     percent_expired: int = 50

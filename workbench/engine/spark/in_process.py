@@ -58,7 +58,7 @@ class InProcess:
 
     @limits.setter
     def limits(self, limits: Limits) -> None:
-        self._limits = replace(limits, rows_merged_in_process=sys.maxsize)
+        self._limits = replace(limits, rows_merged_in_process=sys.maxsize, bytes_merged_in_process=sys.maxsize)
 
     @property
     def session(self) -> NoReturn:

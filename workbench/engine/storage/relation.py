@@ -26,6 +26,7 @@ from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
+from workbench.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Merge:
     def write(self, relation: Relation, merging: Run, whole: bool) -> Run:
         """Some of a relation's runs as one."""
         layout = relation.layout
-        if _rows(merging) <= relation.jobs.limits.rows_merged_in_process:
+        if _is_merged_here(merging, relation.jobs.limits):
             own = [open_segment(segment.path) for segment in merging]
             return write_segments(
                 pa.Table.from_batches([self._reduced(own, layout, whole)]), relation.folder, relation.jobs.limits
@@ -162,7 +163,7 @@ class Relation:
         check_segments(merging)
         if self.merge is not None:
             return replace(self, runs=(*older, self.merge.write(self, merging, not older)))
-        if _rows(merging) <= self.jobs.limits.rows_merged_in_process:
+        if _is_merged_here(merging, self.jobs.limits):
             together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
             return replace(self, runs=(*older, write_segments(together, self.folder, self.jobs.limits)))
         frame = self.frame(self.layout.arrow.names, merging)
@@ -178,6 +179,11 @@ def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path)
 def tasks_for(rows: int, jobs: JobRunner) -> int:
     """Tasks for a job that reads a number of rows: a second one costs more than it saves on few."""
     return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
+
+
+def _is_merged_here(segments: Run, limits: Limits) -> bool:
+    most = limits.bytes_merged_in_process
+    return _rows(segments) <= limits.rows_merged_in_process and sum(segment.bytes for segment in segments) <= most
 
 
 def _rows(segments: Run) -> int:
