@@ -109,7 +109,11 @@ def test_a_grid_places_answers_and_sliders_in_the_notebook_and_on_the_page(sessi
     assert sliders.widget in box.children[1].children
     sliders.sliders[0].value = 7
     sliders.settle()
-    assert "least = 7" in sliders.answer.value
+    assert "least = 7, after batch 0" in sliders.answer.value
+    session.run(1)
+    view.refresh()
+    sliders.settle()
+    assert "least = 7, after batch 1" in sliders.answer.value
     page = snapshot_page(session, grid=DashboardGrid.parsed(["names by_day by_day"]))
     assert re.findall(r'--argus-area: ([^"]*)" aria-label="([^"]*)"', page) == [
         ("1 / 1 / 2 / 2", "names"), ("1 / 2 / 2 / 4", "by_day"),

@@ -16,8 +16,8 @@ from workbench.notebook.command_line import MagicError
 if TYPE_CHECKING:
     from workbench.session.session import Session
 
-_PAGE, _AROUND_CHART, _LEAST_CHART = 1_230, 170, 200
-"""Pixels of a page without its margins, of those of a section with the axis of its chart, and of the least chart."""
+_PAGE, _AROUND_CHART, _LEAST_CHART = 880, 150, 150
+"""Pixels of a notebook beside JupyterLab's files, of those around the chart of a section, and of the least chart."""
 LEFT_EMPTY = "."
 """A place with nothing in it."""
 _HINT = (
@@ -80,7 +80,7 @@ class DashboardGrid:
         return " / ".join(str(line + 1) for line in self._corners(name))
 
     def chart_width(self, name: str) -> int:
-        """Pixels for the chart of a name, so that its letters can be read on a page of 1,280."""
+        """Pixels for the chart of a name, so that its letters can be read in a window of 1,280."""
         _, left, _, right = self._corners(name)
         return max(_LEAST_CHART, min(WIDTH, _PAGE * (right - left) // len(self.rows[0]) - _AROUND_CHART))
 

@@ -17,6 +17,9 @@ from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.session import Session
 
+_FRAME = {"border": "1px solid var(--jp-border-color2)", "padding": "8px 16px"}
+_HEADING = '<h2 style="font-size: 16px; margin: 8px 0">{}</h2>'
+
 
 class DashboardView(View):
     """The answers of some queries, each with its chart and of when it is.
@@ -47,8 +50,9 @@ class DashboardView(View):
     def build(self) -> ipywidgets.Widget:
         """One piece of HTML for each query; only those of queries whose answer is another one are made anew."""
         self._made: dict[str, tuple[object, str]] = {}
+        self._asked_after = -1
         self._boxes: dict[str, ipywidgets.Widget] = {
-            name: ipywidgets.VBox([ipywidgets.HTML(f"<h2>{escape(name)}</h2>"), sliders.widget])
+            name: ipywidgets.VBox([ipywidgets.HTML(_HEADING.format(escape(name))), sliders.widget], layout=_FRAME)
             for name, sliders in self._sliders.items()
         }
         columns = "repeat(auto-fill, minmax(min(560px, 100%), 1fr))" if self._grid is None else self._grid.columns
@@ -66,6 +70,10 @@ class DashboardView(View):
                 if query.name not in self._boxes:
                     self._boxes[query.name] = html_box()
                 self._boxes[query.name].value = f"<div class='argus-dashboard'>{self._made[query.name][1]}</div>"
+        if self.session.batch != self._asked_after:
+            self._asked_after = self.session.batch
+            for sliders in self._sliders.values():
+                sliders.refresh()
         names = [name for name in self._names or self.session.queries if name in self._boxes]
         for name in names if self._grid is not None else ():
             self._boxes[name].layout.grid_area = self._area(name)
