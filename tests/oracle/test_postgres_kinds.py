@@ -54,6 +54,8 @@ EXPRESSIONS = {
                 "extract(century FROM make_date(1998 + n, k, 1))", "extract(decade FROM make_date(1998 + n, k, 1))",
                 "extract(year FROM age(make_date(1998 + n, k, 15), date '2000-02-16'))",
                 "extract(month FROM age(make_date(1998 + n, k, 15), date '2000-02-16'))"),
+    "intervals": tuple(f"make_date(2000 + n, k, 28) + interval '{text}'" for text in (
+        "2 days ago", "P1Y2M", "PT15M", "1-2", "@ 5 minutes", "12", "1 day 2.5 hours", "1 hour 0.25 minutes ago")),
     "rows": ("(n, k) < (2, 3)", "(n, k) >= (k, n)", "ROW(n, k) = ROW(1, 2)", "(n, m) IS NULL", "(n, m) IS NOT NULL",
              "(k, n) BETWEEN (1, 2) AND (3, NULL)", "(k, n) IN ((1, 2), (2, NULL))", "(k, n) <> (2, 3)"),
 }  # fmt: skip

@@ -155,6 +155,8 @@ class Dialect:
         date_plus_interval_is_time: whether a DATE plus an interval is a TIMESTAMP whatever the interval.
         clock_in_intervals: whether the text of an interval may have a time of the day, and ``x::interval`` is one.
         interval_texts: whether intervals of one text were compared.
+        intervals_of_postgres: whether texts of intervals may be of ISO 8601, years and months (``1-2``), end with ago,
+            and have fractions of days, hours and minutes.
         differs: whether what is evaluated may mean something else there, which is refused by ``binder.differences``.
         greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
         functions_without_call: names that are functions without parentheses, whatever columns there are; the parser
@@ -275,6 +277,7 @@ class Dialect:
     date_plus_interval_is_time: bool = False
     clock_in_intervals: bool = False
     interval_texts: bool = False
+    intervals_of_postgres: bool = False
     differs: bool = True
     greatest_differs: bool = False
     functions_without_call: frozenset[str] = frozenset()
@@ -369,6 +372,7 @@ DUCKDB = _dialect(
 )
 _POSTGRES = _dialect(
     "postgres",
+    "intervals_of_postgres "
     "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
     "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
     "takes_last_instant names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double "

@@ -21,6 +21,7 @@ from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times.zoned import at_clock
+from workbench.sql.syntax.interval_texts import written_in_units
 
 _UNITS = {
     "YEAR": ("months", 12), "QUARTER": ("months", 3), "MONTH": ("months", 1), "WEEK": ("days", 7), "DAY": ("days", 1),
@@ -36,6 +37,8 @@ _SHORT = {
 }  # fmt: skip
 """Short names of units in postgres and duckdb, without an s at their end."""
 _SECOND = 1_000_000
+_DIVIDED = {"DAY": _SECONDS_OF_DAY, "HOUR": 3_600, "MINUTE": 60}
+"""Units of which PostgreSQL takes fractions, and their seconds."""
 _OF_UNIT = re.compile(r"([+-]?)\s*([0-9]{1,19})(?:\.([0-9]{0,9}))?\s*([a-z]+)(?:\s+|$)", re.IGNORECASE)
 _OF_CLOCK = re.compile(r"([+-]?)([0-9]{1,4}):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,6}))?)?(?:\s+|$)")
 """Parts of the text of an interval: ``2 hours``, ``01:30:00``."""
@@ -212,6 +215,11 @@ def _of_text(b: ExpressionBinder, interval: exp.Expr, text: exp.Expr | None) -> 
 def parts_of_text(b: ExpressionBinder, text: str) -> list[IntervalPart] | None:
     """The parts of the text of an interval, as ``1 day -2 hours``; ``None`` where it is none."""
     rest, counted = re.sub(r"^interval\s+", "", text.strip(), flags=re.IGNORECASE), dict[str, int]()
+    if b.rules.intervals_of_postgres:
+        rest, turned = re.subn(r"\s+ago$", "", written_in_units(rest), flags=re.IGNORECASE)
+        if turned:
+            parts = parts_of_text(b, rest)
+            return None if parts is None else [part.times(Constant(-1, INTEGER)) for part in parts]
     while rest and (found := _OF_UNIT.match(rest) or (b.rules.clock_in_intervals and _OF_CLOCK.match(rest))):
         sign = -1 if found[1] == "-" else 1
         if found.re is _OF_UNIT:
@@ -220,7 +228,8 @@ def parts_of_text(b: ExpressionBinder, text: str) -> list[IntervalPart] | None:
             _, hours, minutes, seconds, fraction = found.groups("0")
             amounts = [(hours, "", "HOUR"), (minutes, "", "MINUTE"), (seconds, fraction, "SECOND")]
         for whole, fraction, unit in amounts:
-            if unit is None or not _count(counted, sign, whole, fraction or "", unit):
+            exact = b.rules.intervals_of_postgres
+            if unit is None or not _count(counted, sign, whole, fraction or "", unit, exact):
                 return None
         rest = rest[found.end() :]
     return None if rest or not counted else _constant_parts(counted)
@@ -251,11 +260,20 @@ def parts_of_fields(b: ExpressionBinder, text: str, first: str, last: str) -> li
     return _constant_parts(counted)
 
 
-def _count(counted: dict[str, int], sign: int, whole: str, fraction: str, unit: str) -> bool:
-    """Add an amount of a unit; ``False`` where the unit has no such fraction."""
+def _count(counted: dict[str, int], sign: int, whole: str, fraction: str, unit: str, divides: bool = False) -> bool:
+    """Add an amount of a unit; ``False`` where the unit has no such fraction.
+
+    ``divides``: whether a fraction of a day, an hour or a minute is one of microseconds.
+    """
     counts, size = _UNITS[unit]
     counted[counts] = counted.get(counts, 0) + sign * int(whole) * size
     if fraction.strip("0"):
+        if unit in _DIVIDED and divides:
+            micros = int(fraction) * _DIVIDED[unit] * _SECOND
+            if micros % 10 ** len(fraction):
+                return False
+            counted["micros"] = counted.get("micros", 0) + sign * (micros // 10 ** len(fraction))
+            return True
         if unit != "SECOND":
             return False
         counted["micros"] = counted.get("micros", 0) + sign * int(f"{fraction}000000"[:6])
@@ -288,7 +306,8 @@ def _literal(b: ExpressionBinder, interval: exp.Interval) -> list[IntervalPart]:
         name = _unit(b, unit.name) or ""
         if name and amount is not None and not isinstance(amount, exp.Literal):
             return [_part(b, name, interval.this)]
-        parts = parts_of_text(b, f"{amount.name} {name}") if name and amount is not None else None
+        of_fraction = amount is not None and name != "SECOND" and "." in amount.name  # cut off, in postgres
+        parts = parts_of_text(b, f"{amount.name} {name}") if name and amount is not None and not of_fraction else None
         if parts is None:
             near = None if name else nearest(unit.name, _UNITS)
             hint = near or "write INTERVAL '3' DAY, with a whole number of one unit"
