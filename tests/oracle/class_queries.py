@@ -15,6 +15,7 @@ from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.pivots import PIVOTS
+from oracle.classes.recursion import RECURSIONS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
 from oracle.classes.shapes import SHAPES
 from oracle.classes.structs import STRUCTS
@@ -39,6 +40,7 @@ CLASSES = {
     "map": MAPS,
     "alias": ALIASES,
     "pivot": PIVOTS,
+    "recursion": RECURSIONS,
     "gap": GAPS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -129,7 +129,7 @@ def play(seed: int, queries: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + (60 if LONG else 2)))
+@pytest.mark.parametrize("seed", range(SEED, SEED + (100 if LONG else 2)))
 def test_random_recursive_queries(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:
         monkeypatch.setattr(

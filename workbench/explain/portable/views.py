@@ -225,6 +225,8 @@ class _Script:
 
     def _recursion(self, node: Recursion) -> str:
         union = "\nUNION ALL\n" if node.operator is SetOperator.RECURSION_ALL else "\nUNION\n"
+        if self._to.name == "spark" and node.operator is SetOperator.RECURSION:
+            raise UnsupportedError("UNION of a recursive query cannot be written for spark, whose is UNION ALL alone")
         (parent, values), writer = node.direct[0], self._writer()
         names = ", ".join(self._to.quoted(column.name) for column in node.columns)
         cast = (writer.cast(writer.expression(v), c.type) for c, v in zip(node.columns, values, strict=True))
