@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
     trust = "let act what others put there: functions, which runs their code, sinks and sources"
     run.add_argument("--trust", action="store_true", help=trust)
+    gone = "go on with what another machine, which is gone, has not closed (sessions at an address)"
+    run.add_argument("--take-over", action="store_true", help=gone)
     agents = commands.add_parser("agents", help="let an agent ask a session, as a server of the Model Context Protocol")
     agents.add_argument("path", metavar="PATH", help="the session's folder, which is read alone")
     serve = commands.add_parser("serve", help="show a session in a browser, read-only, as it goes on")
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return answer_agents(options.path)
         if options.command == "serve":
             return serve_session(options.path, options.port, options.host, options.token_from, options.grid)
-        return run_session(options.path, options.batches, options.trust or None)
+        return run_session(options.path, options.batches, options.trust or None, options.take_over)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -108,14 +110,14 @@ def serve_session(path: str, port: int, host: str, token_from: str | None, grid:
             placed.check(session)
         endpoint = listen(SessionPages(session, grid=placed), PAGE_PATH, port, host, token)
         asked = f"?token={token}" if token_from is None else ", for requests with the token"
-        print(f"{session.path} at {endpoint.url}{asked}", flush=True)
+        print(f"{session.place} at {endpoint.url}{asked}", flush=True)
         ends.wait()
         endpoint.close()
     return 0
 
 
-def run_session(path: str, batches: int | None, trust: bool | None = None) -> int:
-    """Run a session's batches, with a line for each; ``trust``: see ``Session.open``.
+def run_session(path: str, batches: int | None, trust: bool | None = None, take_over: bool = False) -> int:
+    """Run a session's batches, with a line for each; ``trust`` and ``take_over``: see ``Session.open``.
 
     Raises:
         WorkbenchError: the session cannot be opened or run.
@@ -129,11 +131,11 @@ def run_session(path: str, batches: int | None, trust: bool | None = None) -> in
     def stop(number: int, frame: FrameType | None) -> None:
         stopped.append(number)
 
-    with Session.open(path, trust=trust) as session:
+    with Session.open(path, trust=trust, take_over=take_over) as session:
         if session.read_only is not None:
             elsewhere = "%argus close in the notebook that has it open, or its end, lets others go on"
             hint = elsewhere if session.read_only.startswith("it is open elsewhere") else None
-            raise SessionError(f"{session.path} is read-only: {session.read_only}", hint=hint)
+            raise SessionError(f"{session.place} is read-only: {session.read_only}", hint=hint)
         for statuses in (session.sources, session.sinks):
             for name, status in statuses.items():
                 if status.problem:

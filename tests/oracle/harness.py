@@ -134,12 +134,11 @@ class Oracle:
         feeds: Mapping[str, Feed],
         options: Options | None = None,
         functions: Mapping[str, tuple[Callable[..., object], list[str], str]] | None = None,
-        path: Path | None = None,
+        path: Path | str | None = None,
         limits: Limits = LIMITS,
-        store: str | None = None,
     ) -> None:
         self.spark, self.limits = spark, limits
-        self.session = Session(spark, path, options=options, limits=limits, store=store)  # type: ignore[arg-type]
+        self.session = Session(spark, path, options=options, limits=limits)  # type: ignore[arg-type]
         self.duck = duckdb.connect()
         self.duck.execute("SET TimeZone = 'UTC'; SET threads = 2")
         self.feeds = dict(feeds)

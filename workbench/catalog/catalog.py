@@ -22,6 +22,7 @@ from workbench.catalog.node_rows import NodeRows
 from workbench.catalog.predicate_index import Predicates
 from workbench.catalog.records import Settings
 from workbench.catalog.search import Search
+from workbench.files.journal import Fenced
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Node, NodeId, Read
 from workbench.sql.algebra.expressions import Expression, text
@@ -330,6 +331,12 @@ class Catalog(Search):
             room = "nothing was lost: make room on the disk of the session's folder and try again"
             hint = room if "full" in str(error) else None
             raise CatalogError(f"the catalog cannot be used: {error}", hint=hint) from error
+        except OSError as error:
+            if not done:  # of what was done within
+                raise
+            done = False
+            hint = "open the session again" if isinstance(error, Fenced) else "try again when its store answers"
+            raise CatalogError(f"the commit failed: {error}", hint=hint) from error
         finally:
             if not done:
                 self._forget(self._changed)

@@ -19,6 +19,9 @@ from workbench.catalog.aggregate_relations import aggregate_relations
 from workbench.catalog.codec import present_json
 from workbench.catalog.schema import DDL, DERIVED, MIGRATIONS, VERSION
 from workbench.errors import WorkbenchError, nearest
+from workbench.files.journal import DATABASE
+from workbench.files.recorded import RecordedConnection
+from workbench.files.shared import journal_of
 from workbench.files.writing import ensure_file
 
 _STATEMENTS = 512
@@ -49,7 +52,11 @@ class Database:
                 ensure_file(path)  # SQLite gives its log the mode of the database
             # A session may run batches in another thread than it was made in; it never uses two at a time.
             self._connection = sqlite3.connect(
-                path or ":memory:", isolation_level=None, check_same_thread=False, cached_statements=_STATEMENTS
+                path or ":memory:",
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=_STATEMENTS,
+                factory=RecordedConnection,
             )
         except (OSError, sqlite3.Error) as error:
             raise CatalogError(f"{path} cannot be opened: {error}") from error
@@ -62,6 +69,9 @@ class Database:
             self.close()
             raise
         self._depth = 0
+        if path is not None and path.suffix == DATABASE and (kept := journal_of(path)) is not None:
+            kept[0].include(kept[1])  # as it was made, or brought to this version
+            self._connection.record(*kept)
 
     @staticmethod
     def copied(path: Path) -> Database:
@@ -188,7 +198,7 @@ class Database:
             if not keep:
                 self.run(f"ROLLBACK TO {name}")
             self.run(f"RELEASE {name}")
-        except sqlite3.Error:
+        except (sqlite3.Error, OSError):
             if self.outermost and self._connection.in_transaction:
                 self.run("ROLLBACK")  # a commit that fails stays open
             raise

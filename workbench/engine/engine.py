@@ -43,7 +43,7 @@ from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.files.packs import PACKING
-from workbench.files.shared import all_present
+from workbench.files.shared import removed
 from workbench.limits import SESSION_LIMITS
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
@@ -86,7 +86,7 @@ class Engine:
         self._meter = Meter()
         self._expiration = Expiration()
         self._places = Places()
-        self._collecting = 0.0
+        self._collecting = time.monotonic() + jobs.limits.milliseconds_until_collected / 1000
         """When what failed attempts of tasks wrote is to be looked for again."""
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
@@ -282,7 +282,9 @@ class Engine:
         if time.monotonic() >= self._collecting:
             seconds = self.jobs.limits.milliseconds_until_collected / 1000
             self._collecting = time.monotonic() + seconds
-            self._collector.collect(unnamed_files(self.folder, self.state.files | self.held(), seconds))
+            old = unnamed_files(self.folder, self.state.files | self.held(), seconds)
+            removed(self._collector.without_readers(old, seconds))
+            self._collector.collect(old)
 
     @property
     def progress(self) -> Progress | None:
@@ -378,9 +380,7 @@ class Engine:
         with translate_errors("write the rows to the disk"):
             PACKING.seal()
             if self._durable:
-                new = state.files_beyond(self.state)
-                all_present(new)  # of workers that have another disk
-                force_to_disk(new)
+                force_to_disk(state.files_beyond(self.state))
         # What the same commit wrote before and needs no more, such as rows of a query whose function failed, or of a
         # batch that is run again: no commit names it, so ``release`` would not find it.
         self._freed |= self.state.files_beyond(state)

@@ -58,6 +58,8 @@ class Manifest:
         for name, relation in after.arrived.items():
             if (known := before.arrived.get(name)) is not relation:
                 self._write_runs(name, ARRIVED, relation.runs, () if known is None else known.runs)
+        for name in before.arrived.keys() - after.arrived.keys():
+            self._database.run("DELETE FROM segments WHERE owner = ? AND part = ?", (name, ARRIVED))
         for name in before.trees.keys() - after.trees.keys():
             for table, column in (("lineage_bits", "tree"), ("log_entries", "tree"), ("retained", "tree"),
                                   ("standing", "tree"), ("segments", "owner")):  # fmt: skip

@@ -170,7 +170,6 @@ def remove_folder(folder: Path) -> None:
     """Remove a folder with all files of rows in it, as far as it can be removed."""
     shutil.rmtree(folder, ignore_errors=True)
     MAPPED.forget_below(folder)
-    removed(stored_below(folder))
 
 
 def remove_at_exit(folder: str) -> None:
@@ -198,3 +197,4 @@ def temporary_folder(prefix: str, parent: Path | None) -> Iterator[Path]:
         yield folder
     finally:
         remove_folder(folder)
+        removed(stored_below(folder))

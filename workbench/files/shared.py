@@ -2,7 +2,8 @@
 
 The path that a file has in the driver names it everywhere. Another machine has it in a folder of its own, where it is
 fetched when it is first read, whole or not at all; what it writes there it stores before it answers. Files are written
-once, so what was fetched stays right. Where a session has no store, a path is a path.
+once, so what was fetched stays right. The few that change are the driver's, with a journal in the store. Where a
+session has no store, a path is a path.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import os
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from workbench.files.journal import Journal
 from workbench.files.store import Store, Stored, store_at
 from workbench.files.writing import make_folder, replacing
 
@@ -41,14 +43,14 @@ class SharedFolder:
         address: of the store.
         here: where this machine has the files.
         most_bytes: that are kept here of fetched files, about; the driver keeps all.
-        users: the sessions of this process that share it; others may read what one writes.
+        journal: of the files that change; workers have none.
     """
 
     name: str
     address: str
     here: str
     most_bytes: int | None = None
-    users: int = 1
+    journal: Journal | None = None
     _fetched: OrderedDict[str, int] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -104,19 +106,14 @@ class _Sharing:
 _SHARING = _Sharing()
 
 
-def share_folder(folder: str | Path, address: str) -> None:
+def share_folder(folder: Path, address: str, journal: Journal) -> None:
     """Let other machines have the files of a folder of this process through a store."""
-    if (known := _SHARING.folders.get(str(folder))) is not None and known.address == address:
-        known.users += 1
-        return
-    _SHARING.folders = {**_SHARING.folders, str(folder): SharedFolder(str(folder), address, str(folder))}
+    shared = SharedFolder(str(folder), address, str(folder), journal=journal)
+    _SHARING.folders = {**_SHARING.folders, shared.name: shared}
 
 
-def unshare_folder(folder: str | Path) -> None:
-    """End that, once for each time that it was begun."""
-    if (known := _SHARING.folders.get(str(folder))) is not None and known.users > 1:
-        known.users -= 1
-        return
+def unshare_folder(folder: Path) -> None:
+    """End that."""
     _SHARING.folders = {name: shared for name, shared in _SHARING.folders.items() if name != str(folder)}
 
 
@@ -162,26 +159,55 @@ def present(path: str) -> str:
     return path if folder is None else folder.fetch(path)
 
 
-def all_present(paths: Collection[str]) -> None:
-    """Fetch files that this machine has not, several at a time."""
-    if _SHARING.folders:
-        with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-fetch") as pool:
-            list(pool.map(present, paths))
-
-
 def stored(path: str) -> None:
     """Store a file that this machine has just written; other machines read it next."""
     if (folder := _folder_of(path)) is not None:
         folder.store.put(folder.stored_name(path), Path(folder.local(path)).read_bytes())
 
 
-def store_missing(paths: Iterable[str], below: str | Path) -> None:
-    """Store those of a folder's files that the store lacks, as of a session that had none, or another one."""
-    if (folder := _folder_of(str(below))) is not None:
-        there = {each.name for each in folder.store.names()}
-        missing = [path for path in paths if folder.stored_name(path) not in there]
-        with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store") as pool:
-            list(pool.map(stored, missing))
+def all_stored(paths: Iterable[str]) -> None:
+    """Store files that this machine has just written, several at a time."""
+    with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store") as pool:
+        list(pool.map(stored, paths))
+
+
+def journal_of(path: Path) -> tuple[Journal, str] | None:
+    """The journal that a file of this process belongs to, and its name there; ``None`` where there is none."""
+    folder = _folder_of(str(path))
+    return None if folder is None or folder.journal is None else (folder.journal, folder.stored_name(str(path)))
+
+
+def files_below(folder: Path) -> list[str]:
+    """The files in a folder, here or in its store."""
+    return sorted({*stored_below(folder), *(str(file) for file in folder.iterdir() if file.is_file())})
+
+
+def write_small(path: Path, data: bytes, soon: bool = False) -> None:
+    """Write a small file that changes, whole or not at all.
+
+    Args:
+        path: of the file.
+        data: its bytes.
+        soon: whether a store may get it with the next commit of whatever, and not now.
+
+    Raises:
+        OSError: it cannot be written, or its session is another process's by now.
+    """
+    if (kept := journal_of(path)) is None:
+        with replacing(path) as file:
+            file.write(data)
+    elif soon:
+        kept[0].stage(kept[1], data)
+    else:
+        kept[0].write(kept[1], data)
+
+
+def remove_small(path: Path) -> None:
+    """Remove a small file that changes, with the next commit of whatever."""
+    if (kept := journal_of(path)) is None:
+        path.unlink(missing_ok=True)
+    else:
+        kept[0].stage(kept[1], None)
 
 
 def removed(paths: Iterable[str]) -> None:

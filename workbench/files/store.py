@@ -21,8 +21,10 @@ from workbench.files.writing import make_folder, replacing, write_file
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 """How an address begins that is no folder of this machine; a path that was made of one has one slash only."""
+_FOLDER = "file"
+"""The scheme of a folder that machines share."""
 
 _REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
 """The longest that one request takes, and that failed ones are repeated."""
@@ -72,6 +74,22 @@ def is_address(path: str | Path) -> bool:
     return _SCHEME.match(str(path)) is not None
 
 
+def whole_address(path: str | Path) -> str:
+    """An address as it was before it was made a path.
+
+    Example:
+        >>> whole_address(Path("s3://bucket/argus/")), whole_address("file:///shared/argus")
+        ('s3://bucket/argus', 'file:///shared/argus')
+    """
+    scheme, rest = _SCHEME.sub(r"\1 ", str(path).rstrip("/")).split(" ", 1)
+    return f"{scheme}://{'/' if scheme == _FOLDER else ''}{rest}"
+
+
+def whole_place(path: str | Path) -> str:
+    """An address as it is, or the folder of a path from the root on."""
+    return whole_address(path) if is_address(path) else str(Path(path).expanduser().resolve())
+
+
 @lru_cache
 def store_at(place: str) -> Store:
     """The store of a folder or an address.
@@ -88,6 +106,8 @@ def store_at(place: str) -> Store:
         >>> store.get("commits/1", first=1, length=2)
         b'ir'
     """
+    if place.startswith(f"{_FOLDER}:"):
+        return FolderStore(Path(whole_address(place).removeprefix(f"{_FOLDER}://")))
     return ObjectStore(place) if is_address(place) else FolderStore(Path(place))
 
 

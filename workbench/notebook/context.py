@@ -58,15 +58,15 @@ class SparkStart:
 
 def say_stopped(session: Session) -> None:
     """Let what is said below cells say that it has stopped, and how it goes on."""
-    goes_on = "its session was not saved" if session.temporary else f"%argus open {session.path} goes on"
+    goes_on = "its session was not saved" if session.temporary else f"%argus open {session.place} goes on"
     for notification in noticed(session.player).cells:
         notification.stop(goes_on)
 
 
-def _open_folder(path: str, trust: bool | None = None) -> Session:
+def _open_folder(path: str, trust: bool | None = None, take_over: bool = False) -> Session:
     from workbench.session.session import Session
 
-    return Session.open(path, trust=trust)
+    return Session.open(path, trust=trust, take_over=take_over)
 
 
 class NotebookContext:
@@ -75,7 +75,7 @@ class NotebookContext:
     Args:
         variables: the notebook's namespace.
         make: makes a session, when the first is needed.
-        reopen: opens the session of a folder; takes ``trust``, whether to load functions that others added.
+        reopen: opens the session of a folder; takes ``trust`` and ``take_over``, as ``Session.open``.
     """
 
     def __init__(
@@ -108,14 +108,16 @@ class NotebookContext:
             self._session.player.pause()
         self._take(session)
 
-    def open(self, path: str, trust: bool = False) -> Session:
+    def open(self, path: str, trust: bool = False, take_over: bool = False) -> Session:
         """Work with the session of a folder from now on; the one before stays, for variables that hold its queries.
 
         Args:
-            path: of the folder.
+            path: of the folder, or its address.
             trust: whether to load also functions that others added.
+            take_over: whether to go on also where another process has not closed it.
         """
-        session = self._reopen(path, trust=True) if trust else self._reopen(path)
+        asked = {"trust": trust, "take_over": take_over}
+        session = self._reopen(path, **{name: True for name, given in asked.items() if given})
         if self._session is not None:
             self._earlier.append(self._session)
         return self._take(session)

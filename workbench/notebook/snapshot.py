@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted
@@ -75,7 +76,11 @@ def snapshot_page(
         QueryError: there is no such query.
     """
     queries = [session.query(name) for name in (names if grid is None else grid.names)] or [*session.queries.values()]
-    title = f"{session.path.name}, after batch {session.batch}" if not session.temporary else f"batch {session.batch}"
+    title = (
+        f"{Path(session.place).name}, after batch {session.batch}"
+        if not session.temporary
+        else f"batch {session.batch}"
+    )
     csp = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'; connect-src 'self'"
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

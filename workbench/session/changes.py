@@ -13,18 +13,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TypeVar
 
 from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied, translate_errors
 from workbench.engine.spark.jobs import JobRunner
 from workbench.errors import EngineError, EnvironmentProblem
 from workbench.files.durable import force_to_disk
+from workbench.files.shared import all_stored
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.kept_states import KeptStates
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.planning_cache import PlanningCache
+from workbench.streams.tail import TAIL
 
 R = TypeVar("R")
 
@@ -224,21 +227,23 @@ class StateStore:
                 died = f"{why} while {doing or 'Spark was used'}; nothing has changed, and Spark was started again"
                 raise SparkDied(died, hint="try it again; it may need too much memory") from problem
             return
-        keep, path = "close() the session", repr(str(self.directory.path))
+        keep, path = "close() the session", repr(self.directory.place)
         if self.directory.temporary:
             keep, path = "save(path) keeps the session, whose folder is temporary", "path"
         then = f"Session.open({path}) goes on from there with a new Spark"
         if self._jobs.given:
             then = f"restart the kernel, whose Spark it was, and Session.open({path}, spark) goes on from there"
-        message = f"{why}; the session is whole in {self.directory.path}, as it was committed last"
+        message = f"{why}; the session is whole in {self.directory.place}, as it was committed last"
         message += f"; {doing}" if doing else ""
         raise EnvironmentProblem(message, hint=f"{keep}; {then}") from problem
 
     def _force_new_logs(self, before: State, after: State) -> None:
-        if not self.directory.temporary:
-            known = {stream.log.folder for stream in before.streams.values()}
-            new = [stream.log.folder for stream in after.streams.values() if stream.log.folder not in known]
-            force_to_disk([str(file) for folder in new for file in folder.iterdir()])
+        known = {stream.log.folder for stream in before.streams.values()}
+        new = [stream.log.folder for stream in after.streams.values() if stream.log.folder not in known]
+        files = [str(file) for folder in new for file in folder.iterdir()]
+        if self.directory.durable:
+            force_to_disk(files)
+        all_stored(file for file in files if not Path(file).name.startswith(TAIL))
 
     def _has_committed(self, number: int) -> bool:
         try:

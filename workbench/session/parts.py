@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from functools import partial
 
 from pyspark.sql import SparkSession
@@ -13,9 +12,7 @@ from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.spark.user_functions.functions import UserFunctions
-from workbench.errors import EnvironmentProblem
-from workbench.files.shared import removed, share_folder, shared_text, stored_below, unshare_folder
-from workbench.files.store import store_at
+from workbench.files.shared import shared_text
 from workbench.limits import Limits
 from workbench.options import Options
 from workbench.session.answer_reader import AnswerReader
@@ -52,10 +49,9 @@ class Parts:
         spark: the Spark that was given to the session, or what runs without one; ``None`` starts a quiet local one.
         options: switches.
         limits: of the engine.
-        store: the address of a store through which Spark's workers have the files; "" where they share the folder.
 
     Raises:
-        EnvironmentProblem: Spark does not run, or its workers cannot reach the folder, or the store cannot be used.
+        EnvironmentProblem: Spark does not run, or its workers cannot reach the folder or the store.
     """
 
     def __init__(
@@ -65,23 +61,18 @@ class Parts:
         spark: AnySpark | None,
         options: Options,
         limits: Limits,
-        store: str = "",
     ) -> None:
         self.directory = directory
         self.jobs: JobRunner = spark if isinstance(spark, InProcess) else SparkHandle(spark)
         self.jobs.limits = limits
-        if store:
-            _check_store(store)
-        self.jobs.prepare(directory.path, directory.read_only is None, store)
-        if store:
-            share_folder(directory.state, store)
-            self.jobs.share(shared_text(directory.state))
+        self.jobs.prepare(directory.path, directory.read_only is None, directory.address)
+        self.jobs.share(shared_text(directory.state))
         self.functions = UserFunctions(self.jobs)
         self.engine = Engine(
             self.jobs,
             directory.state,
             directory.collector,
-            not directory.temporary,
+            directory.durable,
             options.incremental_aggregates,
             self.functions.called,
         )
@@ -134,25 +125,4 @@ class Parts:
             self.functions.close()
             self.planner.catalog.close()
             self.opening.close()
-            if self.directory.temporary:
-                removed(stored_below(self.directory.state))
-            unshare_folder(self.directory.state)
             self.directory.close()
-
-
-def _check_store(address: str) -> None:
-    """Check that files can be stored at an address.
-
-    Raises:
-        EnvironmentProblem: they cannot.
-    """
-    try:
-        store, name = store_at(address), f"probe-{uuid.uuid4().hex}"
-        store.put_first(name, b"")
-        store.remove([name])
-    except ModuleNotFoundError as problem:
-        hint = "pip install 'argus-workbench[objectstore]', here and where Spark's workers run"
-        raise EnvironmentProblem(f"{address} needs the package obstore", hint=hint) from problem
-    except (OSError, ValueError) as problem:
-        hint = "is the address right, as s3://bucket/argus, and may this machine write there?"
-        raise EnvironmentProblem(f"{address} cannot be used: {problem}", hint=hint) from problem

@@ -14,7 +14,6 @@ from typing import Self
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors.public_api import public_api
-from workbench.files.shared import store_missing
 from workbench.limits import LIMITS, Limits
 from workbench.options import Options
 from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
@@ -48,7 +47,8 @@ class Session(
         spark: the Spark to use; ``None`` starts a quiet local one when one is needed. The workers of a cluster are sent
             this package.
             ``InProcess()`` does without Spark, and refuses what needs it.
-        path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one.
+        path: folder for the session's data, which every Spark worker must reach; ``None`` is a temporary one. Or an
+            address such as ``s3://bucket/argus``, where machines share no folder: the session is there alone.
         dialect: SQL dialect of queries that name none.
         options: switches, see ``Options``.
         timezone: the zone in which instants are other times where a text does not say it, and are shown; see
@@ -56,12 +56,11 @@ class Session(
         group: who may read and write the folder besides you, by name or number: where the workers of a cluster are
             other users. ``None``: no other user.
         limits: the amounts from which on the engine takes another way, see ``Limits``.
-        store: an address such as ``s3://bucket/argus``: the workers of a cluster that cannot reach the folder have its
-            files through there, and so has the driver theirs. ``None``: they share the folder.
 
     Attributes:
         dialect, options, limits: as given.
-        path: its folder.
+        path: its folder; of a session at an address, the one that this process has for it.
+        place: its folder or address.
         spark: the Spark it was given, or the local one that was started.
         last_error: what went wrong last in a notebook.
         parts: what it is made of; may change with any version.
@@ -88,12 +87,11 @@ class Session(
         group: str | int | None = None,
         timezone: str = UTC,
         limits: Limits = LIMITS,
-        store: str | None = None,
     ) -> None:
         dialect, timezone = known_dialect(dialect), known_zone(timezone)
         directory, options = SessionDirectory.new(path, group), options or Options()
         with directory.starting() as catalog:
-            self._wire(directory, catalog, spark, dialect, options, limits, store)
+            self._wire(directory, catalog, spark, dialect, options, limits)
             self.parts.opening.begin(dialect, asdict(options), timezone)
 
     @classmethod
@@ -105,8 +103,8 @@ class Session(
         trust: bool | None = None,
         group: str | int | None = None,
         limits: Limits = LIMITS,
-        store: str | None = None,
         reading: bool = False,
+        take_over: bool = False,
     ) -> Self:
         """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
 
@@ -114,7 +112,7 @@ class Session(
         ``read_only``): it shows what was committed last, also while the other goes on.
 
         Args:
-            path: the folder.
+            path: the folder, or the address.
             spark: the Spark to use; ``None`` starts a quiet local one when one is needed.
             repair: compute anew what is damaged. Without it a session with damage is read-only, and queries that need
                 what is damaged say so.
@@ -127,7 +125,8 @@ class Session(
             group: as for a new session; ``None`` changes nothing of who may read and write it.
             limits: as for a new session; they are not stored.
             reading: whether to only read along, so that another process may go on with it.
-            store: as for a new session; it is not stored. It is given what it lacks.
+            take_over: whether to go on with a session at an address that another process has not closed, as one on a
+                machine that is gone. Should that process still run, it becomes read-only at its next commit.
 
         Raises:
             SessionError: there is no session in the folder, or what is left of one.
@@ -139,17 +138,15 @@ class Session(
             ...     s.run(3)
             ...     s.query("big").changes(since=s.batch - 3)
         """
-        session, directory = cls.__new__(cls), SessionDirectory.existing(path, group, reading)
+        session, directory = cls.__new__(cls), SessionDirectory.existing(path, group, reading, take_over)
         with directory.starting() as catalog:
             with decoding_catalog(directory.path / CATALOG):
                 dialect = known_dialect(catalog.settings.get("dialect", "spark"))
                 options = Options(**catalog.settings.get("options", {}))
-            session._wire(directory, catalog, spark, dialect, options, limits, store)
+            session._wire(directory, catalog, spark, dialect, options, limits)
             session.parts.gate.trust = trust
             with session.parts.store.exclusively():
                 session.parts.opening.open(repair, trust)
-                if directory.read_only is None:
-                    store_missing(session.parts.store.last.engine.files, directory.state)
         session.parts.failures.disable()
         if session.read_only is None:
             session.parts.live.adopt(session.streams)
@@ -164,13 +161,12 @@ class Session(
         dialect: str,
         options: Options,
         limits: Limits,
-        address: str | None,
     ) -> None:
         self._made_by = os.getpid()
         self.options, self.limits = options, limits
-        self.path = directory.path
+        self.path, self.place = directory.path, directory.place
         self.last_error: BaseException | None = None
-        parts = self.parts = Parts(directory, catalog, spark, options, limits, address or "")
+        parts = self.parts = Parts(directory, catalog, spark, options, limits)
         store, runtime, failures, batches, live = parts.store, parts.runtime, parts.failures, parts.batches, parts.live
         suspension, reoptimizer = parts.suspension, parts.reoptimizer
         SessionContents.__init__(self, store, runtime, live, parts.jobs)
@@ -192,8 +188,11 @@ class Session(
         SessionErrors.__init__(self, store, live, parts.sinks, parts.errors)
         SessionBatches.__init__(self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity)
 
-    def save(self, path: str | Path) -> Path:
-        """Copy the session as it is to another folder, to be opened there; this one goes on where it is.
+    def save(self, path: str | Path) -> str:
+        """Copy the session as it is to another folder or address, to be opened there; this one goes on where it is.
+
+        Returns:
+            Where it was copied to.
 
         Raises:
             SessionError: there is a session in that folder, or it cannot be written to.

@@ -21,6 +21,7 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import ConstraintWarning, NotEmittedError, QueryError, StreamError
+from workbench.files.shared import journal_of, remove_small
 from workbench.network.calls import functions_of
 from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
@@ -41,6 +42,7 @@ from workbench.sql.constraints import Constraint
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of
 from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
+from workbench.streams.tail import TAIL
 from workbench.streams.transactions import cut_at_borders
 
 
@@ -80,11 +82,19 @@ def new_log(state: State, streams: Path, name: str) -> Iterator[Path]:
         int(number) for number in (there.name.partition("-")[0] for there in streams.glob("*")) if number.isdigit()
     ]
     folder = streams / f"{max(numbers, default=-1) + 1}-{''.join(c if c.isalnum() else '_' for c in name)[:40]}"
+    if journal_of(folder) is not None:  # other machines may have what was once there
+        folder = folder.with_name(f"{folder.name}-{uuid.uuid4().hex[:8]}")
     try:
         yield folder
     except BaseException:
-        rmtree(folder, ignore_errors=True)
+        remove_log(folder)
         raise
+
+
+def remove_log(folder: Path) -> None:
+    """Remove the log of a stream that is no part of the session, on this machine."""
+    remove_small(folder / TAIL)
+    rmtree(folder, ignore_errors=True)
 
 
 def add_stream(runtime: Runtime, state: State, stream: Stream) -> State:

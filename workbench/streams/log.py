@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from workbench.arrow.types import to_column_type, to_field, type_of_field
 from workbench.errors import StreamError
 from workbench.files.inside import path_inside
+from workbench.files.shared import present
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.added_columns import AddedColumn, stored_names, with_added
@@ -152,12 +154,10 @@ class StreamLog:
 
     def waiting(self, at_most: int = -1) -> Iterator[WaitingRecord]:
         """The quarantined rows whose records are kept, in the order in which they came; as many of the tail's."""
-        path, taken = self.folder / RECORDS, frozenset[int]() if self.tail is None else self.tail.taken_in
-        if path.exists():
-            with path.open(encoding="utf-8") as lines:
-                for place, line, reason, record in map(json.loads, lines):
-                    if place not in taken:
-                        yield WaitingRecord(True, place, line, line, reason, record)
+        taken = frozenset[int]() if self.tail is None else self.tail.taken_in
+        for place, line, reason, record in map(json.loads, _lines(self.folder / RECORDS)):
+            if place not in taken:
+                yield WaitingRecord(True, place, line, line, reason, record)
         yield from self.tail.waiting(at_most) if self.tail is not None else ()
 
     def quarantined_later(self, skip: int) -> tuple[QuarantinedRow, ...]:
@@ -306,7 +306,7 @@ class StreamLog:
         damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
         hint = "restore the session's folder, or add the stream again"
         try:
-            with pq.ParquetFile(file.path) as parquet:
+            with pq.ParquetFile(present(str(file.path))) as parquet:
                 size = max(1, parquet.metadata.row_group(0).num_rows)  # all but a file's last one are as large
                 first = start // size
                 groups = list(range(first, -(-stop // size)))
@@ -382,7 +382,7 @@ def _older_names(manifest: Mapping[str, Any]) -> bool:
 def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
     """The manifest of a log, and its checksum."""
     try:
-        content = (folder / MANIFEST).read_bytes()
+        content = Path(present(str(folder / MANIFEST))).read_bytes()
         manifest = json.loads(content)
     except (OSError, ValueError) as error:
         message = f"{folder} holds no stored stream: {folder / MANIFEST} is missing or damaged"
@@ -396,7 +396,7 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
 
 def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
     files = tuple(_files(folder, manifest["files"]))
-    late = {"late": np.load(folder / LATE)} if "lateness" in manifest else {}
+    late = {"late": np.load(present(str(folder / LATE)))} if "lateness" in manifest else {}
     return StreamLog(
         name=manifest["name"],
         folder=folder,
@@ -441,8 +441,10 @@ def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[_LogFil
 
 
 def _first_quarantined(folder: Path) -> tuple[QuarantinedRow, ...]:
-    path = folder / QUARANTINE
-    if not path.exists():
-        return ()
-    with path.open(encoding="utf-8") as lines:
-        return tuple(QuarantinedRow(**json.loads(line)) for line in islice(lines, QUARANTINED_READ))
+    return tuple(QuarantinedRow(**json.loads(line)) for line in islice(_lines(folder / QUARANTINE), QUARANTINED_READ))
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a file; none where there is no file."""
+    with suppress(FileNotFoundError), open(present(str(path)), encoding="utf-8") as lines:
+        yield from lines

@@ -17,6 +17,8 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.files.recorded import RecordedConnection
+from workbench.files.shared import journal_of
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.current_rows import CREATE
 from workbench.streams.drift import Drift, without_empty_more
@@ -76,10 +78,20 @@ class Tail:
         self.path = path
         self._start = start
         self._lock = threading.RLock()
-        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        is_new = not path.exists()
+        self._database = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, factory=RecordedConnection
+        )
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
         self._database.executescript(_RELATIONS)
+        if (kept := journal_of(path)) is not None:
+            journal, name = kept
+            if journal.writing and (is_new or name not in journal.files):
+                journal.write_databases([name])
+            elif journal.writing:
+                journal.include(name)  # an older version may have made it
+            self._database.record(journal, name)
 
     @property
     def rows(self) -> int:
@@ -223,13 +235,6 @@ class Tail:
             with pa.ipc.open_stream(content) as reader:
                 rows = reader.read_all()
             yield rows.slice(max(0, start - first), stop - max(start, first))
-
-    def copy_to(self, path: Path) -> None:
-        """A copy of the file as it is now."""
-        copy = sqlite3.connect(path)
-        with self._lock:
-            self._database.backup(copy)
-        copy.close()
 
     def close(self) -> None:
         """Close the file."""

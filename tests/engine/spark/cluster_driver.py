@@ -1,7 +1,7 @@
 """Runs in a process of its own, as the driver of a real cluster: many queries, a worker lost, the oracle's answers.
 
-``python cluster_driver.py MASTER PID [FOLDER STORE]``: the master's address; the process of the worker to kill between
-batches; a folder that the workers do not see, and the store through which they have its files.
+``python cluster_driver.py MASTER PID [ADDRESS]``: the master's address; the process of the worker to kill between
+batches; where the session lives, and the driver's temporary folder is one that the workers do not see.
 The workers find the package in no other way than that the session sends it to them.
 """
 
@@ -17,6 +17,7 @@ from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from workbench import Session
 from workbench.engine.spark.java import use_java
 from workbench.experiments.workload import spread, workload
 from workbench.limits import LIMITS, Limits
@@ -42,7 +43,7 @@ SETTINGS = {
 BY_SPARK = Limits(rows_stepped_in_process=0, rows_filtered_in_process=0, rows_hydrated_in_process=0, rows_per_task=500)
 
 
-def main(master: str, victim: int, folder: str | None = None, store: str | None = None) -> None:
+def main(master: str, victim: int, address: str | None = None) -> None:
     use_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(master).appName("argus-cluster-test")
@@ -54,9 +55,10 @@ def main(master: str, victim: int, folder: str | None = None, store: str | None 
     rows = parquet.read_table(SAMPLES / "fed.parquet").slice(0, 3_000)
     chosen = spread(workload("fed-manual", batches=0, history=6).queries, QUERIES)
     cases = {query.name: Case(query.sql, query.duckdb_sql, query.dialect) for query in chosen}
-    path, feeds = None if folder is None else Path(folder, "session"), {"FedWireTrans": Feed(rows, 1_500, 500)}
-    with Oracle(spark, feeds, path=path, limits=LIMITS if store is None else BY_SPARK, store=store) as oracle:
-        seen = spark.sparkContext.parallelize([0], 1).map(lambda _: path is not None and path.exists()).collect()
+    feeds = {"FedWireTrans": Feed(rows, 1_500, 500)}
+    with Oracle(spark, feeds, path=address, limits=LIMITS if address is None else BY_SPARK) as oracle:
+        path = oracle.session.path
+        seen = spark.sparkContext.parallelize([0], 1).map(lambda _: path.exists()).collect()
         print(f"workers see the folder: {seen[0]}", flush=True)
         where = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("workbench").__file__).collect()[0]
         print(f"workers import {where}", flush=True)
@@ -66,6 +68,12 @@ def main(master: str, victim: int, folder: str | None = None, store: str | None 
         print("a worker is gone", flush=True)
         oracle.run(1, check=False)
         oracle.check_changes()
+        if address is not None:  # from the store alone
+            oracle.session.close()
+            oracle.follow(Session.open(address, spark, limits=BY_SPARK))
+            oracle.check_results()
+            oracle.run(1, check=False)
+            oracle.check_results()
         answered = sum(bool(watched.expected[oracle.batch]) for watched in oracle.watched.values())
         print(f"{len(oracle.watched)} queries equal the oracle's in every batch, {answered} with answers", flush=True)
     spark.stop()

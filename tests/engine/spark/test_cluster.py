@@ -61,9 +61,9 @@ def test_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
 def test_a_cluster_whose_workers_have_no_folder_loses_one(tmp_path: Path) -> None:
     (own := tmp_path / "own").mkdir()
     (objects := tmp_path / "objects").mkdir()
-    mounted = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {own} && exec "$@"', "driver"]
+    mounted = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {own} && TMPDIR={own} exec "$@"', "driver"]
     with object_store(objects) as store, cluster(tmp_path, 2) as (address, (lost, _)):
-        said = run_driver(tmp_path, mounted, address, str(lost.pid), str(own), f"{store}/session")
+        said = run_driver(tmp_path, mounted, address, str(lost.pid), f"{store}/session")
         assert "workers see the folder: False" in said and lost.wait(10) == -signal.SIGKILL
 
 

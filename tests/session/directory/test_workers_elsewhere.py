@@ -41,7 +41,7 @@ def machines(spark: SparkSession, bucket: str) -> Iterator[SparkSession]:
 def state_of(session: Session) -> set[str]:
     """The names of the files that the session's states need."""
     store = session.parts.store
-    return {str(Path(file).relative_to(session.path / "state")) for file in store.last.engine.files | store.kept.files}
+    return {str(Path(file).relative_to(session.path)) for file in store.last.engine.files | store.kept.files}
 
 
 def stored(address: str) -> set[str]:
@@ -50,26 +50,27 @@ def stored(address: str) -> set[str]:
 
 
 def test_workers_have_no_folder_but_the_store(machines: SparkSession, tmp_path: Path, bucket: str) -> None:
-    spark, path, first, second = machines, tmp_path / "session", f"{bucket}/first", f"{bucket}/second"
-    with Session(spark, path, limits=LARGE_FILES, store=first) as session:
+    spark, address = machines, f"{bucket}/session"
+    with Session(spark, address, limits=LARGE_FILES) as session:
         session.add_stream("t", rows(700), history=300, batch=100)
         session.add_function("twice", lambda value: 2 * value, returns="bigint")
         session.register_many({name: QUERIES[name] for name in NAMES})
         session.run(2)
-        there = {each.name for each in store_at(first).names()}
+        there = {each.name for each in store_at(address).names()}
         # A worker fetched the steps: no other way leads to it but through the store.
         (local,) = spark.sparkContext.parallelize([0], 1).map(lambda _: os.environ["SPARK_LOCAL_DIRS"]).collect()
-        (here,) = Path(local.partition(",")[0]).glob("argus-*")
-        fetched = {file.relative_to(here).as_posix() for file in here.rglob("*.step")}
+        fetched = {file.relative_to(here).as_posix() for here in Path(local.partition(",")[0]).glob("argus-*")
+                   for file in here.rglob("*.step")}  # fmt: skip
         assert fetched and fetched & there
-        assert stored(first) == state_of(session)
+        assert stored(address) == state_of(session)
         assert session.verify("outputs").outcome == "same"
-    # Another store is given what it lacks, and the session goes on; so does it without one.
-    with Session.open(path, spark, limits=LARGE_FILES, store=second) as session:
-        assert stored(second) == state_of(session)
+    # Another machine, whose disk is empty, goes on from there alone; and so does one with a folder of its own.
+    with Session.open(address, spark, limits=LARGE_FILES) as session:
+        assert session.read_only is None and stored(address) == state_of(session)
         session.run(1)
-        assert stored(second) == state_of(session)
-    with Session.open(path, spark, limits=LARGE_FILES) as session:
+        assert stored(address) == state_of(session)
+        copy = session.save(tmp_path / "copy")
+    with Session.open(copy, spark, limits=LARGE_FILES) as session:
         session.run(1)
         assert session.check().whole
         join = session.query("join").result()
@@ -79,20 +80,7 @@ def test_workers_have_no_folder_but_the_store(machines: SparkSession, tmp_path: 
     assert sorted(map(tuple, join.to_numpy())) == sorted(map(tuple, expected.to_numpy()))
 
 
-def test_a_temporary_session_leaves_nothing_in_its_store(bucket: str) -> None:
-    with Session(InProcess(), store=f"{bucket}/temporary") as session:
-        session.add_stream("t", rows(150), history=50, batch=50)
-        session.register(QUERIES["groups"])
-        session.run(1)
-        assert stored(f"{bucket}/temporary") == state_of(session)
-        with Session.open(session.path, InProcess(), store=f"{bucket}/temporary") as other:
-            assert other.read_only and len(other.queries) == 1
-        session.run(1)
-        assert stored(f"{bucket}/temporary") == state_of(session)
-    assert [*store_at(f"{bucket}/temporary").names()] == []
-
-
 def test_a_store_that_cannot_be_used_is_refused(bucket: str) -> None:
     for address, said in (("nothing://bucket", "no object store"), (f"{bucket}-that-is-not-there", "cannot be used")):
         with pytest.raises(EnvironmentProblem, match=said):
-            Session(InProcess(), store=address)
+            Session(InProcess(), address)

@@ -6,6 +6,8 @@ share a lock on a file of the session's folder, and removing needs it exclusivel
 of a process that dies. Files that are not removed are in no manifest: opening the session puts them aside as leftovers.
 
 Attempts of tasks that fail, or that Spark runs twice, write files that no answer names. Those are found by their age.
+
+Readers of a store are on other machines, and have no lock: what is replaced stays there for as long as they may take.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,6 +42,8 @@ class FileCollector:
         self._path = lock
         self._lock = threading.Lock()
         self._waiting: list[str] = []
+        self._replaced: dict[str, float] = {}
+        """Since when files are not needed, which a store may still have."""
         if os.access(lock.parent, os.W_OK):
             ensure_file(lock)
 
@@ -60,6 +65,20 @@ class FileCollector:
                 if exclusive:
                     removing, self._waiting = self._waiting, []
                     remove_segments(removing)
+                    self._replaced.update(dict.fromkeys(removing, time.monotonic()))
+
+    def without_readers(self, files: Iterable[str], seconds: float) -> list[str]:
+        """Those of some files of a store that were needed no more some seconds ago; nothing is to be known of others.
+
+        Args:
+            files: that no state names.
+            seconds: that a reader may take.
+        """
+        with self._lock:
+            last = time.monotonic() - seconds
+            recent = {file: since for file, since in self._replaced.items() if since > last}
+            self._replaced = recent
+            return [file for file in files if file not in recent]
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:

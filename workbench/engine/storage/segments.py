@@ -20,7 +20,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of, length_of
-from workbench.files.shared import local_path, removed, stored
+from workbench.files.shared import local_path, stored
 from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
@@ -169,9 +169,7 @@ def check_segments(segments: Iterable[Segment]) -> None:
 
 
 def remove_segments(files: Iterable[str]) -> None:
-    """Delete files of rows and their indexes, also from a store. A reader that has one open keeps its rows."""
-    files = list(files)
-    removed(files)
+    """Delete files of rows and their indexes on this machine. A reader that has one open keeps its rows."""
     stems: dict[str, set[str]] = {}
     for file in files:
         folder, name = os.path.split(file)

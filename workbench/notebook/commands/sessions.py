@@ -12,6 +12,7 @@ from IPython.display import display
 
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
+from workbench.files.store import whole_place
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS
 from workbench.notebook.command_line import MagicError, argument, command
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
     from workbench.session.session import Session
 
 
-PATH = argument("path", metavar="PATH", completes="path", help="the session's folder")
+PATH = argument(
+    "path", metavar="PATH", completes="path", help="the session's folder, or its address, as s3://bucket/argus"
+)
 LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
 TRUST = argument(
     "--trust",
     action="store_true",
     help="let act what others put there: functions (which runs their code), sinks and sources",
+)
+_TAKE_OVER = argument(
+    "--take-over", action="store_true", help="go on with what another machine, which is gone, has not closed"
 )
 _LIMITS = argument("--limits", action="store_true", help="show up to how much the engine takes which way")
 _EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
@@ -103,17 +109,17 @@ def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("save", PATH, examples=("%argus save ~/fraud",))
 def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Copy the session as it is to a folder, to be opened there later.
+    """Copy the session as it is to a folder, or an address as s3://bucket/argus, to be opened there later.
 
     Raises:
         MagicError: there is a session in the folder.
         SessionError: it cannot be written to.
     """
-    folder, current = Path(arguments.path).expanduser().resolve(), context.session
-    if current.path == folder:
+    place, current = whole_place(arguments.path), context.session
+    if current.place == place:
         show(f"{arguments.path} is the session of this notebook: every batch and query is kept there at once")
         return
-    if (folder / CATALOG).exists():
+    if Path(place, CATALOG).exists():
         hint = f"save to another folder, or remove that one; %argus open {arguments.path} goes on with what is there"
         raise MagicError(f"there is a session in {arguments.path} already, and nothing is written over", hint=hint)
     current.save(arguments.path)
@@ -128,7 +134,14 @@ def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show("\n".join(lines))
 
 
-@command("open", PATH, LEAVE, TRUST, examples=("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust"))
+@command(
+    "open",
+    PATH,
+    LEAVE,
+    TRUST,
+    _TAKE_OVER,
+    examples=("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust", "%argus open s3://bucket/argus"),
+)
 def open_session(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Go on with the session of a folder from its last batch; read-only while it is open elsewhere.
 
@@ -136,12 +149,15 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
         MagicError: the notebook has it open already, or would leave a session that is nowhere saved.
         SessionError: there is no session in the folder.
     """
-    here = Path(arguments.path).expanduser().resolve()
     current = context.current
-    if current is not None and current.path == here and not (current.closed or current.read_only):
+    if (
+        current is not None
+        and current.place == whole_place(arguments.path)
+        and not (current.closed or current.read_only)
+    ):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
     _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
-    session = context.open(arguments.path, arguments.trust)
+    session = context.open(arguments.path, arguments.trust, arguments.take_over)
     unsaid = [] if session.read_only else watch_again(session)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]

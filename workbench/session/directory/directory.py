@@ -1,5 +1,9 @@
 """The folder a session lives in, and who may write there.
 
+A session at an address, as of an object store, lives in its store, and each process has a folder for it: with what
+changes, made from the journal (``workbench.files.journal``), and with the files that it has read or written. The
+journal says who writes. What follows is of a session that lives in a folder.
+
 One process writes, under a lock on ``writer.lock`` that the system takes back when the process dies, however it dies.
 Another process that opens the folder reads what was committed last.
 
@@ -26,31 +30,24 @@ from workbench.catalog.database import RESTORE, CatalogError
 from workbench.engine.storage.file_collection import FileCollector
 from workbench.errors import SessionError, WorkbenchError
 from workbench.files.inside import what_leads_out
-from workbench.files.mapped import MAPPED, remove_folder
-from workbench.files.store import is_address
+from workbench.files.journal import Journal
+from workbench.files.mapped import MAPPED, remove_at_exit, remove_folder
+from workbench.files.shared import share_folder, unshare_folder
+from workbench.files.store import is_address, whole_address, whole_place
 from workbench.files.writing import checksum_of, ensure_file, is_for_group
+from workbench.session.directory.at_store import journal_at
 from workbench.session.directory.identity import IDENTITY, Identity, IdentityFile, read_identity
 from workbench.session.directory.leftovers import LEFTOVERS, Leftovers
 from workbench.session.directory.permissions import set_permissions
 
 PREFIX = "argus-session-"
 """How the names of temporary folders begin."""
+_COPY = "argus-copy-"
+"""How those are called in which a process has the files of a session at an address."""
 CATALOG = "catalog.sqlite"
 WRITER = "writer.lock"
 READERS = "readers.lock"
 STATE, STREAMS, SINKS, SENT, SPOOLED = "state", "streams", "sinks", "sent", "spooled"
-
-
-def local_folder(path: str | Path) -> Path:
-    """The folder of a path, from the root on.
-
-    Raises:
-        SessionError: the path is an address, as of an object store; a folder of that name would be made here.
-    """
-    if is_address(path):
-        hint = "give a folder of this machine as path, and the address as store, through which Spark's workers have it"
-        raise SessionError(f"{path} is an address, and a session is kept in a folder", hint=hint)
-    return Path(path).expanduser().resolve()
 
 
 @dataclass
@@ -64,6 +61,8 @@ class SessionDirectory:
         closed: whether the session has ended.
         lost: how the catalog falls short of the session: commits that are not in it; "" when it does not.
         altered: how the catalog's bytes differ from those that the session left; "" when they do not.
+        address: of its store; "" for one that lives in its folder.
+        journal: of what changes in it; ``None`` for one that lives in its folder.
     """
 
     path: Path
@@ -72,6 +71,8 @@ class SessionDirectory:
     closed: bool = False
     lost: str = ""
     altered: str = ""
+    address: str = ""
+    journal: Journal | None = field(default=None, repr=False)
     _writing: IO[bytes] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +92,9 @@ class SessionDirectory:
             SessionError: there is a session in it, or what is left of one; or it is an address, or it cannot be written
                 to, or be the group's.
         """
-        folder = local_folder(tempfile.mkdtemp(prefix=PREFIX) if path is None else path)
+        if path is not None and is_address(path):
+            return SessionDirectory._at(path, group, new=True)
+        folder = Path(whole_place(tempfile.mkdtemp(prefix=PREFIX) if path is None else path))
         if (folder / CATALOG).exists():
             hint = f"Session.open({str(path)!r}) goes on with it; a new session needs another folder"
             raise SessionError(f"there is already a session in {folder}", hint=hint)
@@ -108,19 +111,24 @@ class SessionDirectory:
         return SessionDirectory(folder, temporary=path is None, _writing=writing)
 
     @staticmethod
-    def existing(path: str | Path, group: str | int | None = None, reading: bool = False) -> SessionDirectory:
+    def existing(
+        path: str | Path, group: str | int | None = None, reading: bool = False, take_over: bool = False
+    ) -> SessionDirectory:
         """The folder of a session that is there; read-only when another process writes or the folder allows no more.
 
         Args:
             path: of the folder.
             group: who may read and write it from now on besides its owner; ``None`` changes nothing of that.
             reading: whether it is only to be read, so that another process may write.
+            take_over: whether to write also where another process of a store's session does.
 
         Raises:
             SessionError: there is no session in it, or it has no catalog any more, or cannot be the group's, or
                 something in it leads out of it.
         """
-        folder = local_folder(path)
+        if is_address(path):
+            return SessionDirectory._at(path, group, reading=reading, take_over=take_over)
+        folder = Path(whole_place(path))
         if what := what_leads_out(_tops(folder)):
             raise SessionError(what, hint="a session's folder has files and folders alone: put there what it leads to")
         if not (folder / CATALOG).exists():
@@ -138,6 +146,9 @@ class SessionDirectory:
             if problem.errno not in (errno.EACCES, errno.EROFS, errno.EPERM):
                 raise SessionError(f"{folder} cannot be used: {problem.strerror}") from problem
             return SessionDirectory(folder, read_only="the folder cannot be written to")
+        if writing is None and take_over:
+            hint = "its end, also by a crash, gives the folder back"
+            raise SessionError(f"{folder} is open elsewhere, {_holder(folder)}, and cannot be taken over", hint=hint)
         if writing is None:
             return SessionDirectory(folder, read_only=f"it is open elsewhere, {_holder(folder)}")
         directory = SessionDirectory(folder, _writing=writing)
@@ -147,6 +158,40 @@ class SessionDirectory:
             directory.close()
             raise
         return directory
+
+    @staticmethod
+    def _at(
+        path: str | Path, group: str | int | None, new: bool = False, reading: bool = False, take_over: bool = False
+    ) -> SessionDirectory:
+        """The directory of a session at an address."""
+        address = whole_address(path)
+        if group is not None:
+            hint = "the rules of the store say who may read and write there"
+            raise SessionError(f"{address} is for no group of this machine", hint=hint)
+        folder = Path(tempfile.mkdtemp(prefix=_COPY))
+        remove_at_exit(str(folder))
+        try:
+            ensure_file(folder / READERS)
+            journal, holder = journal_at(address, folder, new, reading, take_over)
+        except BaseException:
+            remove_folder(folder)
+            raise
+        directory = SessionDirectory(folder, address=address, journal=journal)
+        if reading or holder:
+            directory.read_only = "it was opened to be read" if reading else f"it is open elsewhere, {holder}"
+        journal.on_lost = directory.refuse_changes
+        share_folder(folder, address, journal)
+        return directory
+
+    @property
+    def place(self) -> str:
+        """Where the session lives."""
+        return self.address or str(self.path)
+
+    @property
+    def durable(self) -> bool:
+        """Whether its files must survive that this machine loses its power."""
+        return not self.temporary and self.journal is None
 
     @property
     def group(self) -> int | None:
@@ -181,13 +226,15 @@ class SessionDirectory:
             if is_new:
                 for file in (*self.path.glob(f"{CATALOG}*"), self.path / IDENTITY):
                     file.unlink(missing_ok=True)
+                if self.journal is not None:
+                    self.journal.discard()
             self.close()
             raise
 
     def catalog(self) -> Catalog:
         """The session's catalog: the file, for who writes; a copy of the last commit for who reads."""
         path = self.path / CATALOG
-        return Catalog(path, copied=True) if self.read_only else Catalog(path, durable=not self.temporary)
+        return Catalog(path, copied=True) if self.read_only else Catalog(path, durable=self.durable)
 
     def _inspected_catalog(self) -> Catalog:
         """A copy of the catalog of a session that is opened.
@@ -216,8 +263,8 @@ class SessionDirectory:
         return catalog
 
     def write_identity(self, identity: str, commits: int) -> None:
-        """Write beside the catalog which session it is of; a temporary one is never opened again."""
-        if not self.temporary:
+        """Write beside the catalog which session it is of; a temporary folder is never opened again."""
+        if self.durable:
             self._identity.write(Identity(identity, commits))
 
     def committed(self, commits: int) -> None:
@@ -233,7 +280,7 @@ class SessionDirectory:
             SessionError: it is closed, or its folder is gone.
         """
         if self.closed:
-            hint = f"Session.open({str(self.path)!r}) goes on with it"
+            hint = f"Session.open({self.place!r}) goes on with it"
             if self.temporary:
                 hint = "its folder was temporary and is gone; save(path) keeps a session, and so does Session(path=...)"
             raise SessionError("the session is closed", hint=hint)
@@ -287,12 +334,16 @@ class SessionDirectory:
                 self._identity.closed(self.path / CATALOG)
         self.closed = True
         self._unlock()
-        if self.temporary:
+        unshare_folder(self.path)
+        if self.temporary or self.address:
             remove_folder(self.path)
         else:
             MAPPED.forget_below(self.path)
 
     def _unlock(self) -> None:
+        if self.journal is not None:
+            with suppress(OSError):  # whoever opens it takes it over
+                self.journal.close()
         if self._writing is not None:
             self._writing.close()
             self._writing = None

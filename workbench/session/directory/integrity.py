@@ -6,12 +6,14 @@ Reading is what takes time, so several files are read at once, and ``FileVerifie
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.files.packs import bytes_checksum, extent_of, file_of, length_of
+from workbench.files.shared import present, stored_below
+from workbench.files.store import Stored
 
 _AT_A_TIME = 8
 """Files that are read at once: computing checksums of them keeps several cores busy."""
@@ -45,7 +47,7 @@ class StoredFile:
         """Its problem; "" when it is whole. Without ``read`` only its size is looked at."""
         file, first, part = extent_of(str(self.path))
         try:
-            size = os.path.getsize(file)
+            size = os.path.getsize(present(file))
             expected = self.bytes if part is None else max(size, first + part)
             if expected is not None and size != expected:
                 return f"{file} is damaged: it has {size:,} bytes instead of {expected:,}"
@@ -72,3 +74,33 @@ class FileVerifier:
             by_file = dict(zip(distinct, problems, strict=True))
         self._whole = {file for file, problem in by_file.items() if not problem}
         return {file.path: problem for file, problem in by_file.items() if problem}
+
+
+class StoreVerifier:
+    """Verifies that files are in a store, with the sizes that they were written with; later ones are taken for whole.
+
+    Args:
+        folder: of the session that has the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found: dict[Path, str] | None = None
+
+    def problems(self, files: Iterable[StoredFile]) -> dict[Path, str]:
+        """The files that are not whole, each with what is wrong with it."""
+        files = list(files)
+        if self._found is None:
+            stored = stored_below(self._folder)
+            self._found = {file.path: problem for file in files if (problem := _problem_in_store(file, stored))}
+        return {file.path: self._found[file.path] for file in files if file.path in self._found}
+
+
+def _problem_in_store(file: StoredFile, stored: Mapping[str, Stored]) -> str:
+    name, first, part = extent_of(str(file.path))
+    if (there := stored.get(name)) is None:
+        return f"{name} is missing"
+    expected = file.bytes if part is None else max(there.bytes, first + part)
+    if expected is not None and there.bytes != expected:
+        return f"{name} is damaged: it has {there.bytes:,} bytes instead of {expected:,}"
+    return ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from workbench.catalog.catalog import Catalog
@@ -13,14 +14,17 @@ from workbench.catalog.schema import PLAN_ANEW
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import SessionError
+from workbench.files.journal import Journal
+from workbench.files.shared import removed, stored_below
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import CATALOG, decoding_catalog
 from workbench.session.directory.identity import new_identity
-from workbench.session.directory.integrity import FileVerifier, StoredFile
+from workbench.session.directory.integrity import FileVerifier, StoredFile, StoreVerifier
 from workbench.session.directory.recompute import repaired, upgraded
 from workbench.session.directory.restore import Damage, StoredFiles, damage_of, restored_state
 from workbench.session.directory.stored_functions import signed_by_this_user
 from workbench.session.directory.stored_session import StoredSession
+from workbench.session.state import State
 from workbench.session.transitions import Runtime
 
 
@@ -38,7 +42,8 @@ class Opening:
         self._directory = store.directory
         self._runtime = runtime
         self._functions = functions
-        self._verifier = FileVerifier()
+        of_folder = self._directory.journal is None
+        self._verifier = FileVerifier() if of_folder else StoreVerifier(self._directory.path)
         self._trust: bool | None = None
         self._followed: sqlite3.Connection | None = None
         self._followed_commits = 0
@@ -69,12 +74,13 @@ class Opening:
             self._directory.release(f"{damage}; {damage.remedy}")
         if self._catalog.settings.get(PLAN_ANEW):
             raise SessionError(
-                f"{self._directory.path} was written by an older workbench, and cannot be brought to this version: "
+                f"{self._directory.place} was written by an older workbench, and cannot be brought to this version: "
                 f"{self._directory.read_only}",
                 hint="open it where it may be written, or with the workbench that wrote it",
             )
-        self._followed = reading(self._directory.path / CATALOG)
-        self._follow(self._followed)
+        if self._directory.journal is None:
+            self._followed = reading(self._directory.path / CATALOG)
+        self._follow()
         self._store.refresh = self._refresh
 
     def stored_files(self) -> list[StoredFile]:
@@ -148,6 +154,9 @@ class Opening:
         """Put aside what no commit names: what was being written when the session ended, and indexes."""
         state = self._store.last
         named = {str(file) for file in state.engine.files}
+        if self._directory.journal is not None:
+            self._remove_unnamed(self._directory.journal, state, named)
+            return
         logs = {stream.log.folder.name for stream in state.streams.values()}
         left = [folder for folder in self._directory.streams.glob("*") if folder.name not in logs]
         with self._directory.collector.exclusive() as alone:
@@ -157,16 +166,38 @@ class Opening:
                 left += [path for path in files if path.suffix != ".arrow" or str(path) not in named]
         self._directory.leftovers.collect(left, self._catalog.commits)
 
-    def _refresh(self) -> None:
-        assert self._followed is not None
-        with self._lock:
-            if _commits(self._followed) != self._followed_commits:
-                self._follow(self._followed)
+    def _remove_unnamed(self, journal: Journal, state: State, named: Collection[str]) -> None:
+        """Remove from a store what no commit names, and no reader can be reading any more."""
+        folder, logs = str(self._directory.path), {str(stream.log.folder) for stream in state.streams.values()}
+        stored = stored_below(self._directory.path)
+        seconds = self._runtime.engine.jobs.limits.milliseconds_until_collected / 1000
+        last = max((each.written for each in stored.values()), default=0.0) - seconds
+        removed(
+            path
+            for path, each in stored.items()
+            if each.written <= last
+            and path not in named
+            and os.path.dirname(path) not in logs
+            and not journal.needs(path[len(folder) + 1 :])
+        )
 
-    def _follow(self, followed: sqlite3.Connection) -> None:
+    def _refresh(self) -> None:
+        with self._lock:
+            if self._has_grown():
+                self._follow()
+
+    def _has_grown(self) -> bool:
+        """Whether there are commits that were not read yet."""
+        if self._followed is None:
+            journal = self._directory.journal
+            return journal is not None and journal.follow()
+        return _commits(self._followed) != self._followed_commits
+
+    def _follow(self) -> None:
         """Read what another process has committed last; its files stay meanwhile."""
         with self._directory.collector.reading():
-            self._followed_commits = _commits(followed)
+            if self._followed is not None:
+                self._followed_commits = _commits(self._followed)
             self._use(self._directory.catalog())
             self._read(self._damage())
 

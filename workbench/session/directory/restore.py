@@ -23,7 +23,7 @@ from workbench.network.network import Network, checked_query
 from workbench.network.nodes import NodeId
 from workbench.optimizer.statistics import StreamStatistics
 from workbench.session.directory.directory import SessionDirectory
-from workbench.session.directory.integrity import FileVerifier, StoredFile
+from workbench.session.directory.integrity import FileVerifier, StoredFile, StoreVerifier
 from workbench.session.directory.stored_session import StoredSession, StoredStream
 from workbench.session.state import State
 from workbench.sql.algebra.zones import UTC
@@ -97,7 +97,10 @@ class StoredFiles:
     """
 
     def __init__(self, directory: SessionDirectory, stored: StoredSession) -> None:
-        self.segments: list[StoredSegment] = list(stored.manifest.segments())
+        names = {stream.name for stream in stored.streams.all()}
+        # Versions until 0.2 went on to name the rows of a dropped stream.
+        named = stored.manifest.segments()
+        self.segments: list[StoredSegment] = [s for s in named if s.part != ARRIVED or s.owner in names]
         self.log_problems: dict[str, str] = {}
         """What is wrong with the manifests of logs, by stream; the other files of such a log are not known."""
         self.logs = {
@@ -127,7 +130,9 @@ class StoredFiles:
         return []
 
 
-def damage_of(directory: SessionDirectory, stored: StoredSession, verifier: FileVerifier, trust: bool | None) -> Damage:
+def damage_of(
+    directory: SessionDirectory, stored: StoredSession, verifier: FileVerifier | StoreVerifier, trust: bool | None
+) -> Damage:
     """The parts of a session that are missing, damaged, or not to be loaded.
 
     Args:

@@ -7,16 +7,18 @@ from pathlib import Path
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import SessionError
+from workbench.files.commits import database_bytes
 from workbench.files.durable import force_to_disk
-from workbench.files.writing import copy_file, ensure_file, make_folder
+from workbench.files.shared import all_stored, files_below, present
+from workbench.files.writing import copy_file, ensure_file, make_folder, write_file
 from workbench.session.directory.directory import CATALOG, READERS, SessionDirectory
 from workbench.session.directory.identity import IDENTITY, new_identity
 from workbench.session.state import State
-from workbench.streams.tail import TAIL, Tail
+from workbench.streams.tail import TAIL
 
 
-def save_session(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path:
-    """Copy a session as it was committed last; the folder it was copied to.
+def save_session(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> str:
+    """Copy a session as it was committed last; the folder or address it was copied to.
 
     Files of rows are never changed, so on the same disk a copy costs no room: they get a second name. The copy is a
     session of its own, so it has another identity. Where it fails, what was copied goes.
@@ -28,13 +30,16 @@ def save_session(directory: SessionDirectory, catalog: Catalog, state: State, pa
     copies: list[str] = []
     try:
         logs = [stream.log.folder for stream in state.streams.values()]
-        files = [*state.engine.files, *(str(file) for folder in logs for file in folder.iterdir())]
+        files = [*state.engine.files, *(file for folder in logs for file in files_below(folder))]
         for file in files:
             if Path(file).name.startswith(f"{TAIL}-"):  # what SQLite has beside it
                 continue
             copies.append(_copied(file, directory.path, into.path))
         ensure_file(into.path / READERS)
-        force_to_disk(copies)
+        if into.journal is not None:
+            all_stored(copy for copy in copies if Path(copy).name != TAIL)
+        else:
+            force_to_disk(copies)
         # A folder with a catalog is complete.
         part = into.path / f"{CATALOG}.part"
         part.unlink(missing_ok=True)
@@ -46,18 +51,23 @@ def save_session(directory: SessionDirectory, catalog: Catalog, state: State, pa
         into.write_identity(identity, catalog.commits)
         os.replace(part, into.path / CATALOG)
         force_to_disk([str(into.path / CATALOG)])
+        if into.journal is not None:
+            names = [CATALOG, *(str(Path(copy).relative_to(into.path)) for copy in copies if Path(copy).name == TAIL)]
+            into.journal.write_databases(names)
     except BaseException as problem:
         for copied in (*copies, str(into.path / IDENTITY)):
             Path(copied).unlink(missing_ok=True)
+        if into.journal is not None:
+            into.journal.discard()
         if not isinstance(problem, OSError):
             raise
         reason = problem.strerror or str(problem)
         raise SessionError(
-            f"the session cannot be saved to {into.path}: {reason}", hint="give another folder"
+            f"the session cannot be saved to {into.place}: {reason}", hint="give another folder"
         ) from problem
     finally:
         into.close()
-    return into.path
+    return into.place
 
 
 def _copied(file: str, directory: Path, into: Path) -> str:
@@ -66,12 +76,10 @@ def _copied(file: str, directory: Path, into: Path) -> str:
     make_folder(copy.parent)
     copy.unlink(missing_ok=True)
     if copy.name == TAIL:  # it goes on to change
-        tail = Tail(Path(file), 0)
-        tail.copy_to(copy)
-        tail.close()
+        write_file(copy, database_bytes(Path(file)))
         return str(copy)
     try:
-        os.link(file, copy)
+        os.link(present(file), copy)
     except OSError:  # another disk, or one without second names
-        copy_file(file, copy)
+        copy_file(present(file), copy)
     return str(copy)

@@ -361,7 +361,7 @@ class SessionStreams:
         self._live.detach(stream.name)
         if stream.log.tail is not None:
             stream.log.tail.close()
-        rmtree(stream.log.folder, ignore_errors=True)
+        transitions.remove_log(stream.log.folder)
 
     def set_batch(self, stream: str, batch: int | str | timedelta) -> Stream:
         """Set the rows of a stream, or the event time, that arrive with each batch from now on.
@@ -386,7 +386,7 @@ class SessionStreams:
 
     @property
     def _durable(self) -> bool:
-        return not self._store.directory.temporary
+        return self._store.directory.durable
 
     def _replaced(self, name: str, wanted: bool) -> Stream | None:
         """The stream or table that a new one is to replace; ``None`` where there is none of that name.

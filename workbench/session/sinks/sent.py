@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from workbench.arrow.frames import as_shown_table
 from workbench.engine.selection import summed_weights
 from workbench.files.durable import force_to_disk
-from workbench.files.writing import make_folder, replacing
+from workbench.files.shared import remove_small, write_small
+from workbench.files.writing import make_folder
 from workbench.session.sinks.rows import stored_changes
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.streams.widened_columns import as_field
@@ -75,7 +76,7 @@ class Sent:
         found = [_File.of(path) for path in folder.glob("*.arrow")]
         for file in sorted(found, key=lambda file: (file.last, -file.first), reverse=True):
             if self._files and file.first >= self._files[-1].first:
-                file.path.unlink()  # it was put together with others when the process ended
+                remove_small(file.path)  # it was put together with others when the process ended
             else:
                 self._files.append(file)
         self._files.reverse()
@@ -93,7 +94,7 @@ class Sent:
 
     def take_back(self) -> None:
         """The target has not got the last delivery, and is not to get it."""
-        self._files.pop().path.unlink()
+        remove_small(self._files.pop().path)
         self._read_last()
 
     def changes(self) -> pa.Table:
@@ -109,9 +110,9 @@ class Sent:
             begin -= 1
         together, self._files = self._files[begin:], self._files[:begin]
         assert self.last is not None
-        self._write(together[0].first, self.last, _sum([_read(file.path) for file in together]))
+        self._write(together[0].first, self.last, _sum([_read(file.path) for file in together]), soon=True)
         for file in together:
-            file.path.unlink()
+            remove_small(file.path)
 
     def changes_to(self, answer: pa.Table) -> pa.Table:
         """The changes from all that was delivered to an answer, given as the changes that accumulate to it."""
@@ -121,12 +122,14 @@ class Sent:
     def _shown(self, rows: pa.Table) -> pa.Table:
         return as_shown_table(rows, [INTEGER, *self._types])
 
-    def _write(self, first: int, last: Delivery, rows: pa.Table) -> None:
+    def _write(self, first: int, last: Delivery, rows: pa.Table, soon: bool = False) -> None:
         make_folder(self._folder)
         path = self._folder / f"{first:012d}-{last.number:012d}.arrow"
         rows = rows.replace_schema_metadata({_DELIVERY: json.dumps(asdict(last))})
-        with replacing(path) as file, pa.ipc.new_file(file, rows.schema) as writer:
+        data = pa.BufferOutputStream()
+        with pa.ipc.new_file(data, rows.schema) as writer:
             writer.write_table(rows)
+        write_small(path, data.getvalue().to_pybytes(), soon)
         force_to_disk([str(path)])
         self._files.append(_File(first, last.number, rows.num_rows, path))
 

@@ -23,7 +23,7 @@ from workbench.arrow.stored_values import as_rows, json_text
 from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
-from workbench.files.writing import replacing
+from workbench.files.shared import write_small
 from workbench.limits import LIMITS, Limits
 from workbench.session.events import log_problem
 from workbench.session.sinks.sent import Delivery, Sent
@@ -237,6 +237,7 @@ class Sink:
         elif self._target.keeps_numbers:
             self._sent.take_back()
         else:
+            write_place(self._path, place, soon=False)  # who has lost the session sends nothing
             self._target.write(place.query, number, self._sent.changes())
             self._arrived(last)
 
@@ -282,10 +283,9 @@ class Sink:
         self._place = place
 
 
-def write_place(path: Path, place: SinkPosition) -> None:
-    """Write the file of a place, whole or not at all."""
-    with replacing(path) as file:
-        file.write(json.dumps(asdict(place)).encode())
+def write_place(path: Path, place: SinkPosition, soon: bool = True) -> None:
+    """Write the file of a place, whole or not at all; ``soon``: see ``write_small``."""
+    write_small(path, json.dumps(asdict(place)).encode(), soon)
 
 
 def read_place(path: Path) -> SinkPosition:

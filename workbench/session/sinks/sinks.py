@@ -10,6 +10,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
+from workbench.files.shared import remove_small
 from workbench.files.writing import make_folder
 from workbench.limits import LIMITS, Limits
 from workbench.session.directory.directory import SENT
@@ -144,7 +145,8 @@ class Sinks:
         if (sink := self._sinks.pop(name, None)) is not None:
             sink.close(self._limits.milliseconds_closing_sinks / 1000)
         self._stopped.pop(name, None)
-        path.unlink(missing_ok=True)
+        for file in (path, *self._sent(name).glob("*")):
+            remove_small(file)
         rmtree(self._sent(name), ignore_errors=True)
 
     def _sent(self, name: str) -> Path:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workbench.errors import StreamError
+from workbench.files.shared import journal_of
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.types import DataType
 from workbench.streams.live.reader import Fetched, Offsets, TypedReader
@@ -44,11 +45,17 @@ class SparkStreamReader(TypedReader):
     Args:
         frame: of ``spark.readStream``.
         folder: for micro-batches and the checkpoint; it must last as long as the stream does.
+
+    Raises:
+        StreamError: its session is in a store.
     """
 
     gives_records = False
 
     def __init__(self, frame: Any, folder: Path) -> None:
+        if journal_of(folder) is not None:
+            hint = "read its topic or its files as a source of the session, as kafka://…"
+            raise StreamError("a streaming DataFrame needs a session in a folder", hint=hint)
         super().__init__(_schema(frame), "a streaming DataFrame of Spark")
         self._frame, self._folder = frame, folder
         self._query: Any = None
