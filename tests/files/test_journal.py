@@ -59,7 +59,7 @@ def machine(tmp_path: Path) -> Callable[..., Journal]:
 
 def opened(journal: Journal) -> RecordedConnection:
     """The database of a journal, which is made where it is not there."""
-    path = journal._folder / DATABASE
+    path = journal.folder / DATABASE
     path.parent.mkdir(parents=True, exist_ok=True)
     database: RecordedConnection = sqlite3.connect(path, isolation_level=None, factory=RecordedConnection)
     database.execute("PRAGMA journal_mode = WAL")
@@ -148,9 +148,9 @@ def test_what_changes_in_one_folder_is_in_another(
     if follower.follow() is False:  # what it lacks was removed
         follower.restore()
     small = [
-        {file.name: file.read_bytes() for file in (each._folder / "sinks").glob("*")} for each in (writer, follower)
+        {file.name: file.read_bytes() for file in (each.folder / "sinks").glob("*")} for each in (writer, follower)
     ]
-    assert content(writer._folder) == content(follower._folder) and small[0] == small[1]
+    assert content(writer.folder) == content(follower.folder) and small[0] == small[1]
     assert writer.number == follower.number
     database.close()
 
@@ -179,7 +179,7 @@ def test_of_two_drivers_one_commits_a_number(machine: Callable[..., Journal], tm
             (reader := machine(store)).restore()
             for name, numbers in written.items():  # what was said to be there is, and no more
                 assert (
-                    [(reader._folder / name).read_bytes()] == [b"%d" % numbers[-1]]
+                    [(reader.folder / name).read_bytes()] == [b"%d" % numbers[-1]]
                     if numbers
                     else name not in reader.files
                 )
@@ -199,18 +199,18 @@ def test_who_was_stopped_is_late_and_says_who_goes_on(machine: Callable[..., Jou
     for _ in range(2):
         with pytest.raises(Fenced, match=f"it is open elsewhere, process {os.getpid()} on "):
             stopped.write("a.json", b"2")
-    assert len(told) == 1 and (stopped._folder / "a.json").read_bytes() == b"1"
+    assert len(told) == 1 and (stopped.folder / "a.json").read_bytes() == b"1"
     stopped.close()
     other.write("a.json", b"3")
     other.close()
     third = machine()
     third.restore()
-    assert third.holder == "" and third.take_over() == "" and (third._folder / "a.json").read_bytes() == b"3"
+    assert third.holder == "" and third.take_over() == "" and (third.folder / "a.json").read_bytes() == b"3"
 
 
 def test_a_process_of_this_machine_that_is_gone_holds_nothing(machine: Callable[..., Journal]) -> None:
     gone, other = machine(), machine()
-    gone._by = gone._by.replace(f"process {os.getpid()}", "process 4194999")
+    gone.by = gone.by.replace(f"process {os.getpid()}", "process 4194999")
     gone.take_over()
     other.restore()
     assert other.take_over() == ""
@@ -236,7 +236,7 @@ def test_an_answer_that_is_lost_is_settled(machine: Callable[..., Journal], tmp_
         database.execute("INSERT INTO r VALUES (?, 'then')", [number])
     other = machine()
     other.restore()
-    assert content(other._folder) == content(journal._folder)
+    assert content(other.folder) == content(journal.folder)
     database.close()
 
 
@@ -249,9 +249,9 @@ def test_a_store_that_never_answers_leaves_it_open(machine: Callable[..., Journa
         store.problems = [problem, "request"]
         with pytest.raises(Fenced, match="did not say whether it has the last change"):
             journal.write("a.json", b"1")
-        assert not (journal._folder / "a.json").exists()
+        assert not (journal.folder / "a.json").exists()
         other.restore()
-        assert other.take_over(anyway=True) == "" and (other._folder / "a.json").exists() == there
+        assert other.take_over(anyway=True) == "" and (other.folder / "a.json").exists() == there
 
 
 def test_an_interrupt_comes_when_the_commit_is_done(machine: Callable[..., Journal], tmp_path: Path) -> None:
@@ -261,10 +261,10 @@ def test_an_interrupt_comes_when_the_commit_is_done(machine: Callable[..., Journ
     store.problems = ["interrupt"]
     with pytest.raises(KeyboardInterrupt):
         journal.write("a.json", b"1")
-    assert (journal._folder / "a.json").read_bytes() == b"1"
+    assert (journal.folder / "a.json").read_bytes() == b"1"
     journal.write("b.json", b"2")
     other.restore()
-    assert {file.name for file in other._folder.iterdir()} == {"a.json", "b.json"}
+    assert {file.name for file in other.folder.iterdir()} == {"a.json", "b.json"}
 
 
 def test_a_commit_leads_nowhere_else(machine: Callable[..., Journal], tmp_path: Path) -> None:
@@ -290,14 +290,14 @@ def test_a_small_file_has_a_journal_or_none(machine: Callable[..., Journal], tmp
     assert (tmp_path / "a.json").read_bytes() == b"1"
     journal, other = machine(), machine()
     journal.take_over()
-    share_folder(journal._folder, "file:///somewhere", journal)
+    share_folder(journal.folder, "file:///somewhere", journal)
     try:
-        write_small(journal._folder / "sinks" / "a.json", b"2")
-        write_small(journal._folder / "sinks" / "b.json", b"3", soon=True)
+        write_small(journal.folder / "sinks" / "a.json", b"2")
+        write_small(journal.folder / "sinks" / "b.json", b"3", soon=True)
     finally:
-        unshare_folder(journal._folder)
+        unshare_folder(journal.folder)
     other.restore()
     assert other.files == {"sinks/a.json"}
     journal.close()
     other.follow()
-    assert (other._folder / "sinks" / "b.json").read_bytes() == b"3" and other.holder == ""
+    assert (other.folder / "sinks" / "b.json").read_bytes() == b"3" and other.holder == ""

@@ -52,6 +52,8 @@ class Journal:
         folder: of this machine, empty; it gets what the commits say.
 
     Attributes:
+        folder: as given.
+        by: this process in words.
         number: of the last commit that the folder has.
         holder: who writes, in words; "" when nobody does.
         writing: whether this process does.
@@ -76,9 +78,9 @@ class Journal:
     """
 
     def __init__(self, store: Store, folder: Path) -> None:
-        self._store, self._folder = store, folder
+        self._store, self.folder = store, folder
         self.on_lost: Callable[[str], None] = lambda why: None
-        self._owner, self._by = uuid.uuid4().hex, f"process {os.getpid()} on {socket.gethostname()}"
+        self._owner, self.by = uuid.uuid4().hex, f"process {os.getpid()} on {socket.gethostname()}"
         self.number, self.holder, self.lost = 0, "", ""
         self.writing = False
         self.files: set[str] = set()
@@ -90,7 +92,7 @@ class Journal:
         self._first = 1
         """The first commit that may still be there."""
         self._looked = time.monotonic()
-        self._bytes_since, self._due = 0, False
+        self.bytes_since, self._due = 0, False
         self._interrupt: BaseException | None = None
 
     @property
@@ -213,7 +215,7 @@ class Journal:
         with self._lock:
             if self.lost:
                 raise Fenced(self.lost)
-            large = self._bytes_since > max(_SNAPSHOT_BYTES, self._size)
+            large = self.bytes_since > max(_SNAPSHOT_BYTES, self._size)
             if self._due or large or self.number - self._snapshot[1] > _SNAPSHOT_COMMITS:
                 self._store_snapshot()
             whole = [*self._staged.items(), *changes]
@@ -234,7 +236,7 @@ class Journal:
         """Give the session back."""
         with self._lock:
             if self.writing and not self.lost:
-                self._by = ""
+                self.by = ""
                 self._put([*self._staged.items()])
             self.writing = False
 
@@ -250,7 +252,7 @@ class Journal:
         Raises:
             Fenced, OSError: as ``committing``.
         """
-        name, body = _name(self.number + 1), Commit(self._owner, self._by, self._snapshot, changes).encoded()
+        name, body = _name(self.number + 1), Commit(self._owner, self.by, self._snapshot, changes).encoded()
         try:
             stored = self._store.put_first(name, body)
         except BaseException as problem:  # its answer is lost, or an interrupt came before it
@@ -260,8 +262,8 @@ class Journal:
             self._interrupt = None if isinstance(problem, OSError) else problem
         if stored:
             self.number += 1
-            self.holder = self._by
-            self._bytes_since += len(body)
+            self.holder = self.by
+            self.bytes_since += len(body)
         return stored
 
     def _is_stored(self, name: str, body: bytes) -> bool:
@@ -271,7 +273,7 @@ class Journal:
             Fenced: nobody knows; who opens the session again does.
         """
         try:
-            if self._store.put_first(name, Commit(self._owner, self._by, self._snapshot).encoded()):
+            if self._store.put_first(name, Commit(self._owner, self.by, self._snapshot).encoded()):
                 self.number += 1
                 return False
             return self._store.get(name) == body
@@ -295,12 +297,12 @@ class Journal:
 
     def _store_snapshot(self) -> None:
         """Store all files as the last commit left them; the next commit says where."""
-        there = [name for name in sorted(self.files) if (self._folder / name).exists()]
+        there = [name for name in sorted(self.files) if (self.folder / name).exists()]
         data = Commit(self._owner, "", ("", 0), [(name, self._content(name)) for name in there]).encoded()
         name = f"{SNAPSHOTS}/{self.number:010d}-{uuid.uuid4().hex}"
         self._store.put(name, data)
         self._snapshots.append((time.monotonic(), *self._snapshot))
-        self._snapshot, self._size, self._bytes_since, self._due = (name, self.number), len(data), 0, False
+        self._snapshot, self._size, self.bytes_since, self._due = (name, self.number), len(data), 0, False
         # Readers begin at the last snapshot, or at one that they have just read of.
         while self._snapshots and self._snapshots[0][0] < time.monotonic() - READERS_SECONDS:
             _, older, after = self._snapshots.pop(0)
@@ -308,7 +310,7 @@ class Journal:
             self._first = after + 1
 
     def _content(self, name: str) -> bytes:
-        return database_bytes(self._folder / name) if name.endswith(DATABASE) else (self._folder / name).read_bytes()
+        return database_bytes(self.folder / name) if name.endswith(DATABASE) else (self.folder / name).read_bytes()
 
     def _note(self, changes: Iterable[Change]) -> None:
         for name, change in changes:
@@ -325,7 +327,7 @@ class Journal:
                 for name, change in changes:
                     if not isinstance(change, bytes | None):
                         if name not in databases:
-                            path = path_inside(self._folder, name)
+                            path = path_inside(self.folder, name)
                             databases[name] = opened.enter_context(closing(replaying(path)))
                         repeat(databases[name], change)
                         continue
@@ -336,7 +338,7 @@ class Journal:
 
     def _place(self, name: str, content: bytes | None) -> None:
         """Write a file of the folder, or remove it."""
-        path = path_inside(self._folder, name)
+        path = path_inside(self.folder, name)
         for beside in ("-wal", "-shm"):  # what SQLite has beside a database
             path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
         if content is None:

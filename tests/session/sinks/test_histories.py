@@ -12,7 +12,6 @@ import random
 import shutil
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from sink_targets import Content, Webhook, every_kind, once
 
 from workbench.arrow.types import to_arrow
 from workbench.errors import WorkbenchError
-from workbench.files.writing import NewFile, replacing
+from workbench.files.shared import write_small
 from workbench.limits import Limits
 from workbench.session.sinks import sent as sent_module
 from workbench.session.sinks import sink as sink_module
@@ -140,12 +139,12 @@ class Fated(Target):
 def fate(monkeypatch: pytest.MonkeyPatch) -> Fate:
     fate = Fate()
 
-    def fated(path: Path) -> AbstractContextManager[NewFile]:
+    def fated(path: Path, data: bytes, soon: bool = False) -> None:
         fate.write()
-        return replacing(path)
+        write_small(path, data, soon)
 
-    monkeypatch.setattr(sink_module, "replacing", fated)
-    monkeypatch.setattr(sent_module, "replacing", fated)
+    monkeypatch.setattr(sink_module, "write_small", fated)
+    monkeypatch.setattr(sent_module, "write_small", fated)
     monkeypatch.setattr(sent_module, "MOST", 3)
     monkeypatch.setattr(sinks_module, "target_of", lambda given: Fated(target_of(given), fate))
     return fate
