@@ -188,7 +188,7 @@ class Session(
         SessionErrors.__init__(self, store, live, parts.sinks, parts.errors)
         SessionBatches.__init__(self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity)
 
-    def save(self, path: str | Path) -> str:
+    def save(self, path: str | Path) -> Path | str:
         """Copy the session as it is to another folder or address, to be opened there; this one goes on where it is.
 
         Returns:

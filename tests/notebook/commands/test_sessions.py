@@ -28,10 +28,14 @@ class Kept(FakeSession):
     temporary: bool = True
     batch: int = 0
 
-    def save(self, path: str) -> Path:
+    @property
+    def place(self) -> str:
+        return str(self.path)
+
+    def save(self, path: str) -> str:
         if path == "taken":
             raise SessionError("there is already a session in taken")
-        return Path("/saved") / path
+        return f"/saved/{path}"
 
     def close(self) -> None:
         self.closed = True
@@ -42,6 +46,7 @@ class Arguments:
     path: str
     leave: bool = False
     trust: bool = False
+    take_over: bool = False
 
 
 def context_of(*sessions: Kept) -> tuple[NotebookContext, list[Kept]]:

@@ -17,7 +17,7 @@ from workbench.session.state import State
 from workbench.streams.tail import TAIL
 
 
-def save_session(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> str:
+def save_session(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path | str:
     """Copy a session as it was committed last; the folder or address it was copied to.
 
     Files of rows are never changed, so on the same disk a copy costs no room: they get a second name. The copy is a
@@ -67,7 +67,7 @@ def save_session(directory: SessionDirectory, catalog: Catalog, state: State, pa
         ) from problem
     finally:
         into.close()
-    return into.place
+    return into.address or into.path
 
 
 def _copied(file: str, directory: Path, into: Path) -> str:
