@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from workbench.files import journal as journals
-from workbench.files.commits import Commit
+from workbench.files.commits import JournalCommit
 from workbench.files.journal import Fenced, Journal
 from workbench.files.recorded import RecordedConnection
 from workbench.files.shared import share_folder, unshare_folder, write_small
@@ -276,7 +276,7 @@ def test_a_commit_leads_nowhere_else(machine: Callable[..., Journal], tmp_path: 
     ):
         store = FolderStore(tmp_path / str(at))
         (tmp_path / str(at)).mkdir()
-        store.put_first("commits/0000000001", Commit("o", "", ("", 0), [bad]).encoded())
+        store.put_first("commits/0000000001", JournalCommit("o", "", ("", 0), [bad]).encoded())
         with pytest.raises((OSError, ValueError)):
             machine(store).restore()
     store.put_first("commits/0000000002", b"no commit")

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Statement = tuple[str, Sequence[Sequence[Any]]]
+RecordedStatement = tuple[str, Sequence[Sequence[Any]]]
 """An SQL statement, and the rows of values that it was executed with."""
-Change = tuple[str, "bytes | Sequence[Statement] | None"]
+FileChange = tuple[str, "bytes | Sequence[RecordedStatement] | None"]
 """A file by its name in the folder: its new bytes, what was done to a database, or ``None``: it was removed."""
 
 
 @dataclass(frozen=True)
-class Commit:
+class JournalCommit:
     """One commit.
 
     Attributes:
@@ -33,7 +33,7 @@ class Commit:
     owner: str
     by: str
     snapshot: tuple[str, int]
-    changes: Sequence[Change] = ()
+    changes: Sequence[FileChange] = ()
     nonce: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def encoded(self) -> bytes:
@@ -49,7 +49,7 @@ class Commit:
         return zlib.compress(b"".join([len(text).to_bytes(8), text, *blobs]), 1)
 
     @staticmethod
-    def decoded(data: bytes) -> Commit:
+    def decoded(data: bytes) -> JournalCommit:
         """A commit from its bytes.
 
         Raises:
@@ -65,13 +65,13 @@ class Commit:
                 return bytes(content[place - value["bytes"] : place])
 
             owner, by, (name, number), changes, nonce = json.loads(bytes(content[8:place]), object_hook=blob)
-            return Commit(owner, by, (name, number), [(file, change) for file, change in changes], nonce)
+            return JournalCommit(owner, by, (name, number), [(file, change) for file, change in changes], nonce)
         except (zlib.error, ValueError, KeyError, TypeError) as problem:
             raise OSError(f"a commit is damaged: {problem}") from problem
 
 
 def database_bytes(path: Path) -> bytes:
-    """The bytes of a database as its last transaction left it, whoever has it open."""
+    """The bytes of a database as its last transaction left it, also where it is open."""
     with closing(sqlite3.connect(path)) as database:
         return database.serialize()
 
@@ -87,7 +87,7 @@ def replaying(path: Path) -> sqlite3.Connection:
     return database
 
 
-def repeat(database: sqlite3.Connection, statements: Sequence[Statement]) -> None:
+def repeat(database: sqlite3.Connection, statements: Sequence[RecordedStatement]) -> None:
     """Execute statements again, as one transaction.
 
     Raises:

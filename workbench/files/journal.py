@@ -24,7 +24,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from workbench.files.commits import Change, Commit, database_bytes, repeat, replaying
+from workbench.files.commits import FileChange, JournalCommit, database_bytes, repeat, replaying
 from workbench.files.inside import path_inside
 from workbench.files.store import Store
 from workbench.files.writing import make_folder, replacing
@@ -34,7 +34,7 @@ DATABASE = ".sqlite"
 """How the names of databases end."""
 _AT_A_TIME = 16
 _SNAPSHOT_BYTES, _SNAPSHOT_COMMITS = 1 << 20, 256
-"""A snapshot is due after so many commits, or when they have as many bytes as the last one, and these at least."""
+"""A snapshot is due after 256 commits, or when they have as many bytes as the last one, and at least these."""
 
 READERS_SECONDS = 3_600.0
 """As long as a reader may take, what has been replaced is still there."""
@@ -55,7 +55,7 @@ class Journal:
         folder: as given.
         by: this process in words.
         number: of the last commit that the folder has.
-        holder: who writes, in words; "" when nobody does.
+        holder: who writes, in words; "" when none does.
         writing: whether this process does.
         lost: why it does not any more; "" while it does.
         files: the files in the folder that are the journal's.
@@ -112,10 +112,10 @@ class Journal:
             raise FileNotFoundError("the store has no commit")
         self._first = min(numbers)
         newest = self._commit(max(numbers))
-        (name, after), changes = newest.snapshot, list[Change]()
+        (name, after), changes = newest.snapshot, list[FileChange]()
         if name:
             data = self._store.get(name)
-            self._size, changes = len(data), list(Commit.decoded(data).changes)
+            self._size, changes = len(data), list(JournalCommit.decoded(data).changes)
         with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-commits") as pool:
             commits = pool.map(self._commit, range(after + 1, max(numbers) + 1))
             for name in [*self.files]:
@@ -155,7 +155,7 @@ class Journal:
         return name == self._snapshot[0] or (folder == COMMITS and int(number) > self._snapshot[1])
 
     def take_over(self, anyway: bool = False) -> str:
-        """Write from now on, where nobody else does; who does, "" when it is this process.
+        """Write from now on, where no other process does; who does, "" when it is this process.
 
         Args:
             anyway: whether to write also where another process does, which is late then.
@@ -205,7 +205,7 @@ class Journal:
             self._place(name, content)
 
     @contextmanager
-    def committing(self, changes: Iterable[Change]) -> Iterator[None]:
+    def committing(self, changes: Iterable[FileChange]) -> Iterator[None]:
         """Store a commit; within the context, what it says is done here, too.
 
         Raises:
@@ -226,7 +226,7 @@ class Journal:
             try:
                 yield
             except BaseException:
-                self._note_lost("this machine could not keep what was committed; whoever opens it again has it")
+                self._note_lost("this machine could not keep what was committed; who opens it again has it")
                 raise
             if (interrupt := self._interrupt) is not None:
                 self._interrupt = None
@@ -246,13 +246,13 @@ class Journal:
             self.writing = False
             self._store.remove([each.name for each in self._store.names()])
 
-    def _put(self, changes: Sequence[Change]) -> bool:
+    def _put(self, changes: Sequence[FileChange]) -> bool:
         """Store a commit of the next number; whether it is there, and not that of another process.
 
         Raises:
             Fenced, OSError: as ``committing``.
         """
-        name, body = _name(self.number + 1), Commit(self._owner, self.by, self._snapshot, changes).encoded()
+        name, body = _name(self.number + 1), JournalCommit(self._owner, self.by, self._snapshot, changes).encoded()
         try:
             stored = self._store.put_first(name, body)
         except BaseException as problem:  # its answer is lost, or an interrupt came before it
@@ -270,15 +270,15 @@ class Journal:
         """Whether a commit is there whose answer is lost: another one takes its number, so that it never comes later.
 
         Raises:
-            Fenced: nobody knows; who opens the session again does.
+            Fenced: it is not known; who opens the session again sees it.
         """
         try:
-            if self._store.put_first(name, Commit(self._owner, self.by, self._snapshot).encoded()):
+            if self._store.put_first(name, JournalCommit(self._owner, self.by, self._snapshot).encoded()):
                 self.number += 1
                 return False
             return self._store.get(name) == body
         except OSError:
-            self._lose("its store did not say whether it has the last change; whoever opens it again sees that")
+            self._lose("its store did not say whether it has the last change; who opens it again sees that")
 
     def _lose(self, why: str) -> NoReturn:
         self._note_lost(why)
@@ -288,17 +288,17 @@ class Journal:
         self.lost = why
         self.on_lost(why)
 
-    def _commit(self, number: int) -> Commit:
-        return Commit.decoded(self._store.get(_name(number)))
+    def _commit(self, number: int) -> JournalCommit:
+        return JournalCommit.decoded(self._store.get(_name(number)))
 
-    def _adopt(self, number: int, commit: Commit) -> None:
+    def _adopt(self, number: int, commit: JournalCommit) -> None:
         self._looked = time.monotonic()
         self.number, self.holder, self._snapshot = number, commit.by, commit.snapshot
 
     def _store_snapshot(self) -> None:
         """Store all files as the last commit left them; the next commit says where."""
         there = [name for name in sorted(self.files) if (self.folder / name).exists()]
-        data = Commit(self._owner, "", ("", 0), [(name, self._content(name)) for name in there]).encoded()
+        data = JournalCommit(self._owner, "", ("", 0), [(name, self._content(name)) for name in there]).encoded()
         name = f"{SNAPSHOTS}/{self.number:010d}-{uuid.uuid4().hex}"
         self._store.put(name, data)
         self._snapshots.append((time.monotonic(), *self._snapshot))
@@ -312,14 +312,14 @@ class Journal:
     def _content(self, name: str) -> bytes:
         return database_bytes(self.folder / name) if name.endswith(DATABASE) else (self.folder / name).read_bytes()
 
-    def _note(self, changes: Iterable[Change]) -> None:
+    def _note(self, changes: Iterable[FileChange]) -> None:
         for name, change in changes:
             if change is None:
                 self.files.discard(name)
             else:
                 self.files.add(name)
 
-    def _apply(self, commits: Iterable[Sequence[Change]]) -> None:
+    def _apply(self, commits: Iterable[Sequence[FileChange]]) -> None:
         """Do in the folder what commits say."""
         with ExitStack() as opened:
             databases: dict[str, sqlite3.Connection] = {}

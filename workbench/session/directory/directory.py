@@ -342,7 +342,7 @@ class SessionDirectory:
 
     def _unlock(self) -> None:
         if self.journal is not None:
-            with suppress(OSError):  # whoever opens it takes it over
+            with suppress(OSError):  # who opens it takes it over
                 self.journal.close()
         if self._writing is not None:
             self._writing.close()
