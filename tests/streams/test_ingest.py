@@ -578,3 +578,10 @@ def test_what_is_no_source_says_what_to_give(tmp_path: Path, source: object, mes
     with pytest.raises(StreamError, match=message) as caught:
         ingest("a", source, tmp_path / "log")
     assert tried in (caught.value.hint or "")
+
+
+def test_a_time_inside_a_struct_is_no_column(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"obs": {"time": "2026-02-01T00:00"}}\n')
+    with pytest.raises(StreamError, match=r"no column obs\.time") as caught:
+        ingest("a", tmp_path / "a.jsonl", tmp_path / "log", time="obs.time")
+    assert "json_normalize" in (caught.value.hint or "")

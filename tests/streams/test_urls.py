@@ -157,3 +157,8 @@ def test_without_fsspec_it_is_said_what_to_install(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(EnvironmentProblem, match=r"read by fsspec\n.*argus-workbench\[urls\]"):
         ingest("s", "s3://bucket/a.parquet", tmp_path / "s")
+
+
+def test_a_scheme_that_is_misspelled_is_told(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match=r"did you mean kafka\?"):
+        ingest("s", "kafak://localhost:9092/x", tmp_path / "s")

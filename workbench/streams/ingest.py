@@ -267,6 +267,9 @@ def _check_time(time: str | None, types: Mapping[str, DataType], notes: Iterable
     if type_ is None:
         known = usable or [*map(display_name, types)]
         hint = nearest(time, known) or _listing(known)
+        whole = types.get(stored_name(time.partition(".")[0]))
+        if whole is not None and whole.kind is Kind.STRUCT:
+            hint = "it is inside a struct, and event times are columns: pandas.json_normalize(records) makes one of it"
         raise StreamError(f"no column {time} to take event time from", hint=hint)
     if type_.kind in _TIME_KINDS:
         return

@@ -11,10 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from workbench.errors import EnvironmentProblem, StreamError
+from workbench.errors import EnvironmentProblem, StreamError, nearest
 from workbench.errors.secrets import without_secrets
 from workbench.streams.addresses.address import shown_address, usable_url
 
+_SCHEMES = ("kafka", "postgresql", "https", "s3", "gs", "socket", "lookup+https")
 _FOUND = "is the address right, and may this machine read it?"
 
 
@@ -131,7 +132,8 @@ def url_files(url: str) -> list[UrlFile]:
         hint = f"pip install {' '.join(filter(None, chain.from_iterable(named)))}" if named else None
         raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
     except ValueError as error:  # an unknown protocol
-        raise EnvironmentProblem(f"{shown} cannot be read: {error}") from without_secrets(error)
+        hint = nearest(shown.partition(":")[0], _SCHEMES) or f"there are {', '.join(_SCHEMES)}, and those of fsspec"
+        raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
     except Exception as error:  # as above
         raise _unreadable(shown, error) from without_secrets(error)
     if not found:
