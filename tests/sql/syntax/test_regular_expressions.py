@@ -44,7 +44,7 @@ def shortest(java: str, text: str) -> str | None:
 
 def test_one_match_is_the_longest_or_of_lazy_patterns_the_shortest() -> None:
     random, known = Random(9), 0
-    for _ in range(1_500):
+    for _ in range(700):
         text = drawn_pattern(random)
         try:
             pattern = read_pattern(text)
@@ -58,7 +58,7 @@ def test_one_match_is_the_longest_or_of_lazy_patterns_the_shortest() -> None:
             subject = "".join(random.choice("abc1") for _ in range(random.randint(0, 6)))
             found = re.search(pattern.java, subject)
             assert (found and found[0]) == wanted(pattern.java, subject), (text, subject)
-    assert known > 300
+    assert known > 150
 
 
 @pytest.mark.parametrize(
