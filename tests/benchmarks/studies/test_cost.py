@@ -27,7 +27,7 @@ def test_the_page_has_each_family_and_what_is_off_the_fast_path(monkeypatch: pyt
     monkeypatch.setattr(matrix, "load", lambda: ["bands"])
     text = page([ONE])
     assert "## Aggregates, few groups\n" in text
-    assert "| COUNT *, few | 100 | 5 | 0% | 0.01 | 0.03 | 0.02 | 0.06 | 1.2e+04 | 1 | 0 | 3 | equal |" in text
+    assert "| COUNT *, few | 100 | 5 | 0% | 0.01 | 0.03 | 0.02 | 0.06 | 1.2e+04 | – | – | 1 | 0 | 3 | equal |" in text
     assert f"of {len(kinds())}, found without Spark" in text
     assert "bands" in text.split("## Off the fast path")[1]
 
@@ -40,6 +40,12 @@ def test_costly_rows_are_named() -> None:
         "SUM": "17.2 times its family",
         "COUNT *, few": "1.8 times over 10 times the history",
     }
+
+
+def test_an_answer_that_changes_in_many_rows_costs_them() -> None:
+    counted = [Measured(**{**vars(ONE), "kind": name, "changes": 5.0}) for name in "abc"]
+    moving = Measured(**{**vars(ONE), "kind": "RANK", "jvm": 1.0, "changes": 500.0})
+    assert costly([*counted, moving]) == {}
 
 
 def test_a_tiny_run(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
