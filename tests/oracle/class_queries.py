@@ -12,6 +12,7 @@ from oracle.classes.collected import COLLECTED
 from oracle.classes.databases import DATABASES
 from oracle.classes.gaps import GAPS
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
+from oracle.classes.json import JSON
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.pivots import PIVOTS
@@ -37,6 +38,7 @@ CLASSES = {
     "collected": COLLECTED,
     "database": DATABASES,
     "struct": STRUCTS,
+    "json": JSON,
     "map": MAPS,
     "alias": ALIASES,
     "pivot": PIVOTS,

@@ -14,7 +14,7 @@
   rows, or groups, whose entries are invalid.
 - An end of a frame of RANGE, a number plus or minus a distance, has at most 38 digits. Its check has the rows, or
   groups, for which there are more.
-- What is read from JSON in postgres and duckdb can be written as they do (``functions/json_values.py``). Its check has
+- What is read from JSON in postgres can be written as it does (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
 - A foreign key between two streams of the query holds (``constraints``). Its check has the keys for which there is not

@@ -105,6 +105,7 @@ class Dialect:
         extract_is_numeric: whether EXTRACT is a DECIMAL, and DATE_PART a DOUBLE; else they are INTEGER.
         rounds_in_double: whether ROUND of a DOUBLE is computed in DOUBLE; else by its digits.
         cast_to_integer: what CAST of a number with a fraction to an INTEGER does.
+        casts_in_python: whether texts are cast to numbers, and numbers to texts, by functions of Python.
         checks_number_texts: whether a text is a number only where it is written as one of the SQL standard.
         truth_texts: what is true and false as BOOLEAN; ``None``: as in Spark.
         decimal_digits: those of DECIMAL without digits; ``None``: it is refused.
@@ -230,6 +231,7 @@ class Dialect:
     extract_is_numeric: bool = False
     rounds_in_double: bool = False
     cast_to_integer: Rounding = Rounding.TOWARDS_ZERO
+    casts_in_python: bool = False
     checks_number_texts: bool = False
     truth_texts: TruthTexts | None = None
     decimal_digits: tuple[int, int] | None = None
@@ -352,7 +354,7 @@ DUCKDB = _dialect(
     "median_cuts_decimals date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator "
     "fields_have_names places_from_one joined_nulls_are_null finds_beside_nulls generates_series pivots "
     "pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state "
-    "times_begin_again",
+    "times_begin_again casts_in_python",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),

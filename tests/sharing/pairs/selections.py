@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sharing.pairs.pair import ABOVE, BELOW, BESIDE, Pair, same
 
 from workbench.sharing.decisions import Rule
@@ -149,6 +151,28 @@ SELECTIONS = [
          Rule.NEW, "rerouted: "),
     Pair("no condition after one", "SELECT id FROM F WHERE amount > 9", "SELECT id FROM F", ABOVE, 0, Rule.EQUAL),
 ]  # fmt: skip
+
+_BASES, _PRINTED, _NUMBER = (
+    "CONV(src, 16, 10) = '5'",
+    "FORMAT_STRING('%d', code) = '1'",
+    "FORMAT_NUMBER(amount, 2) = '1.00'",
+)
+_BYTES = "TO_BINARY(src, 'hex') = X'0A'"
+NUMBERS_AS_TEXTS = [
+    replace(pair, evaluated=False)
+    for pair in (
+        conditions("a number in another base", _BASES, "'5' = CONV(src, 16, 10)"),
+        conditions("a number that is not in another base", f"NOT {_BASES}", "CONV(src, 16, 10) <> '5'"),
+        conditions("a format by its other name", _PRINTED, _PRINTED.replace("FORMAT_STRING", "PRINTF")),
+        conditions("a written amount beside another test", f"{_NUMBER} AND code = 1", f"code = 1 AND {_NUMBER}"),
+        conditions("digits of bytes by another name", _BYTES, "TRY_TO_BINARY(src) = X'0A'"),
+        apart("numbers of another base", _BASES, _BASES.replace("16", "36")),
+        apart("another format", _PRINTED, _PRINTED.replace("%d", "%2d")),
+        apart("another number of digits", _NUMBER, _NUMBER.replace("2)", "1)")),
+        apart("bytes of texts and of digits", _BYTES, _BYTES.replace("hex", "utf-8")),
+        apart("a text and its number", _PRINTED, "CAST(code AS STRING) = '1'"),
+    )
+]
 
 NOT_SHARED = [
     apart("other alternatives", "code = 1 OR amount > 5", "code = 2 OR amount > 5"),

@@ -12,22 +12,28 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.functions import arrow_udf
 
+from workbench.arrow.python_values import call_in_python
+from workbench.arrow.types import to_shown
 from workbench.engine.spark.class_archive import archive_options, recording
 from workbench.engine.spark.failures import INHERITED, forget_dead_spark
 from workbench.engine.spark.java import use_java
 from workbench.errors import EnvironmentProblem
 from workbench.files.mapped import remove_at_exit
 from workbench.limits import LIMITS
+from workbench.sql.functions.calls import FUNCTIONS
+from workbench.sql.functions.declaration import IN_PYTHON
 
 RECORDS_PER_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 SQL_SETTINGS = {
@@ -181,7 +187,19 @@ def engine_session(spark: SparkSession) -> SparkSession:
     # PySpark prints every failed query to the cell as JSON, beside raising it.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     own.conf.set("spark.sql.shuffle.partitions", str(max(1, spark.sparkContext.defaultParallelism)))
+    for returned in {f.returns.spark: f.returns for f in FUNCTIONS.values() if f.python and f.returns}.values():
+        in_python = arrow_udf(_in_python(to_shown(returned)), returned.spark)  # type: ignore[call-overload]
+        own.udf.register(IN_PYTHON + returned.spark, in_python)
     return own
+
+
+def _in_python(type_: pa.DataType) -> Callable[..., pa.Array]:
+    """The functions of Python that give a type, over the name of the one that is asked and its arguments."""
+
+    def of_rows(names: pa.Array, *columns: pa.Array) -> pa.Array:
+        return call_in_python(names, columns, type_)
+
+    return of_rows
 
 
 @contextmanager

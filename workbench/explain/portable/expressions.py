@@ -335,7 +335,7 @@ class SparkWriter(PortableWriter):
         """An expression of plain types; functions of the analyst are not there."""
         for part in _parts(expression):
             self.to.type_name(part.type)
-            if isinstance(part, Call) and part.function not in FUNCTIONS:
+            if isinstance(part, Call) and _is_python(part.function):
                 raise self._refused(f"the function {part.function.partition('@')[0]}")
         return to_spark(expression, self.names)
 
@@ -343,6 +343,11 @@ class SparkWriter(PortableWriter):
         for side in (literal.left, literal.left if literal.right is None else literal.right):
             self.expression(side)
         return literal_to_spark(literal, self.names)
+
+
+def _is_python(function: str) -> bool:
+    """Whether only Python evaluates it."""
+    return function not in FUNCTIONS or FUNCTIONS[function].is_in_python
 
 
 def _parts(expression: Expression) -> Iterator[Expression]:

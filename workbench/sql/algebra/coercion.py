@@ -111,6 +111,8 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     have = expression.type
     if have == type_ or (is_integer_of(have, type_) and not isinstance(expression, Constant)):
         return expression
+    if have.json and type_.kind is Kind.STRING:
+        return expression  # JSON is a text
     if have.kind is type_.kind and have.element is not None and _is_untyped(expression):
         return Constant(None, type_) if is_null(expression) else empty_array(type_)
     if isinstance(expression, Constant):

@@ -47,7 +47,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True, eq=False)
 class DataType(Interned):
     """A kind, with precision and scale for decimals, bits for narrow integers, the type of an array's elements or a
-    map's entries, names and types of a struct's fields, and whether a TIMESTAMP is an instant.
+    map's entries, names and types of a struct's fields, whether a TIMESTAMP is an instant, and a STRING is JSON.
 
     Example:
         >>> str(DataType(Kind.DECIMAL, 15, 2))
@@ -60,6 +60,7 @@ class DataType(Interned):
     element: DataType | None = None
     fields: tuple[tuple[str, DataType], ...] = ()
     zoned: bool = False
+    json: bool = False
 
     def __str__(self) -> str:
         return self._text
@@ -76,6 +77,8 @@ class DataType(Interned):
             return f"integer({self.precision})"
         if self.zoned:
             return "timestamp with time zone"
+        if self.json:
+            return "json"
         return f"decimal({self.precision},{self.scale})" if self.kind is Kind.DECIMAL else self.kind.value
 
     @property
@@ -161,7 +164,12 @@ class DataType(Interned):
 
 COUNTED = (Kind.INTERVAL, Kind.MONTHS, Kind.TIME)
 """The kinds of values that are computed and stored as a number."""
-_SPARK = {Kind.INTEGER: "bigint", Kind.TIMESTAMP: "timestamp_ntz", **dict.fromkeys(COUNTED, "bigint")}
+_SPARK = {
+    Kind.STRING: "string",
+    Kind.INTEGER: "bigint",
+    Kind.TIMESTAMP: "timestamp_ntz",
+    **dict.fromkeys(COUNTED, "bigint"),
+}
 PLAIN_KINDS = tuple(Kind)[: list(Kind).index(Kind.INTERVAL)]
 """The kinds of values that texts of CSV files and functions of the analyst may give."""
 BOOLEAN = DataType(Kind.BOOLEAN)
@@ -173,6 +181,8 @@ TIMESTAMP = DataType(Kind.TIMESTAMP)
 INSTANT = DataType(Kind.TIMESTAMP, zoned=True)
 """TIMESTAMP WITH TIME ZONE: a moment, which clocks of zones show as different times; computed and stored as the time of
 a clock of UTC, by which it is equal and ordered."""
+JSON = DataType(Kind.STRING, json=True)
+"""A text that is JSON, which is equal and ordered as the text, and stands as it is in other JSON."""
 INTERVAL = DataType(Kind.INTERVAL)
 """An interval of days to microseconds, 24 hours to the day."""
 MONTHS = DataType(Kind.MONTHS)
@@ -277,6 +287,8 @@ def common_type(left: DataType, right: DataType) -> DataType | None:
         a, b = as_decimal(left), as_decimal(right)
         scale = max(a.scale, b.scale)
         return decimal(max(a.precision - a.scale, b.precision - b.scale) + scale, scale)
+    if left.kind is right.kind is Kind.STRING:
+        return JSON
     if left.temporal and right.temporal:
         return INSTANT if INSTANT in (left, right) else TIMESTAMP
     return None
@@ -358,6 +370,7 @@ def parse_expression_type(text: str) -> DataType:
 
 
 _UNPARSED = {
+    "json": JSON,
     **{type_.kind.value: type_ for type_ in (INTERVAL, MONTHS, TIME)},
     "time without time zone": TIME,
     **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), BINARY),

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, STRING, Kind
+from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.syntax.dialects import DATABASES
 from workbench.sql.syntax.source_text import SourceText
@@ -54,15 +55,14 @@ def _is_plain_cast(bound: Expression) -> bool:
     if not isinstance(bound, Call) or bound.type.counted or bound.type.kind is Kind.ARRAY:
         return True  # elements of an array are cast one by one
     if bound.function != "cast":
-        is_read = (
-            bound.type == BOOLEAN or bound.type.temporal or bound.type.numeric
-        )  # of a text, as the dialect reads it
-        return is_read or bound.function == "text_with_offset"
+        # Of a text, or as a text, as the dialect reads and writes it.
+        is_read = bound.type == BOOLEAN or bound.type.temporal or bound.type.numeric or bound.type.json
+        return is_read or bound.function == "text_with_offset" or FUNCTIONS[bound.function].python is not None
     have, target = bound.arguments[0].type, bound.type
     if target.kind is Kind.INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds
     if target == STRING:
-        return have.kind in (Kind.INTEGER, Kind.DATE)
+        return have.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN, Kind.STRING)
     if have == BOOLEAN and target.kind is Kind.INTEGER:
         return True
     return not (target.kind is Kind.INTEGER is not have.kind) and not (have == STRING and target.numeric)

@@ -20,6 +20,7 @@ from workbench.sql.algebra.expressions import (
     Constant,
     Expression,
     Origin,
+    calls,
     columns,
     map_columns,
 )
@@ -208,6 +209,10 @@ class ScalarBinder:
         Raises:
             SqlError: it is no lambda, or has more variables.
         """
+        if node is not None and not isinstance(node, exp.Lambda) and self.rules.texts_as_in_spark:
+            # A value that depends on no element: no text can write the names of its variables.
+            names = [exp.to_identifier(f"\0{place}") for place in range(len(types))]
+            node = exp.Lambda(this=node, expressions=names)
         if not isinstance(node, exp.Lambda) or len(node.expressions) > len(types):
             needed = "x -> …" if len(types) == 1 else "(x, y) -> …"
             raise self.source.error("a lambda is needed", node, f"as in {needed}")
@@ -216,6 +221,9 @@ class ScalarBinder:
         variables = {name: variable(first + i, type_) for i, (name, type_) in enumerate(named)}
         inner = ScalarBinder(self.scope, self.schema, variables={**self._variables, **variables})
         body = inner.bind(node.this)
+        if any(name in FUNCTIONS and FUNCTIONS[name].is_in_python for name in calls(body)):
+            hint = "Spark calls no Python in a lambda: compute it of rows, which UNNEST or EXPLODE makes of an array"
+            self.source.refuse("this function in a lambda", node.this, hint)
         self.columns += inner.columns
         return Call("lambda", (*variables.values(), body), body.type)
 

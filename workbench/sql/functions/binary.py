@@ -14,7 +14,7 @@ from workbench.sql.algebra.types import BINARY, STRING
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
-from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 OF_TEXT_OR_BYTES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.MD5: ("md5", "md5_of_bytes"),
@@ -70,7 +70,10 @@ def of_text_or_bytes(of_text: str, of_bytes_: str, b: ExpressionBinder, argument
 
 
 for _node, _names in OF_TEXT_OR_BYTES.items():
-    reads(_node, parts="this length", dialects=COMPARED if _node is exp.MD5 else SPARK_FAMILY)(of_bytes(*_names))
+    _dialects = (
+        COMPARED if _node is exp.MD5 else SPARK_FAMILY | ONLY_DUCKDB if _node in (exp.SHA, exp.SHA2) else SPARK_FAMILY
+    )
+    reads(_node, parts="this length", dialects=_dialects)(of_bytes(*_names))
 reads(exp.Encode, parts="this charset", dialects=SPARK_FAMILY)(in_utf8("encode"))
 reads(exp.Decode, parts="this charset", dialects=SPARK_FAMILY)(in_utf8("decode_bytes"))
 for _name, _of_bytes in (("octet_length", "length_of_bytes"), ("crc32", "crc32_of_bytes")):

@@ -23,9 +23,11 @@ from workbench.sql.algebra.types import (
     parse_type,
 )
 from workbench.sql.dialects import Rounding, TruthTexts
+from workbench.sql.functions import number_texts
 from workbench.sql.functions.arrays.lists import array_cast
 from workbench.sql.functions.calls import WITHIN, call, cast
 from workbench.sql.functions.declaration import function
+from workbench.sql.functions.json_written import json_of
 from workbench.sql.functions.numeric_casts import numeric
 from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.functions.results import as_text
@@ -55,7 +57,9 @@ _OF_BITS = {8: "tinyint", 16: "smallint", 32: "int"}
 def _cast(expression: Call, arguments: Sequence[str]) -> str:
     """CAST, which is NULL where the type has no such value."""
     value = arguments[0]
-    if is_integer_of(expression.arguments[0].type, expression.type):
+    if is_integer_of(expression.arguments[0].type, expression.type) or (
+        expression.type.kind is expression.arguments[0].type.kind is Kind.STRING
+    ):
         return value
     if expression.type == INTEGER and expression.arguments[0].type == DOUBLE:
         # Spark compares with the DOUBLE next to 2^63 - 1, which is 2^63, and makes 2^63 - 1 of it.
@@ -86,8 +90,12 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
             to = exp.DataType(this=to.this)
     if to.this == exp.DType.DECIMAL and not to.expressions and b.rules.numeric_keeps_digits:
         return numeric(b, node, b.bind(node.this))
+    if to.this == exp.DType.JSON and b.rules.json_keys_as_they_are:
+        return json_of(b.bind(node.this))
     type_ = _type(b, to)
     value = b.bind(node.this)
+    if value.type.json and type_ != STRING:
+        value = call("json_text_in_duckdb", value, Constant("$", STRING))
     length = node.args["to"].expressions
     if value.type == TIME:
         return cast_from_time_of_day(b, value, type_, node)
@@ -95,6 +103,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return cast_from_interval(b, value, type_, node.this)
     if type_.temporal:
         return cast_to_time(b, value, type_, node)
+    if b.rules.casts_in_python and value.type == STRING and type_.numeric and not is_null(value):
+        return number_texts.of_text(value, type_)
     if type_.kind is Kind.INTEGER and value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
         value = _rounded_as(b.rules.cast_to_integer, value)
     if type_.numeric and b.rules.checks_number_texts and value.type == STRING and not is_null(value):
@@ -103,7 +113,10 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return call("case", written, number, Constant(None, type_))
     if type_ == BOOLEAN and value.type == STRING and b.rules.truth_texts is not None:
         return _truth(value, b.rules.truth_texts)
-    result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
+    if type_ == STRING:
+        result = number_texts.number_as_text(value) if b.rules.casts_in_python else as_text(b, value, node)
+    else:
+        result = cast(value, type_)
     if type_ == STRING and length:
         return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
     return result

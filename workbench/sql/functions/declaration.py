@@ -14,6 +14,9 @@ argument 1 as Spark's INT, NULL beyond 32 bits. The text is *total*: it gives a 
 with ANSI mode on or off. It uses ``try_`` forms where Spark has them and the result could overflow, a guard or a wider
 type where it has none. Without it the text is a call of the function's name.
 
+``python`` evaluates what Spark has no function for, or what a kernel is worth: one function of Python, which kernels
+and Spark call, so that they cannot differ.
+
 Every function is deterministic: what is not is refused by the binder, since answers are the same on every replay.
 """
 
@@ -41,6 +44,8 @@ COMPARED = SPARK_FAMILY | DATABASES
 """Dialects of a function that is the same in postgres and duckdb."""
 EVERYWHERE = frozenset(EXAMINED)
 
+IN_PYTHON = "python:"
+"""What the names of what evaluates functions of Python begin with in Spark; the type of the results follows."""
 MANY = 10_000
 """Arguments at most of a function whose last one repeats."""
 _SIGNATURE = re.compile(r"(.+?)\((.*?)\)(?:: (.+))?")
@@ -60,6 +65,9 @@ class Function:
         rule: gives the arguments as they are converted, and the type of the result.
         strict: whether the result is NULL as soon as one argument is.
         render: gives its Spark SQL.
+        python: gives the value of a row in Python; ``None`` where only Spark SQL and kernels do.
+        returns: the type of the result that its signature says.
+        is_in_python: whether Spark calls that, too.
         syntax: the nodes of the syntax tree that are calls of it, each with the parts that are its arguments.
         names: those by which a text calls it, where the parser leaves it as a plain name.
         dialects: in which a text may call it so.
@@ -76,6 +84,9 @@ class Function:
     rule: TypeRule
     strict: bool
     render: Render
+    python: Callable[..., object] | None
+    returns: DataType | None
+    is_in_python: bool
     syntax: tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]
     names: tuple[str, ...]
     dialects: frozenset[str]
@@ -89,6 +100,8 @@ def function(
     signature: str,
     spark: str | Render = "",
     *,
+    python: Callable[..., object] | None = None,
+    returns: DataType | None = None,
     rule: TypeRule | None = None,
     of_null: bool = False,
     nodes: Iterable[type[exp.Expr]] = (),
@@ -105,6 +118,9 @@ def function(
     Args:
         signature: its name, its arguments, and the type of its result.
         spark: its Spark SQL.
+        python: gives its value in Python, of arguments that are no NULL unless it is ``of_null``, lists and tuples of
+            arrays and structs. It raises nothing. Kernels call it, and so does Spark where there is no Spark SQL.
+        returns: the type of the result of what is in Python, where the signature does not say it.
         rule: of its types, where the signature does not say them.
         of_null: whether the result may be a value although an argument is NULL.
         nodes: the syntax nodes that are calls of it, one for one.
@@ -129,6 +145,11 @@ def function(
     if rule is None:
         assert type_ is not None, signature
         rule = typed([_conversion(parameter) for parameter in parameters], type_)
+    returned = returns or type_
+    if spark:
+        render = spark if callable(spark) else _template(spark)
+    else:
+        render = called(name, type_) if python is None or returned is None else in_python(name, returned)
     in_order = [tuple(parts.split()) or tuple(node.arg_types)[:count] for node in nodes]
     return Function(
         name=name,
@@ -137,7 +158,10 @@ def function(
         most=MANY if "..." in inside else count,
         rule=rule,
         strict=not of_null,
-        render=spark if callable(spark) else _template(spark) if spark else called(name, type_),
+        render=render,
+        python=python,
+        returns=returned,
+        is_in_python=python is not None and (not spark or callable(spark)),
         syntax=tuple(zip(nodes, in_order, strict=True)),
         names=tuple(names.split()),
         dialects=dialects,
@@ -184,6 +208,17 @@ def called(name: str, type_: DataType | None = None) -> Render:
     """The text of a call of one of Spark's functions; of INTEGER it has 64 bits, whatever Spark's has."""
     text = "cast({}({}) as bigint)" if type_ is not None and type_.kind is Kind.INTEGER else "{}({})"
     return lambda call, arguments: text.format(name, ", ".join(arguments))
+
+
+def in_python(name: str, returns: DataType) -> Render:
+    """The text of a call of a function of Python; Spark knows one for each type of results.
+
+    Example:
+        >>> from workbench.sql.algebra.types import BOOLEAN
+        >>> in_python("json_valid", BOOLEAN)(None, ["s"])
+        "`python:boolean`('json_valid', s)"
+    """
+    return lambda call, arguments: f"`{IN_PYTHON}{returns.spark}`({', '.join([repr(name), *arguments])})"
 
 
 def variable_sql(name: str) -> str:

@@ -25,7 +25,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.functions.arrays.postgres import contains_all, is_array
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
@@ -107,7 +107,9 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
 @_reads(exp.JSONExtract, exp.JSONBExtract, parts="this expression only_json_types", dialects=DATABASES)
 @_reads_call("jsonb_extract_path", dialects=DATABASES)
 def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """``j->'a'`` as a value of its own: such values are equal by other rules than texts."""
+    """``j->'a'`` as a value of its own, which is JSON in duckdb; in postgres such values are equal by other rules."""
+    if b.rules.json_keys_as_they_are:
+        return _below(b, node).call("json_part")
     b.source.refuse("a value of JSON", node, "write ->> for its text, and cast that: (j->>'a')::int")
 
 
@@ -250,7 +252,7 @@ def _place(b: ExpressionBinder, node: exp.Expr) -> _Place:
     if _is_arrow(node):
         return _below(b, node)
     read = b.bind(node.this if _is_jsonb(node) else node)
-    if read.type != STRING:
+    if read.type.kind is not Kind.STRING:
         raise b.source.error(f"JSON is a text here, not {read.type}", node, "a struct has fields, s.x")
     if isinstance(read, Call) and read.function == JSON_AT:
         return _Place(read.arguments[0], before=read.arguments[1])
@@ -304,7 +306,7 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[_Step]]:
             steps.append([part.this, str(part.this)] if ambiguous else [FIRST if is_first else part.this])
         else:
             steps.append([_checked(b, str(part.this), node)])
-    if not steps:
+    if not steps and not b.rules.json_keys_as_they_are:
         b.source.refuse("this path of JSON", node, _HINT)
     return steps
 

@@ -1,10 +1,10 @@
-"""The Spark SQL of reading JSON by a path, as ``jsonb`` of PostgreSQL, and as DuckDB, read it.
+"""The Spark SQL of reading JSON by a path, as ``jsonb`` of PostgreSQL reads it.
 
 Spark parses a text into a VARIANT, which knows the kind and the value of everything, but no zeros at the end of a
 number: PostgreSQL writes 12.50 as 12.50. The digits are found in the text itself: they are those of the one number
-there that has the value. DuckDB writes the nearest DOUBLE, whose digits are those of the number where it has few.
+there that has the value.
 
-What cannot surely be read as the databases do is NULL here: as texts objects, arrays, numbers with exponents, and
+What cannot surely be read as PostgreSQL does is NULL here: as texts objects, arrays, numbers with exponents, and
 numbers that stand in the text with more and with fewer zeros; and all of a text in which a key stands twice in an
 object. A check of the query tells these from NULL (``sql/checks.py``). Text that is no JSON is NULL.
 """
@@ -23,7 +23,7 @@ FIRST = "[00]"
 JSON_AT = "json_at"
 """An element of an array of JSON in FROM, of which only arrows and functions of JSON can read something."""
 UNREAD = {
-    **{name: f"{name}_unread" for name in ("json_text", "json_text_in_duckdb", "json_is", "json_has_element")},
+    **{name: f"{name}_unread" for name in ("json_text", "json_is", "json_has_element")},
     **dict.fromkeys(("json_type", "json_length", "json_has", "json_elements"), "json_repeats_key"),
 }
 """A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
@@ -80,10 +80,6 @@ def _rendered(template: str) -> Render:
 
 _WITH_VALUE = f"array_distinct(filter({_FRACTIONS}, n -> regexp_replace(n, '\\\\.?0+$', '') = y.plain))"
 _OF_POSTGRES = let("n", _WITH_VALUE, "if(size(n) = 1, n[0], null)")
-_OF_DUCKDB = (
-    "(case when length(y.plain) <= 16 and (y.plain <> '0' or x.digits = '0.0') and not y.plain rlike '^-?0[.]00000'"
-    " then if(instr(y.plain, '.') > 0, y.plain, concat(y.plain, '.0')) end)"
-)
 _TEXT = "(case when y.kind in ('STRING', 'BOOLEAN') then y.plain when y.kind in ('BIGINT', 'DECIMAL') then z end)"
 _IS_UNREAD = (
     "(case when x.value is null or y.kind in ('STRING', 'BOOLEAN', 'VOID') then false"
@@ -123,7 +119,8 @@ _HAS_DOUBLE = f"coalesce(exists({_ELEMENTS}, x -> {_KIND.format('x')} = 'DOUBLE'
 
 DECLARED = [
     *_reads("json_text(string, string): string", _read(_OF_POSTGRES, _TEXT), _read(_OF_POSTGRES, _IS_UNREAD)),
-    *_reads("json_text_in_duckdb(string, string): string", _read(_OF_DUCKDB, _TEXT), _read(_OF_DUCKDB, _IS_UNREAD)),
+    # Networks of earlier versions ask it.
+    function("json_text_in_duckdb_unread(string, string): boolean", "false", inner=True, of_null=True),
     *_reads("json_type(string, string): string", _KIND_OF_VALUE),
     *_reads("json_length(string, string): integer", f"cast(array_size({_ELEMENTS}) as bigint)"),
     *_reads("json_elements(string, string): array<string>", _AS_TEXTS),

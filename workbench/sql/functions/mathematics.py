@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from sqlglot import exp
 
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, each, function, of_nodes, read_twice
+from workbench.sql.syntax.dialects import ONLY_DUCKDB
+
+
+def _even(x: float) -> float:
+    return math.copysign(2.0 * math.ceil(abs(x) / 2), x) if math.isfinite(x) else x
+
 
 DECLARED = [
     *of_nodes([exp.Cbrt, exp.Sin, exp.Cos, exp.Tan, exp.Asin, exp.Acos, exp.Atan, exp.Sinh, exp.Cosh, exp.Tanh,
@@ -56,6 +64,9 @@ DECLARED = [
     *(function(f"{name}_of_double(double): double",
                f"(case when abs({{0}}) < {2**52}D then cast({name}({{0}}) as double) else {{0}} end)")
       for name in ("floor", "ceil")),
+    function("even(double): double", python=_even, names="even", dialects=ONLY_DUCKDB,
+             help="even(x) Returns x rounded to the next even number away from zero.",
+             example="SELECT even(2.9) → 4.0"),
     function("isnan(double): boolean", of_null=True, nodes=[exp.IsNan],
              help="isnan(expr) Returns true if `expr` is NaN, or false otherwise.",
              example="SELECT isnan(cast('NaN' as double)) → true"),

@@ -292,7 +292,16 @@ for _node in _REGULAR:
 for _name, _function in (("prefix", "startswith"), ("suffix", "endswith")):
     reads_name(_name, takes=2, dialects=ONLY_DUCKDB)(lambda b, arguments, to=_function: call(to, *arguments))
 
+
+def _escaped(text: str) -> str:
+    """REGEXP_ESCAPE: all but letters and digits of ASCII, underscores and what is beyond ASCII has a backslash."""
+    return re.sub(r"[^A-Za-z0-9_\x80-\U0010ffff]", lambda sign: "\\" + sign[0].replace("\0", "x00"), text)
+
+
 DECLARED = [
+    function("regexp_escape(string): string", python=_escaped, names="regexp_escape", dialects=ONLY_DUCKDB,
+             help="regexp_escape(text) Returns a regular expression that finds the text.",
+             example="SELECT regexp_escape('a.b') → a\\.b"),
     *of_nodes([exp.Upper, exp.Lower], "(string): string", EVERYWHERE),
     function("length(string): integer"),
     function("substr(string, integer[, integer]): string", _with_int_arguments("substring")),
@@ -322,10 +331,6 @@ DECLARED = [
     function("contains(string, string): boolean", nodes=[exp.Contains],
              help="contains(left, right) Returns a boolean.",
              example="SELECT contains('Spark SQL', 'Spark') → true"),
-    function("levenshtein(string, string): integer", nodes=[exp.Levenshtein], costly=True,
-             help="levenshtein(str1, str2[, threshold]) Returns the Levenshtein distance between the two given "
-                  "strings.",
-             example="SELECT levenshtein('kitten', 'sitting') → 3"),
     function("find_in_set(string, string): integer", names="find_in_set",
              help="find_in_set(str, str_array) Returns the index (1-based) of the given string (`str`) in the comma-"
                   "delimited list (`str_array`).",
@@ -384,7 +389,7 @@ DECLARED = [
     function("luhn_check(string): boolean", names="luhn_check",
              help="luhn_check(str ) Checks that a string of digits is valid according to the Luhn algorithm.",
              example="SELECT luhn_check('8112189876') → true"),
-    function("json_array_length(string): integer", names="json_array_length", costly=True,
+    function("json_array_length(string): integer", costly=True,
              help="json_array_length(jsonArray) Returns the number of elements in the outermost JSON array.",
              example="SELECT json_array_length('[1,2,3,4]') → 4"),
     function("get_json_object(string, string): string", costly=True),

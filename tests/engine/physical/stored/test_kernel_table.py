@@ -172,6 +172,7 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
 PLACES = [COLUMNS[INTEGER][0], *(Constant(n, INTEGER) for n in (-2, -1, 0, 1, 2, 9, 2**40))]
 COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
 TOTAL, SQUARES = COLUMNS[MONEY][0], COLUMNS[WIDE][0]
+NAMED = call("struct", *(COLUMNS[type_][0] for type_ in (TEXTS, INTEGER, MONEY, DATE, STRING, BOOLEAN)))
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "average": [(COLUMNS[type_][1], COUNT) for type_ in (MONEY, DOUBLE, INTEGER)],
     **{name: [(COUNT, TOTAL, SQUARES)] for name in KERNELS if name.startswith(("variance", "stddev"))},
@@ -207,12 +208,34 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     ],
     **{name: [(COLUMNS[DATE][0], by) for by in PLACES] for name in "+-"},
     "struct": [(COLUMNS[POINT][0], COLUMNS[DATE][0], COLUMNS[TEXTS][0])],
+    "to_json": [
+        (of,) for of in (NAMED, *(COLUMNS[type_][0] for type_ in PARTS if type_ not in (array_of(DOUBLE), POINT)))
+    ],
+    "to_json_in_duckdb": [
+        (of, Constant(str(of.type), STRING))
+        for of in (NAMED, *(columns_[0] for type_, columns_ in COLUMNS.items() if type_ != POINT))
+    ],
+    "decimal_in_duckdb": [(COLUMNS[STRING][0], Constant(9, INTEGER), Constant(2, INTEGER))],
+    "decimal_digits": [(COLUMNS[STRING][0], Constant(9, INTEGER), Constant(2, INTEGER))],
+    "conv": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0], Constant(16, INTEGER))],
+    "json_object_of": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
+    "decimal_text": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
+    "printf_in_duckdb": [(Constant("%5d|%s", STRING), COLUMNS[INTEGER][0], COLUMNS[STRING][0])],
+    "format_in_duckdb": [(Constant("{:>5}|{:.2f}", STRING), COLUMNS[STRING][0], COLUMNS[MONEY][0])],
 }
 """Calls of arguments of several types."""
 
 
-OF_CHOSEN = {"map_of"}
-"""Functions of values that are checked before: each key once."""
+OF_CHOSEN = {
+    "map_of",
+    "json_object_of",
+    "to_json_in_duckdb",
+    "decimal_in_duckdb",
+    "decimal_text",
+    "printf_in_duckdb",
+    "format_in_duckdb",
+}
+"""Functions of values that are checked before: each key once, a type, a format."""
 
 
 def calls() -> Iterator[Call]:

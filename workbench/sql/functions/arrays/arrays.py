@@ -264,7 +264,7 @@ DECLARED = [
     function("split(string, string[, integer]): array<string>", _split),
     function("regexp_extract_all(string, string, integer): array<string>", "regexp_extract_all({0}, {1}, {int2})",
              costly=True),
-    function("json_object_keys(string): array<string>", nodes=[exp.JSONKeys], costly=True),
+    function("json_object_keys(string): array<string>", costly=True),
     function("sequence(integer, integer[, integer]): array<integer>", _sequence),
     function("array_repeat(value, count)",
              f"(case when {{1}} <= {MOST_ELEMENTS} then array_repeat({{0}}, {{int1}}) end)",

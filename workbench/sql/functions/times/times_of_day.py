@@ -14,9 +14,11 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIME, TIMESTAMP, DataType, Kind, decimal
+from workbench.sql.algebra.zones import zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.functions.times.interval_arithmetic import in_day
+from workbench.sql.functions.times.zoned import zone_of
 from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 _SECOND = 1_000_000
@@ -217,6 +219,11 @@ def make_timestamp_by_name(b: ExpressionBinder, node: exp.Anonymous) -> Expressi
 
 def _timestamp_of(b: ExpressionBinder, nodes: list[exp.Expr]) -> Expression:
     arguments = [b.bind(node) for node in nodes]
+    if len(arguments) == 3:
+        if any(map(coercion.is_null, arguments)):
+            return Constant(None, TIMESTAMP)
+        zones = (Constant(zone, STRING) for zone in (zone_of(b, nodes[2]), zoning().zone))
+        return call("convert_timezone", *zones, _timestamp_of(b, nodes[:2]))
     if not 1 <= len(arguments) <= 2:
         return call("make_timestamp", *arguments)
     since = call("unix_micros", coercion.coerce(coercion.coerce(arguments[0], DATE), TIMESTAMP))

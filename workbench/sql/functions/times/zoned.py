@@ -18,19 +18,19 @@ _TYPED = "CAST it AS TIMESTAMP, the time on a clock, or AS TIMESTAMP WITH TIME Z
 
 
 @reads(exp.AtTimeZone, exp.FromTimeZone, parts="this zone")
-def at_time_zone(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expression:
+def at_timezone_of(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone) -> Expression:
     """AT TIME ZONE: what the clock of a zone shows at an instant, or the instant at which it shows a time.
 
     The parser takes FROM_UTC_TIMESTAMP(t, zone) and TO_UTC_TIMESTAMP(t, zone) of spark for it.
     """
     called = (b.source.called(node) or "").lower()
     if called in ("from_utc_timestamp", "to_utc_timestamp"):
-        zones = [Constant(UTC, STRING), Constant(_zone(b, node.args["zone"]), STRING)]
+        zones = [Constant(UTC, STRING), Constant(zone_of(b, node.args["zone"]), STRING)]
         utc = coercion.coerce(in_utc(b, coercion.as_time(b.bind(unwrapped(node.this)))), TIMESTAMP)
         return of_utc(b, call("convert_timezone", *(zones if called.startswith("from") else reversed(zones)), utc))
     if not b.rules.at_time_zone:
         b.source.refuse("AT TIME ZONE", node, "in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t) converts")
-    return _at(b.bind(node.this), _zone(b, node.args["zone"]))
+    return _at(b.bind(node.this), zone_of(b, node.args["zone"]))
 
 
 @reads_name("timezone", takes=2, dialects=DATABASES, hint="CONVERT_TIMEZONE in spark")
@@ -57,13 +57,14 @@ def _at(time: Expression, zone: str) -> Expression:
 )
 def convert_timezone(b: ExpressionBinder, node: exp.ConvertTimezone) -> Expression:
     """CONVERT_TIMEZONE([from,] to, timestamp), both zones constants; from that of the session if it is left out."""
-    source, target = node.args.get("source_tz"), _zone(b, node.args["target_tz"])
-    zones = (zoning().zone if source is None else _zone(b, source), target)
+    source, target = node.args.get("source_tz"), zone_of(b, node.args["target_tz"])
+    zones = (zoning().zone if source is None else zone_of(b, source), target)
     time = coercion.coerce(b.bind(unwrapped(node.args["timestamp"])), TIMESTAMP)
     return call("convert_timezone", *(Constant(zone, STRING) for zone in zones), time)
 
 
-def _zone(b: ExpressionBinder, node: exp.Expr) -> str:
+def zone_of(b: ExpressionBinder, node: exp.Expr) -> str:
+    """The constant name of a time zone."""
     zone = b.bind(node)
     if not isinstance(zone, Constant) or not isinstance(zone.value, str):
         raise b.source.error("a time zone is needed", node, "a constant name, as in 'UTC' and 'Europe/Berlin'")

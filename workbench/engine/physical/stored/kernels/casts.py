@@ -12,7 +12,7 @@ from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
 from workbench.engine.physical.stored.kernels.times import to_date, to_timestamp
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import DOUBLE, INTEGER, JSON, STRING, Kind
 
 
 def _integer_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -40,6 +40,7 @@ _CASTS = {
     (Kind.BOOLEAN, Kind.STRING): _truth_as_text,
     (Kind.BOOLEAN, Kind.INTEGER): _truth_as_integer,
     (Kind.DECIMAL, Kind.INTEGER): to_integer,
+    (Kind.STRING, Kind.STRING): lambda call, arguments: arguments[0],
     **{(kind, Kind.DOUBLE): to_double for kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)},
 }
 """By the kinds of the value and of the result."""
@@ -53,7 +54,7 @@ def _accepts(call: Call) -> bool:
     if call.type.kind is Kind.DECIMAL:
         return _kinds(call) in _CASTS
     value = call.arguments[0].type
-    plain = call.type in (INTEGER, DOUBLE, STRING) or (call.type.temporal and not call.type.zoned)
+    plain = call.type in (INTEGER, DOUBLE, STRING, JSON) or (call.type.temporal and not call.type.zoned)
     whole = call.type != INTEGER or value.kind is not Kind.DECIMAL or not value.scale
     return plain and whole and not value.zoned and _kinds(call) in _CASTS
 

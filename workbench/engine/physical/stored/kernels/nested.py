@@ -14,13 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.nested import arrow_in_json, offsets, with_elements
+from workbench.arrow.python_values import over_columns
 from workbench.arrow.types import filled
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
 from workbench.engine.physical.stored.kernels.kernel import ComputeValues, Kernel, constant_integer, constant_text
 from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.arrays.arrays import MOST_ELEMENTS
+from workbench.sql.functions.json_texts import IN_SPARK
 from workbench.sql.predicates.cnf import Operator
 
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$/])+")
@@ -262,6 +264,19 @@ def _map_of(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return with_elements(entries, pa.StructArray.from_arrays(sides, fields=[*arrow]))
 
 
+def _to_json(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    write = IN_SPARK.of(str(call.arguments[0].type))
+    return over_columns(write, True, arguments, pa.string())
+
+
+def _is_written(type_: DataType) -> bool:
+    """Whether values of a type are written as Spark writes them: no DOUBLE, of which Java has more digits."""
+    if type_.kind in (Kind.DOUBLE, Kind.BINARY) or type_.zoned or type_.counted:
+        return False
+    inner = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
+    return all(map(_is_written, inner))
+
+
 def rows_of_elements(lists: pa.ListArray, of_elements: Call, rows: pa.RecordBatch) -> pa.RecordBatch:
     """The rows over which the body of a lambda is evaluated: one for each element, with the columns that it reads.
 
@@ -352,6 +367,7 @@ NESTED_KERNELS = {
     "map_keys": _of_parts(_side(0)),
     "map_values": _of_parts(_side(1)),
     "map_of": _of_parts(_map_of),
+    "to_json": _of_parts(_to_json, lambda call: _is_written(call.arguments[0].type)),
     "map_entries": _of_parts(lambda call, arguments: arguments[0]),
 }
 """By the name of the function."""

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from workbench.arrow.nested import read_stored, write_stored
+from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
+from workbench.arrow.python_values import over_columns
 from workbench.arrow.types import has_months, to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
 from workbench.engine.physical.stored.kernels.casts import CAST
@@ -35,6 +36,7 @@ from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KER
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.calls import FUNCTIONS
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS,
@@ -45,6 +47,16 @@ KERNELS: dict[str, tuple[Kernel, ...]] = {}
 for _table in _TABLES:
     for _name, _kernel in _table.items():
         KERNELS[_name] = (*KERNELS.get(_name, ()), _kernel)
+
+
+def _in_python(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    function = FUNCTIONS[call.function]
+    assert function.python is not None
+    return over_columns(function.python, function.strict, arguments, arrow_in_json(call.type))
+
+
+_IN_PYTHON = Kernel(_in_python, lambda call: True, nested=True)
+KERNELS.update({name: (_IN_PYTHON,) for name, function in FUNCTIONS.items() if function.python is not None})
 
 HIGHEST = 100
 """Operators inside one another that are evaluated here: a walk follows them by calls, and a Python worker takes a

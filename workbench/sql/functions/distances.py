@@ -1,0 +1,93 @@
+"""How alike two texts are, as DuckDB says: byte by byte, where Spark compares characters.
+
+The distances are those of V. I. Levenshtein, "Binary codes capable of correcting deletions, insertions, and reversals"
+(1966), of F. J. Damerau, "A technique for computer detection and correction of spelling errors" (1964), in which two
+neighbours may be exchanged, also where others come between, and of M. A. Jaro (1989).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from workbench.sql.algebra.expressions import Expression
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import function
+from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
+
+
+def _levenshtein(one: bytes, other: bytes) -> int:
+    before = list(range(len(other) + 1))
+    for row, a in enumerate(one, start=1):
+        now = [row]
+        for column, b in enumerate(other):
+            now.append(min(before[column + 1] + 1, now[-1] + 1, before[column] + (a != b)))
+        before = now
+    return before[-1]
+
+
+def _damerau(one: bytes, other: bytes) -> int:
+    """With exchanges of neighbours, between which letters may come (the unrestricted distance)."""
+    most = len(one) + len(other)
+    last: dict[int, int] = {}
+    table = {(-1, column): most for column in range(-1, len(other) + 1)}
+    table |= {(row, -1): most for row in range(len(one) + 1)}
+    table |= {(row, 0): row for row in range(len(one) + 1)} | {(0, column): column for column in range(len(other) + 1)}
+    for row, a in enumerate(one, start=1):
+        matched = 0
+        for column, b in enumerate(other, start=1):
+            above, left = last.get(b, 0), matched
+            if a == b:
+                matched = column
+            table[row, column] = min(
+                table[row - 1, column - 1] + (a != b),
+                table[row, column - 1] + 1,
+                table[row - 1, column] + 1,
+                table[above - 1, left - 1] + (row - above - 1) + 1 + (column - left - 1),
+            )
+        last[a] = row
+    return table[len(one), len(other)]
+
+
+def _hamming(one: bytes, other: bytes) -> int | None:
+    """Of texts of one length, which is not 0."""
+    return sum(a != b for a, b in zip(one, other, strict=True)) if len(one) == len(other) > 0 else None
+
+
+def _jaccard(one: bytes, other: bytes) -> float | None:
+    """The bytes that both have, of those that one has; NULL of an empty text."""
+    return len({*one} & {*other}) / len({*one} | {*other}) if one and other else None
+
+
+def _in_bytes(distance: Callable[[bytes, bytes], float | None]) -> Callable[[str, str], float | None]:
+    return lambda one, other: distance(one.encode(), other.encode())
+
+
+@reads(exp.Levenshtein, parts="this expression", dialects=SPARK_FAMILY | ONLY_DUCKDB)
+def levenshtein(b: ExpressionBinder, node: exp.Levenshtein) -> Expression:
+    """LEVENSHTEIN of two texts."""
+    name = "levenshtein" if b.rules.texts_as_in_spark else "levenshtein_of_bytes"
+    return call(name, *b.parts(node, "this", "expression"))
+
+
+DECLARED = [
+    function("levenshtein(string, string): integer", costly=True,
+             help="levenshtein(str1, str2[, threshold]) Returns the Levenshtein distance between the two given "
+                  "strings.",
+             example="SELECT levenshtein('kitten', 'sitting') → 3"),
+    function("levenshtein_of_bytes(string, string): integer", python=_in_bytes(_levenshtein), inner=True, costly=True),
+    function("damerau_levenshtein(string, string): integer", python=_in_bytes(_damerau), names="damerau_levenshtein",
+             dialects=ONLY_DUCKDB, costly=True,
+             help="damerau_levenshtein(s1, s2) Returns the number of bytes to insert, delete, replace or exchange.",
+             example="SELECT damerau_levenshtein('ducks', 'dukcs') → 1"),
+    function("hamming(string, string): integer", python=_in_bytes(_hamming), names="hamming mismatches",
+             dialects=ONLY_DUCKDB, costly=True,
+             help="hamming(s1, s2) Returns the number of places at which texts of one length have other bytes.",
+             example="SELECT hamming('duck', 'luck') → 1"),
+    function("jaccard(string, string): double", python=_in_bytes(_jaccard), names="jaccard",
+             dialects=ONLY_DUCKDB, costly=True,
+             help="jaccard(s1, s2) Returns the part of the bytes of two texts that both have.",
+             example="SELECT jaccard('duck', 'luck') → 0.6"),
+]  # fmt: skip
