@@ -346,15 +346,14 @@ _SPARK = _dialect(
 )
 DUCKDB = _dialect(
     "duckdb",
-    "exact aliases_some_columns alias_in_where alias_in_select_list last_alias_counts "
-    "using_stays_in_place narrow_literals follows_ieee root_of_negative_is_nan power_of_one_is_one "
-    "sign_of_nan_is_zero rounds_in_double length_of_arrays takes_patterns_of_rows offset_in_texts "
-    "takes_last_instant names_in_formats day_of_week epoch_is_double full_names_of_days "
-    "floor_of_integer_is_double concat_skips_nulls array_of_subquery extremes_skip_nulls count_if_is_sum "
-    "median_cuts_decimals date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator "
-    "fields_have_names places_from_one joined_nulls_are_null finds_beside_nulls generates_series pivots "
-    "pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state "
-    "times_begin_again casts_in_python",
+    "exact aliases_some_columns alias_in_where alias_in_select_list last_alias_counts using_stays_in_place "
+    "narrow_literals follows_ieee root_of_negative_is_nan power_of_one_is_one sign_of_nan_is_zero rounds_in_double "
+    "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats day_of_week "
+    "epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls array_of_subquery "
+    "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
+    "interval_texts isnull_is_operator fields_have_names places_from_one joined_nulls_are_null finds_beside_nulls "
+    "generates_series pivots pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas "
+    "exports_state times_begin_again casts_in_python",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -376,13 +375,12 @@ _POSTGRES = _dialect(
     "postgres",
     "intervals_of_postgres "
     "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
-    "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants "
-    "takes_last_instant names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double "
-    "concat_skips_nulls escapes_any_sign aliases_some_columns substring_by_pattern has_rows compares_rows "
-    "numeric_keeps_digits writes_values ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted "
-    "level_of_subqueries date_plus_interval_is_time clock_in_intervals interval_texts isnull_is_operator "
-    "places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
-    "bucket_of_date_is_time times_begin_again subtracts_times",
+    "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants takes_last_instant "
+    "names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign "
+    "aliases_some_columns substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values "
+    "ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
+    "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series "
+    "at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",
