@@ -140,6 +140,8 @@ def query_of(call: str) -> str:
         return f"SELECT 1 AS v FROM t WHERE {call}"
     if "window(" in call:
         return f"SELECT {call.split('(')[0]}.start AS v FROM t GROUP BY {call}"
+    if call.lower().startswith(("prev(", "next(", "classifier(", "match_number(")):
+        return f"SELECT v FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES {call} AS v PATTERN (z))"
     if call.lower().startswith(("time_bucket_gapfill", "locf", "interpolate")):
         group = call if call.lower().startswith("time") else "TIME_BUCKET_GAPFILL(INTERVAL '1' HOUR, ts)"
         return f"SELECT {call} AS v FROM t GROUP BY {group}"

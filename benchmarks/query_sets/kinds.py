@@ -148,6 +148,16 @@ def _analytic() -> Iterator[KindOfQuery]:
         }.items():
             sql = f"SELECT id, {call.format(group, order)} FROM t"
             yield KindOfQuery(f"analytic, {number} partitions", f"{name}, {number}", sql, sql)
+        for name, define in {
+            "pattern": "a AS i < 5, b AS i >= PREV(i), c AS i < PREV(i)",
+            "pattern of the match": "a AS i < 5, b AS b.x >= a.x, c AS c.i < a.i AND COUNT(b.*) > 1",
+        }.items():
+            measures = "FIRST(a.id) AS begin, COUNT(*) AS n, SUM(b.m) AS total"
+            sql = (
+                f"SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY {group} {order} MEASURES {measures}"
+                f" PATTERN (a b+ c) DEFINE {define}) AS p"
+            )
+            yield KindOfQuery(f"patterns, {number} partitions", f"{name}, {number}", sql)
     filled = "COUNT(*), LOCF(MAX(id)), INTERPOLATE(AVG(x)) FROM t"
     for name, item, keys in (("total", "", ""), ("few", "g, ", "g, ")):
         sql = f"SELECT {item}TIME_BUCKET_GAPFILL(INTERVAL '1' DAY, ts) AS day, {filled} GROUP BY {keys}day"

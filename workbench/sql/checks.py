@@ -42,10 +42,12 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
+    Origin,
     calls,
     column_name,
     walk,
 )
+from workbench.sql.algebra.patterns import UNDECIDED
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.constraints import Constraint, ForeignKey, foreign_keys
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
@@ -139,6 +141,7 @@ def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
         yield from _of_arrays(part)
         yield from _of_guarded(part, read[id(part)])
         yield from _of_frames(part)
+        yield from _of_matches(part)
     elif isinstance(part, SetQuery) and part.beyond is not None:
         rows = Block((part.beyond,), TRUE, _VIOLATED)
         steps = len(part.branches)
@@ -203,6 +206,23 @@ def _of_frames(block: Block) -> Iterator[Check]:
             )
         hint = f"CAST what rows are ordered by AS DECIMAL(36,{distances.key.scale})"
         yield Check(rows, "a number is too large for the ends of a frame of RANGE around it", hint)
+
+
+def _of_matches(block: Block) -> Iterator[Check]:
+    """The check that no pattern can be matched in too many ways to try them all."""
+    for analyzed in block.analytics:
+        made = analyzed.call
+        if (
+            made.value is None
+            or made.value.found != "state"
+            or made.pattern is None
+            or not made.pattern.depends_on_match
+        ):
+            continue
+        undecided = call("=", Column(analyzed.name, made.type, Origin.ANALYTIC), Constant(UNDECIDED, INTEGER))
+        rows = replace(block, outputs=_VIOLATED, analytics=(analyzed,), qualify=normal_form(undecided))
+        hint = "bound the quantifiers, as in A{0,20}, or let conditions of neighbouring variables exclude each other"
+        yield Check(rows, "a pattern can be matched in too many ways", hint)
 
 
 def _early_and_late(block: Block) -> tuple[dict[Guarded, None], dict[Guarded, None]]:

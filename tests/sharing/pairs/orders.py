@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sharing.pairs.pair import ABOVE, APART, BELOW, SAME, Pair, same
+from sharing.pairs.pair import ABOVE, APART, BELOW, BESIDE, SAME, Pair, same
 
 from workbench.sharing.decisions import Rule
 
@@ -133,4 +133,36 @@ GAPS = [
          evaluated=False),
     Pair("groups before gaps are filled", _COUNTED, _COUNTED.replace("GROUP", "WHERE amount > 3 GROUP"), APART, 6,
          Rule.NEW, evaluated=False),
+]  # fmt: skip
+
+_MATCHES = (
+    "SELECT * FROM F MATCH_RECOGNIZE (PARTITION BY code ORDER BY day, id MEASURES {} AS n ONE ROW PER MATCH"
+    " PATTERN (A B+) DEFINE A AS amount > 5, B AS amount < PREV(amount)) AS m"
+)
+_COUNTED_MATCHES = _MATCHES.format("COUNT(B.*)")
+
+MATCHES = [
+    _alike("one pattern", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("(A B+)", "( a B + )")),
+    _alike("conditions that are alike", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("amount > 5", "A.amount > 5")),
+    _alike("what is said, and what is so without", _COUNTED_MATCHES,
+           _COUNTED_MATCHES.replace("ONE ROW PER MATCH", "AFTER MATCH SKIP PAST LAST ROW")),
+    _alike("a condition on the answer", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("COUNT(B.*)", "FINAL COUNT(B.*)")),
+    _alike("a part of the measures", _MATCHES.format("COUNT(B.*) AS c, MATCH_NUMBER()"),
+           _MATCHES.format("MATCH_NUMBER()")),
+    Pair("other measures of one pattern", _COUNTED_MATCHES, _MATCHES.format("SUM(A.amount)"), SAME, 0, Rule.STATISTICS,
+         evaluated=False),
+    Pair("another pattern in one order", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("B+", "B+?"), BESIDE, 1,
+         Rule.STATISTICS, evaluated=False),
+    Pair("the next match at the next row", _COUNTED_MATCHES,
+         _COUNTED_MATCHES.replace("ONE ROW PER MATCH", "AFTER MATCH SKIP TO NEXT ROW"), BESIDE, 1, Rule.STATISTICS,
+         evaluated=False),
+    Pair("all rows of matches", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("ONE ROW", "ALL ROWS"), APART, 2,
+         Rule.NEW, evaluated=False),
+    Pair("patterns in another order", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("day, id", "id, day"), APART, 2,
+         Rule.NEW, evaluated=False),
+    Pair("patterns of other partitions", _COUNTED_MATCHES, _COUNTED_MATCHES.replace("BY code", "BY src"), APART, 2,
+         Rule.NEW, evaluated=False),
+    Pair("patterns among other rows", _COUNTED_MATCHES,
+         _COUNTED_MATCHES.replace("FROM F", "FROM (SELECT * FROM F WHERE amount > 3)"), APART, 3, Rule.NEW,
+         evaluated=False),
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from decimal import Decimal
 
 from workbench.sql.algebra.expressions import Expression, digest, identity, text
 from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.algebra.patterns import MATCH, MatchPattern, Navigation
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
 
 ROW_NUMBER, RANK, DENSE_RANK = "row_number", "rank", "dense_rank"
@@ -32,7 +33,7 @@ NEIGHBOURS = ("lag", "lead")
 POSITIONS = ("first_value", "last_value", "nth_value")
 """Values of another row: one so far before or after, or the first, last or n-th one of a frame."""
 
-ANALYTIC_FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS})
+ANALYTIC_FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS, MATCH})
 """Functions that are only analytic; every basic statistic is one as well, of the rows of a frame."""
 
 _ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
@@ -183,7 +184,12 @@ class Over:
 
 @dataclass(frozen=True)
 class AnalyticCall:
-    """A function of a row and of the rows around it; ``distinct``: of equal values in its frame one counts."""
+    """A function of a row and of the rows around it.
+
+    Attributes:
+        distinct: of equal values in its frame one counts.
+        pattern, value: of ``MATCH``, what matches, and what of it is the value.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
@@ -192,6 +198,8 @@ class AnalyticCall:
     frame: Frame | None = None
     ignore_nulls: bool = False
     distinct: bool = False
+    pattern: MatchPattern | None = None
+    value: Navigation | None = None
 
     @property
     def identity(self) -> str:
@@ -199,6 +207,8 @@ class AnalyticCall:
         inner = "distinct " * self.distinct + ",".join(map(identity, self.arguments))
         frame = self.frame.text if self.frame is not None else ""
         nulls = "ignore nulls" if self.ignore_nulls else ""
+        if self.pattern is not None and self.value is not None:
+            nulls = f"{self.pattern.text}|{self.value.text}"
         return f"{json.dumps(self.function)}<{inner}|{frame}|{nulls}>{self.over.identity}:{self.type}"
 
     @property

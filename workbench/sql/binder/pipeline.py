@@ -19,6 +19,7 @@ from workbench.sql.algebra.zones import UTC, Zoning, bound_in
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
 from workbench.sql.binder.gap_filling import gaps_filled
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
+from workbench.sql.binder.match_recognize import without_matches
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.recursion import reads_itself, refuse_later_names, refuse_search, steps_of
 from workbench.sql.binder.scope import Outer, Scope
@@ -228,6 +229,10 @@ class QueryBinder:
         """One SELECT."""
         # PIVOT and UNPIVOT before all, since they are subqueries of FROM.
         node = without_pivots(node, self)
+        # Patterns of rows next, since their matches are a subquery of FROM as well.
+        if (matched := without_matches(node, self)) is not None:
+            select, name, rows = matched
+            return self.knowing(name, rows).select(select)
         # Filled gaps before clauses are bound, since what is selected of groups is selected of more rows than these.
         if (filled := gaps_filled(node, self)) is not None:
             return self.knowing(filled.name, filled.rows).select(filled.select)

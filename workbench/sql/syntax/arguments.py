@@ -20,6 +20,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.sql.dialects import DIALECTS
+from workbench.sql.syntax.match_clauses import subset_of, taken_out
 
 Builder = Callable[..., exp.Expr]
 FunctionParser = Callable[[Any], exp.Expr | None]
@@ -84,6 +85,26 @@ class _Refusing:
 
     _tokens: list[Token]
     _index: int
+    _tokens_size: int
+    dialect: Any
+    sql: str
+
+    def _parse_match_recognize(self) -> exp.MatchRecognize | None:
+        """MATCH_RECOGNIZE with SUBSET, WITHIN and SKIP TO a variable, which the parser does not know."""
+        begin = self._index
+        if begin >= len(self._tokens) or self._tokens[begin].token_type is not TokenType.MATCH_RECOGNIZE:
+            return None
+        clauses = taken_out(self._tokens, begin)
+        self._tokens_size = len(self._tokens)
+        node = super()._parse_match_recognize()  # type: ignore[misc]
+        if node is None:
+            return None
+        node.set("subset", [subset_of(tokens) for word, tokens in clauses if word == "SUBSET"])
+        for _, tokens in (clause for clause in clauses if clause[0] == "WITHIN"):
+            select = Token(TokenType.SELECT, "SELECT")
+            (parsed,) = cast(Any, type(self))(dialect=self.dialect).parse([select, *tokens], self.sql)
+            node.set("within", parsed.expressions[0])
+        return cast(exp.MatchRecognize, node)
 
     @classmethod
     def parsers(cls, parsers: Mapping[str, FunctionParser]) -> dict[str, FunctionParser]:

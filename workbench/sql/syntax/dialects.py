@@ -77,6 +77,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     - functions of windows in FROM are as in Flink (``table_functions``);
     - ``USING <`` is ASC in postgres, and ``USING >`` DESC (``shorthands``);
     - no part of the text of an interval is dropped (``interval_texts``);
+    - MATCH_RECOGNIZE is a key word in all dialects;
     - TIMESTAMP is not taken for TIMESTAMP WITH TIME ZONE;
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
 
@@ -95,6 +96,8 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
             token.token_type = TokenType.TIMESTAMP
     rules = DIALECTS[dialect]
     for token, following in pairwise(tokens):
+        if token.text.upper() == "MATCH_RECOGNIZE" and following.token_type is TokenType.L_PAREN:
+            token.token_type = TokenType.MATCH_RECOGNIZE
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR
         no_operator = not rules.has_rlike and token.token_type is TokenType.RLIKE and token.text.isalpha()

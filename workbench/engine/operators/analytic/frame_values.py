@@ -11,8 +11,9 @@ Source: Bender, Farach-Colton, The LCA problem revisited (LATIN 2000), for spars
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
 from workbench.engine.operators.analytic.frames import FrameRange, Frames, OrderedBatch
+from workbench.engine.operators.analytic.matching import Matching, match_values
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.operators.grouped.value_counts import SortedValues
@@ -32,8 +34,10 @@ from workbench.engine.physical.value_statistics import ValueStatistic, statistic
 from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
-from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall
-from workbench.sql.algebra.expressions import AggregateCall, Constant
+from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall, Frame, FrameEnd, Over
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant
+from workbench.sql.algebra.patterns import MatchPattern, Navigation
+from workbench.sql.algebra.types import DataType
 from workbench.sql.functions.aggregate_rules import RULES, Powers, rule_of
 
 MarkValue = Callable[[OrderedBatch], npt.NDArray[Any]]
@@ -68,6 +72,8 @@ class FrameValue:
         name = self.function.function
         if name in NUMBERS:
             return pa.array(batch.mark(NUMBERS[name]))
+        if self.function.pattern is not None and self.function.value is not None:
+            return self._match(batch, self.function.pattern, self.function.value)
         if name in _SHARES:
             return pa.array(_SHARES[name](batch))
         if name == "ntile":
@@ -83,6 +89,21 @@ class FrameValue:
         if once is not None:
             arguments = [pc.if_else(once, argument, None) for argument in arguments]
         return self._of_frame(batch, batch.frames(self.function), arguments)
+
+    def _match(self, batch: OrderedBatch, pattern: MatchPattern, read: Navigation) -> pa.Array:
+        """A value of matches; these are found once for all values of them."""
+        of_conditions = self.arguments[: pattern.arguments]
+        key = (pattern, of_conditions)
+        if key not in batch.found:
+            types = [argument.type for argument in self.function.arguments]
+            arguments = tuple(argument.values(batch.rows) for argument in of_conditions)
+            matching = Matching(batch, pattern, arguments, partial(_statistic, types))
+            batch.found[key] = (matching, matching.matches())
+        matching, matches = batch.found[key]
+        more = tuple(argument.values(batch.rows) for argument in self.arguments[pattern.arguments :])
+        types = [argument.type for argument in self.function.arguments]
+        matching = replace(matching, arguments=(*matching.arguments, *more), statistic=partial(_statistic, types))
+        return match_values(matching, matches, read)
 
     def _once(self, batch: OrderedBatch, arguments: list[pa.Array]) -> Mask:
         """Of equal values in a partition, the one that is in a frame where any of them is: the first, or the last."""
@@ -190,6 +211,33 @@ def _sums_of(function: AnalyticCall) -> tuple[Powers, ...]:
     """The sums of products that a statistic of DOUBLE is made of."""
     known = function.function in RULES
     return rule_of(AggregateCall(function.function, function.arguments, function.type)).products if known else ()
+
+
+@dataclass(frozen=True)
+class _Gathered(OrderedBatch):
+    """Rows that stand together, and frames that are ranges of them."""
+
+    ranges: FrameRange
+
+    def frames(self, function: AnalyticCall) -> Frames:
+        """The ranges."""
+        return (self.ranges,)
+
+
+def _statistic(
+    types: Sequence[DataType], read: Navigation, argument: pa.Array | None, rows: Positions, ranges: FrameRange
+) -> pa.Array:
+    """A statistic of ranges of some rows, which need not be neighbours; see ``matching.Statistic``."""
+    if argument is None:
+        return pa.array(ranges.lengths)
+    if not len(rows):
+        known = 0 if read.found == "count" else None
+        return pa.array([known] * len(ranges.low), to_arrow(read.type))
+    over = Over((), ())
+    value = Column("_value", types[read.argument])
+    function = AnalyticCall(read.found, (value,), read.type, over, Frame("rows", FrameEnd("0"), FrameEnd("0")))
+    together = pa.RecordBatch.from_arrays([argument.take(pa.array(rows))], names=[value.name])
+    return frame_value(function, ()).values(_Gathered(together, np.arange(len(ranges.low)), ranges))
 
 
 @dataclass(frozen=True)

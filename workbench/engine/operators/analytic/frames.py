@@ -74,6 +74,11 @@ class OrderedBatch:
         return self.rows.column(name).to_numpy()[self.wanted]
 
     @cached_property
+    def found(self) -> dict[Any, Any]:
+        """What several functions have in common, by what it is of: the matches of a pattern."""
+        return {}
+
+    @cached_property
     def parts(self) -> FrameRange:
         """The partition of each row."""
         return _runs(_new(self.rows.column("_part").to_numpy()))

@@ -47,7 +47,7 @@ def reach(function: AnalyticCall) -> Reach:
             return Reach(None if back else 0, None if ahead else 0)
         return Reach(back, ahead)
     frame = function.frame
-    if frame is None:
+    if frame is None:  # of a match too: where one begins depends on all before it
         return Reach(None, None)
     if frame.unit == "rows":
         return Reach(_rows(frame.start, -1), _rows(frame.end, 1))
