@@ -377,10 +377,7 @@ class _Recognized:
 
     def _of_rows(self, node: exp.Expr) -> tuple[Expression, tuple[int, ...]]:
         """An expression of the rows of one variable, or of all."""
-        names = {
-            pattern_variable(c.table, c.args["table"].args.get("quoted")) if c.table else ""
-            for c in node.find_all(exp.Column)
-        }
+        names = _variables(node)
         if len(names) > 1:
             self.source.refuse(
                 "a value of rows of several variables", node, "read one of each: FIRST(A.x) + FIRST(B.x)"
@@ -397,10 +394,7 @@ class _Recognized:
         self, node: exp.Expr, keep: Callable[[Navigation, Expression | None], Column], final: bool
     ) -> Expression:
         """An aggregate of the rows of one variable, or of all."""
-        names = {
-            pattern_variable(c.table, c.args["table"].args.get("quoted")) if c.table else ""
-            for c in node.find_all(exp.Column)
-        }
+        names = _variables(node)
         if len(names) > 1:
             self.source.refuse(
                 "an aggregate of rows of several variables", node, "SUBSET U = (A, B) names both together"
@@ -435,6 +429,12 @@ class _Recognized:
         copy = node.transform(change)
         copy.parent = node.parent
         return copy
+
+
+def _variables(node: exp.Expr) -> set[str]:
+    """The variables whose rows columns are of; the empty name stands for all rows."""
+    read = node.find_all(exp.Column)
+    return {pattern_variable(c.table, c.args["table"].args.get("quoted")) if c.table else "" for c in read}
 
 
 def _is_navigation(node: exp.Expr) -> bool:
