@@ -218,8 +218,7 @@ class _Recognized:
         within = self.node.args.get("within")
         if within is None:
             return tuple(conditions)
-        (key, *_) = self.node.args["order"].expressions
-        if key.args.get("desc"):
+        if (key := self.node.args["order"].expressions[0]).args.get("desc"):
             self.source.refuse("WITHIN of times in descending order", self.node, "ORDER BY the time")
         begin = exp.Anonymous(this=NAVIGATIONS["FIRST"], expressions=[key.this.copy()])
         near = exp.LT(this=exp.Sub(this=key.this.copy(), expression=begin), expression=within.copy())
