@@ -22,7 +22,7 @@ from typing import Any
 
 import duckdb
 import sqlglot
-from function_trials import ARRAY, SCHEMA, readings
+from function_trials import ARRAY, SCHEMA, readings, refusal
 from functions_page import LISTED, WORDS
 from pyspark.sql import SparkSession
 from sqlglot import exp
@@ -50,6 +50,24 @@ OURS = {
 }
 """What functions do that have another meaning here than Spark's description says."""
 ELSEWHERE = {
+    **dict.fromkeys(("array_to_json", "json_quote", "to_json"), "Returns the value as JSON."),
+    **dict.fromkeys(("json", "parse_json"), "Returns a text as JSON, without blanks between its parts."),
+    "json_array": "Returns an array of JSON of the values.",
+    "json_object": "Returns an object of JSON of names and values.",
+    "json_exists": "Returns whether a value of JSON has something at a path.",
+    **dict.fromkeys(("json_extract", "json_extract_path"), "Returns what is at a path in a value of JSON, as JSON."),
+    "json_keys": "Returns the names in an object of JSON as an array.",
+    "json_type": "Returns the kind of a value of JSON: OBJECT, ARRAY, VARCHAR, a number's, BOOLEAN or NULL.",
+    "json_value": "Returns the number, text or truth value at a path in a value of JSON, as JSON.",
+    "editdist3": "Returns how many bytes must be put in, left out or replaced to make one text of the other.",
+    "mismatches": "Returns at how many places two texts of one length differ.",
+    **dict.fromkeys(("format", "printf"), "Returns the values in a text, where a format says."),
+    "sha256": "Returns the SHA-256 digest of a text or of bytes, in hexadecimal.",
+    "left": "Returns the first characters of the text; of a number below 0 all but the last ones.",
+    "regexp_like": "Returns whether a regular expression finds something in the text.",
+    **dict.fromkeys(("substr", "substring"), "Returns the part of a text from a place, counted from 1, on."),
+    "locf": "Of filled groups returns the last value before; see TIME_BUCKET_GAPFILL.",
+    "interpolate": "Of filled groups returns a value on the line between both neighbours; see TIME_BUCKET_GAPFILL.",
     "num_nulls": "Returns how many of its arguments are NULL.",
     "num_nonnulls": "Returns how many of its arguments are not NULL.",
     "regexp_count": "Returns how often a regular expression finds something in the text.",
@@ -142,6 +160,13 @@ ELSEWHERE = {
     },
 }
 """What functions do that are bound to the same as none of Spark's."""
+IN_PATTERNS = {
+    "prev": ("prev(value[, n])", "In MATCH_RECOGNIZE the value n rows before, in the partition; one row without n."),
+    "next": ("next(value[, n])", "In MATCH_RECOGNIZE the value n rows behind, in the partition; one row without n."),
+    "classifier": ("classifier()", "In MATCH_RECOGNIZE the name of the variable of the pattern that the row matches."),
+    "match_number": ("match_number()", "In MATCH_RECOGNIZE the number of the match in its partition, from 1 on."),
+}
+"""Functions of MATCH_RECOGNIZE alone, which no trial calls: signature and what they do."""
 SIGNATURES = {"decode": "decode(expr, value, result[, value, result …][, default])"}
 """Of functions whose first signature in Spark is not read."""
 OFFERED_IN = {"decode": ("databricks", "oracle", "spark"), "split_index": ()}
@@ -269,7 +294,15 @@ def table(spark: Mapping[str, Described]) -> list[dict[str, Any]]:
             for row in rows:
                 dialects[json.dumps(row)].append(dialect)
     rows = [{**json.loads(row), "dialects": where} for row, where in sorted(dialects.items())]
-    return [{**row, "dialects": _offered(row["name"], row["dialects"])} for row in rows]
+    rows += [_in_patterns(name, *known) for name, known in IN_PATTERNS.items()]
+    return [{**row, "dialects": _offered(row["name"], row["dialects"])} for row in sorted(rows, key=json.dumps)]
+
+
+def _in_patterns(name: str, signature: str, purpose: str) -> dict[str, Any]:
+    call = f"{name}(a)" if "value" in signature else signature
+    where = sorted(dialect for dialect in EXAMINED if not refusal(call, dialect))
+    row = {"name": name, "kind": "function", "signature": signature, "purpose": purpose, "example": "", "call": call}
+    return {**row, "dialects": where}
 
 
 def _offered(name: str, dialects: Sequence[str]) -> list[str]:

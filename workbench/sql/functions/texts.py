@@ -73,7 +73,11 @@ def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
     """SUBSTR, where position 0 means 1."""
     if b.rules.substring_by_pattern:
         part = part_by_pattern(b, node)
-        return part if part is not None else part_between(*b.parts(node, "this", "start", "length"))
+        if part is not None:
+            return part
+        if node.args.get("start") is None:
+            raise b.source.error("substr takes 2 to 3 arguments, not 1", node, "write substr(str, pos[, len])")
+        return part_between(*b.parts(node, "this", "start", "length"))
     parts = b.parts(node, "this", "start", "length")
     if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.rules.substring_from_zero:
         parts[1] = _ONE
