@@ -125,3 +125,16 @@ def test_random_texts_are_planned_or_refused() -> None:
             except Exception as defect:
                 raise AssertionError(f"seed {seed}, {dialect}: {sql}") from defect
     assert outcome["planned"] > outcome["refused"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT (WITH RECURSIVE r(n) AS (SELECT q.f UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT MAX(n) FROM r)"
+        " FROM (SELECT CAST(k AS INT) AS f FROM u) q",
+        "SELECT COALESCE((WITH RECURSIVE r(n) AS (SELECT q.f UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n"
+        " FROM r), q.f) FROM (SELECT CAST(k AS INT) AS f FROM u) q",
+    ],
+)
+def test_integers_of_a_recursion_for_each_row_have_the_widest(sql: str) -> None:
+    planned(sql, SCHEMA, "spark")

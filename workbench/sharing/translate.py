@@ -252,10 +252,8 @@ class _Translator:
             ordered = (*branches[:kept], *sorted(branches[kept:], key=lambda branch: branch.identity))
             node = self.draft.find_or_put(SetOperation(operator, ordered, direct_of(ordered)))
         self.draft.mark_dirty(node.id, *(branch.read.root for branch in ordered))
-        named = zip(query.names, query.types, strict=True)
-        return Translation(
-            Read(node.id), tuple(Output(name, Column(f"c{i}", type_)) for i, (name, type_) in enumerate(named, start=1))
-        )
+        named = zip(query.names, node.columns, strict=True)
+        return Translation(Read(node.id), tuple(Output(name, column) for name, column in named))
 
     def _branch(self, query: LogicalQuery, types: Sequence[DataType] | None = None) -> Branch:
         """A branch, its columns cast to types where these are given."""

@@ -42,6 +42,8 @@ from workbench.sql.logical import RecursionRule
 
 _LONGEST_NAME = 50
 """Characters; PostgreSQL has 63."""
+_ONE_REFERENCE = ("postgres", "materialize", "flink", "spark")
+"""Where a recursive query reads itself once."""
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = frozenset(word for words in sqlglot.Tokenizer.KEYWORDS for word in words.split())
 """Words of SQL, some of which cannot be names."""
@@ -227,10 +229,12 @@ class _Script:
         union = "\nUNION ALL\n" if node.operator is SetOperator.RECURSION_ALL else "\nUNION\n"
         if self._to.name == "spark" and node.operator is SetOperator.RECURSION:
             raise UnsupportedError("UNION of a recursive query cannot be written for spark, whose is UNION ALL alone")
+        if self._to.name in _ONE_REFERENCE and (len(node.rules) > 1 or node.rules[0].inputs.count(0) > 1):
+            raise UnsupportedError(f"several references of a recursive query cannot be written for {self._to.name}")
         (parent, values), writer = node.direct[0], self._writer()
         names = ", ".join(self._to.quoted(column.name) for column in node.columns)
         cast = (writer.cast(writer.expression(v), c.type) for c, v in zip(node.columns, values, strict=True))
-        parts = [f"SELECT {', '.join(cast)} FROM {self._named(self._names[parent])}"]
+        first, parts = f"SELECT {', '.join(cast)} FROM {self._named(self._names[parent])}", list[str]()
         for rule in node.rules:
             over = self._writing(partial(self._of_input, node, rule))
             values_of = zip(node.columns, rule.values, strict=True)
@@ -240,7 +244,9 @@ class _Script:
                 for source, branch in enumerate(rule.inputs)
             )
             parts.append(f"SELECT {shown} FROM {', '.join(read)}\nWHERE {over.predicates(rule.where)}")
-        return f"WITH RECURSIVE step ({names}) AS (\n{union.join(parts)}\n)\nSELECT * FROM step"
+        following = "\nUNION ALL\n".join(parts)
+        following = f"({following})" if len(parts) > 1 else following
+        return f"WITH RECURSIVE step ({names}) AS (\n{first}{union}{following}\n)\nSELECT * FROM step"
 
     def _of_input(self, node: Recursion, rule: RecursionRule, column: Column) -> str:
         """A column of an input of a rule, in the words of the database."""

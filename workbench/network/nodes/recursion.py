@@ -10,6 +10,7 @@ from workbench.network.nodes.base import Columns, NodeId, columns_of
 from workbench.network.nodes.set_operation import SetOperation, SetOperator
 from workbench.network.sql_text import Names, Words, as_columns, expression_sql, part_sql, predicates_sql
 from workbench.sql.algebra.expressions import Call, Column, Expression, identity
+from workbench.sql.algebra.types import of_any_bits
 from workbench.sql.logical import RecursionRule
 
 
@@ -28,8 +29,10 @@ class Recursion(SetOperation):
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns c1 … cn that it makes."""
-        return tuple(Column(f"c{i}", value.type) for i, value in enumerate(self.branches[0].values, start=1))
+        """The columns c1 … cn that it makes; an integer may grow beyond the width of the first ones."""
+        return tuple(
+            Column(f"c{i}", of_any_bits(value.type)) for i, value in enumerate(self.branches[0].values, start=1)
+        )
 
     def _computation(self) -> str:
         rules = ";".join(
