@@ -30,6 +30,8 @@ RESTORE = "nothing was changed: put the file back from a copy of the session's f
 _EVERY_PROBLEM = "PRAGMA integrity_check(1000000)"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
+_TABLES = "its tables are streams, queries, nodes, reads, serves and others, which %argus catalog lists"
+
 
 class CatalogError(WorkbenchError):
     """The catalog cannot be opened, read or written."""
@@ -236,7 +238,7 @@ class Database:
             why = "a catalog is only read: use SELECT" if refused else str(error)
             missing = re.fullmatch("no such table: (.*)", why)
             near = nearest(missing[1], self.tables) if missing else None
-            raise CatalogError(why, hint=near or f"its tables are {', '.join(self.tables)}") from error
+            raise CatalogError(why, hint=near or _TABLES) from error
         finally:
             self._connection.set_authorizer(None)
         return names, rows
