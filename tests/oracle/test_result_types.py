@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 from sql.result_types import COLUMNS, Bound, bound, calls, kind_of
 
 from workbench.arrow.stored_values import as_python
+from workbench.engine.spark.local_session import engine_session
 from workbench.sql.algebra.types import Kind
 from workbench.sql.render.spark_sql import to_spark
 
@@ -38,7 +39,7 @@ OTHERWISE = {
     "spark": re.compile(r"(d1 -|try_subtract\(d1,|float\(|from_unixtime\(|unbase64\(|a1 DIV m)", re.I),
     "duckdb": re.compile(r"(upper|ucase|atan2)\("),
     "postgres": re.compile(
-        r"(upper|ucase|atan2|to_date|to_timestamp|sum)\(|pow(er)?\(m|m1 \^|CAST\(x\d AS DEC"
+        r"(upper|ucase|atan2|to_date|to_timestamp|sum|float4)\(|pow(er)?\(m|m1 \^|CAST\(x\d AS DEC"
         r"|.*(m\d|2\.5) /|.*/ (m\d|2\.5)",
         re.I,
     ),
@@ -191,9 +192,10 @@ def _wrong(spark: SparkSession, dialect: str, engine: Engine) -> list[Any]:
     """The calls that have another type or other values than in the database."""
     accepted = [call for kind, sql in calls(dialect) if kind == "function" and not ENDLESS.match(sql)
                 and not OTHERWISE[dialect].match(sql) and (call := bound(kind, sql, dialect)) is not None
-                and call.expression.type.kind is not Kind.INTERVAL and call.expression.type.ordered]  # fmt: skip
+                and call.expression.type.kind not in (Kind.INTERVAL, Kind.MONTHS)
+                and call.expression.type.ordered]  # fmt: skip
     known = [(call, theirs) for call in accepted if (theirs := engine(call.sql)) is not None]
-    frame = spark.createDataFrame(rows(), _SCHEMA).coalesce(1).sort("n").cache()
+    frame = engine_session(spark).createDataFrame(rows(), _SCHEMA).coalesce(1).sort("n").cache()
     wrong = [(c.sql, str(c.expression.type), name) for c, (name, _) in known if not same_kind(c, name, dialect)]
     for first in range(0, len(known), AT_ONCE):
         some = known[first : first + AT_ONCE]

@@ -173,7 +173,8 @@ def _called_cast(name: str) -> Bind:
     def bind(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
         if len(node.expressions) != 1:
             raise b.source.error(f"{name.upper()} takes 1 argument, not {len(node.expressions)}", node)
-        return cast_(b, exp.Cast(this=node.expressions[0], to=exp.DataType.build(name, dialect=b.dialect)))
+        written = exp.Cast(this=node.expressions[0].copy(), to=exp.DataType.build(name, dialect=b.dialect))
+        return b.bind(written)  # and where databases differ in it, it is refused
 
     return bind
 
