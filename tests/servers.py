@@ -280,6 +280,16 @@ def postgres() -> Iterator[str]:
         yield server.url
 
 
+@contextmanager
+def postgres_by_bytes() -> Iterator[str]:
+    """The address of a database that orders texts by their bytes."""
+    psycopg = pytest.importorskip("psycopg")
+    with postgres() as address:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE bytes TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        yield address.replace("/postgres?", "/bytes?")
+
+
 def _bytes(value: object) -> bytes | None:
     return value if isinstance(value, bytes) or value is None else json.dumps(value).encode()
 

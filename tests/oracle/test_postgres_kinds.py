@@ -102,12 +102,8 @@ def rows_of(many: int, random: Random) -> list[Values]:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    import psycopg
-
-    with servers.postgres() as address:
-        with psycopg.connect(address, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE bytes TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
-        yield address.replace("/postgres?", "/bytes?")
+    with servers.postgres_by_bytes() as address:
+        yield address
 
 
 def test_answers_are_those_of_postgres(postgres: str, spark: SparkSession) -> None:

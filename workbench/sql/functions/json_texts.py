@@ -176,11 +176,11 @@ def quoted_json(text: str) -> str:
     return f'"{_ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)}"'
 
 
-def written(value: Any) -> str:
+def compact_json(value: Any) -> str:
     """The text of a value that was read, without blanks.
 
     Example:
-        >>> written(read_json('{"a" : [1, 2.50, null] }'))
+        >>> compact_json(read_json('{"a" : [1, 2.50, null] }'))
         '{"a":[1,2.5,null]}'
     """
     if isinstance(value, JsonNumber):
@@ -188,9 +188,9 @@ def written(value: Any) -> str:
     if isinstance(value, str):
         return quoted_json(value)
     if isinstance(value, Members):
-        return f"{{{','.join(f'{quoted_json(key)}:{written(each)}' for key, each in value)}}}"
+        return f"{{{','.join(f'{quoted_json(key)}:{compact_json(each)}' for key, each in value)}}}"
     if isinstance(value, list):
-        return f"[{','.join(map(written, value))}]"
+        return f"[{','.join(map(compact_json, value))}]"
     return {True: "true", False: "false"}.get(value, "null")
 
 
@@ -203,7 +203,7 @@ def indented(value: Any, by: str = "\n") -> str:
     if isinstance(value, list) and value:
         lines = (f"{chr(10) if isinstance(each, Unusual) else inner}{indented(each, inner)}" for each in value)
         return f"[{','.join(lines)}{by}]"  # DuckDB's library forgets the blanks before these
-    return written(value)
+    return compact_json(value)
 
 
 def of_json(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -237,7 +237,7 @@ def merged(*texts: str | None) -> str | None:
             value = _patched(value, patch) if both else patch
     except (NoJsonError, RecursionError):
         return None
-    return None if value is NoJsonError else written(value)
+    return None if value is NoJsonError else compact_json(value)
 
 
 def _patched(value: Any, patch: Any) -> Any:
@@ -371,7 +371,7 @@ class JsonWriter:
         if type_.kind in (Kind.INTEGER, Kind.DOUBLE, Kind.BOOLEAN):
             return self._text(type_)
         if type_.json:
-            return lambda text: written(read_json(text)) if is_json(text) else "null"
+            return lambda text: compact_json(read_json(text)) if is_json(text) else "null"
         text = self._text(type_)
         return lambda value: quoted_json(text(value))
 

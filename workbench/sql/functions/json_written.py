@@ -16,7 +16,7 @@ from workbench.sql.algebra.types import BINARY, JSON, STRING, DataType, Kind
 from workbench.sql.functions import json_texts
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
-from workbench.sql.functions.json_texts import ABSENT, of_json, written
+from workbench.sql.functions.json_texts import ABSENT, compact_json, of_json
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
@@ -153,11 +153,11 @@ def _at(function_: Callable[[Any], Any]) -> Callable[[str, str], Any]:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else value if type(value) is str else written(value)
+    return None if value is None else value if type(value) is str else compact_json(value)
 
 
 def _scalar(value: Any) -> str | None:
-    return None if isinstance(value, (list, json_texts.Members)) else written(value)
+    return None if isinstance(value, (list, json_texts.Members)) else compact_json(value)
 
 
 def _keys(value: Any) -> list[str]:
@@ -205,7 +205,7 @@ DECLARED = [
     function("to_json_in_duckdb(value, type)", rule=lambda arguments: (arguments, JSON), python=_write, inner=True,
              returns=JSON),
     function("json_of_text(string): json", python=lambda text: text if json_texts.is_json(text) else None, inner=True),
-    function("json_part(string, string): json", python=_at(written), inner=True),
+    function("json_part(string, string): json", python=_at(compact_json), inner=True),
     function("json_text_in_duckdb(string, string): string", python=_at(_text), inner=True),
     function("json_scalar(string, string): json", python=_at(_scalar), inner=True),
     function("json_object_of(string, string[, string...]): json", python=_members, inner=True, of_null=True),

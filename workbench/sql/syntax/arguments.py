@@ -96,7 +96,7 @@ class _Refusing:
             return None
         clauses = taken_out(self._tokens, begin)
         self._tokens_size = len(self._tokens)
-        node = super()._parse_match_recognize()  # type: ignore[misc]
+        node = super()._parse_match_recognize()  # type: ignore[misc]  # the parser mixed in has it
         if node is None:
             return None
         node.set("subset", [subset_of(tokens) for word, tokens in clauses if word == "SUBSET"])

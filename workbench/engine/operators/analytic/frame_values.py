@@ -94,12 +94,12 @@ class FrameValue:
         """A value of matches; these are found once for all values of them."""
         of_conditions = self.arguments[: pattern.arguments]
         key = (pattern, of_conditions)
-        if key not in batch.found:
+        if key not in batch.shared_values:
             types = [argument.type for argument in self.function.arguments]
             arguments = tuple(argument.values(batch.rows) for argument in of_conditions)
             matching = Matching(batch, pattern, arguments, partial(_statistic, types))
-            batch.found[key] = (matching, matching.matches())
-        matching, matches = batch.found[key]
+            batch.shared_values[key] = (matching, matching.matches())
+        matching, matches = batch.shared_values[key]
         more = tuple(argument.values(batch.rows) for argument in self.arguments[pattern.arguments :])
         types = [argument.type for argument in self.function.arguments]
         matching = replace(matching, arguments=(*matching.arguments, *more), statistic=partial(_statistic, types))

@@ -74,7 +74,7 @@ class OrderedBatch:
         return self.rows.column(name).to_numpy()[self.wanted]
 
     @cached_property
-    def found(self) -> dict[Any, Any]:
+    def shared_values(self) -> dict[Any, Any]:
         """What several functions have in common, by what it is of: the matches of a pattern."""
         return {}
 

@@ -42,7 +42,7 @@ class FirstSteps:
         """The steps to come in which touched rows were."""
         yield from self._later
 
-    def moved(self, step: int, change: pa.RecordBatch) -> pa.RecordBatch:
+    def change_of_step(self, step: int, change: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that enter a step, with weight 1, and those that leave it, with weight -1.
 
         Args:

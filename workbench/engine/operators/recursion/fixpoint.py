@@ -145,7 +145,7 @@ class _Fixpoint:
         first = FirstSteps(schema, self._counts_of)
         while due := {*self.waiting, *first.steps}:
             step = min(due)
-            self._go_on(step, first.moved(step, self._change_of(step)))
+            self._go_on(step, first.change_of_step(step, self._change_of(step)))
         return first.change()
 
     def _all_steps(self) -> pa.RecordBatch:

@@ -8,12 +8,13 @@ A NULL before or behind ``||`` is an array of no elements, and one of two is NUL
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import reduce
 
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null, unify
-from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, DataType, Kind, array_of, common_type
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.calls import call, cast
@@ -64,7 +65,7 @@ def elements_of_text(text: str) -> ArrayElements | None:
 def _depth(elements: ArrayElements) -> int | None:
     """How many arrays are in each other; ``None`` where some elements are arrays and others not."""
     depths = {_depth(part) if isinstance(part, list) else 0 for part in elements}
-    return None if len(depths) > 1 or None in depths else 1 + (depths or {0}).pop()  # type: ignore[operator]
+    return None if len(depths) > 1 or None in depths else 1 + (depths or {0}).pop()  # type: ignore[operator]  # no None is left
 
 
 def array_of_text(b: ExpressionBinder, node: exp.Expr, element: exp.DataType) -> Expression:
@@ -140,13 +141,24 @@ def _alike(*arrays: Expression) -> tuple[tuple[Expression, ...], DataType]:
     Raises:
         TypeClash: there is none.
     """
-    wider = reduce(lambda x, y: x and common_type(x, y), (element_of(array) for array in arrays))  # type: ignore[arg-type, return-value]
+    wider = _common_type_of(element_of(array) for array in arrays)
     if wider is None:
         raise TypeClash(
             f"arrays of {element_of(arrays[0])} and of {element_of(arrays[1])} do not go together", arrays[1]
         )
     type_ = array_of(wider)
     return tuple(array if array.type == type_ else _of_type(array, type_) for array in arrays), type_
+
+
+def _common_type_of(types: Iterable[DataType]) -> DataType | None:
+    """The common type of one or more; ``None`` where two have none."""
+    common, *others = types
+    for type_ in others:
+        wider = common_type(common, type_)
+        if wider is None:
+            return None
+        common = wider
+    return common
 
 
 def _of_type(array: Expression, type_: DataType) -> Expression:
@@ -158,7 +170,8 @@ def _of_type(array: Expression, type_: DataType) -> Expression:
     known = getattr(array, "function", "") == "array"
     if not known:
         raise TypeClash(f"an array of {element_of(array)} beside one of {type_.element}", array, "CAST it AS an array")
-    return call("array", *(cast(part, type_.element) for part in array.arguments))  # type: ignore[union-attr]
+    assert isinstance(array, Call)
+    return call("array", *(cast(part, type_.element) for part in array.arguments))
 
 
 def contains_all(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, is_contained: bool) -> Expression:
@@ -187,12 +200,12 @@ def concatenation_of(b: ExpressionBinder, nodes: list[exp.Expr], values: list[Ex
         if result.type.kind is not Kind.ARRAY and value.type.kind is not Kind.ARRAY:
             raise TypeClash("|| of values before an array", value, "put the array into parentheses: a || (b || n)")
         element = element_of(result if result.type.kind is Kind.ARRAY else value)
-        left, right = (_beside(b, *side, element) for side in ((result, node), (value, its)))
+        left, right = (_side_as_array(b, *side, element) for side in ((result, node), (value, its)))
         result, node = _concatenated(left, right), its
     return result
 
 
-def _beside(b: ExpressionBinder, value: Expression, node: exp.Expr, element: DataType) -> Expression:
+def _side_as_array(b: ExpressionBinder, value: Expression, node: exp.Expr, element: DataType) -> Expression:
     """A side of ``||`` as an array: a text in quotes is one, and NULL without a type."""
     node = node.unnest()
     if isinstance(node, exp.Null) or (isinstance(node, exp.Literal) and node.is_string):
@@ -252,7 +265,7 @@ def _compared(array: Expression, *values: Expression) -> tuple[Expression, ...]:
     """An array, and values of the type of its elements."""
     element = element_of(array)
     typed = [Constant(None, element) if is_null(value) else value for value in values]
-    wider = reduce(lambda x, y: x and common_type(x, y.type), typed, element)  # type: ignore[arg-type, return-value]
+    wider = _common_type_of([element, *(value.type for value in typed)])
     if wider is None or (wider != element and getattr(array, "function", "") != "array"):
         clash = next(value for value in typed if value.type != element)
         raise TypeClash(f"a value of {clash.type} and elements of {element}", clash, f"CAST it AS {element}")
