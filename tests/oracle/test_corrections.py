@@ -15,6 +15,8 @@ from oracle.random_streams import names, stream
 from oracle.test_windows import CASES, F, G
 from pyspark.sql import SparkSession
 
+from workbench.engine.spark.in_process import InProcess, NeedsSparkError
+
 BATCHES = int(os.environ.get("ARGUS_BATCHES", "2"))
 """Batches before the second half of the queries comes, and after; more of them are smaller."""
 
@@ -66,6 +68,21 @@ def test_elements_of_arrays_under_corrections(spark: SparkSession) -> None:
     with Oracle(spark, feeds(4)) as oracle:
         oracle.register(cases, check=False)
         oracle.run(2)
+        oracle.check_changes()
+
+
+def test_gaps_and_recursions_under_corrections() -> None:
+    """A group between two others goes, and the last of a key; a path is cut, and closed again."""
+    cases = {name: case for name, case in ALL.items() if name.startswith(("gap_", "recursion_"))}
+    with Oracle(InProcess(), feeds(int(os.environ["ARGUS_SEED"]))) as oracle:
+        for name, case in cases.items():
+            try:
+                oracle.register({name: case}, check=False)
+            except NeedsSparkError:
+                oracle.watched.pop(name, None)
+        assert len(oracle.watched) > 10
+        oracle.run(2, check=False)
+        oracle.check_results()
         oracle.check_changes()
 
 
