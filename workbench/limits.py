@@ -40,6 +40,8 @@ class Limits:
         steps_per_recursion: a recursive query with rows after as many steps is disabled: one that never ends would be
             noticed too late by the rows alone.
         rows_per_recursion: changed rows of all steps in one batch; more take a minute, and gigabytes of memory.
+        choices_per_match: that MATCH_RECOGNIZE tries from one row, where conditions depend on the match; a query with
+            more is stopped, since there may be as many as subsets of the rows.
         rows_per_task: a job reads as many rows as one task; a second one costs more than it saves.
         rows_sent_together: between Spark and a worker, at most.
         bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
@@ -108,6 +110,7 @@ class Limits:
     pairs_compared_per_registration: int = 100_000_000
     steps_per_recursion: int = 1_000
     rows_per_recursion: int = 20_000_000
+    choices_per_match: int = 200_000
     rows_per_task: int = 100_000
     rows_sent_together: int = 32_768
     bytes_sent_together: int = 64_000_000

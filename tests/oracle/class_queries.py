@@ -15,6 +15,7 @@ from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.json import JSON
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
+from oracle.classes.patterns import PATTERNS
 from oracle.classes.pivots import PIVOTS
 from oracle.classes.recursion import RECURSIONS
 from oracle.classes.rows import JOINS, SELECTIONS, SETS, VIEWS
@@ -44,5 +45,6 @@ CLASSES = {
     "pivot": PIVOTS,
     "recursion": RECURSIONS,
     "gap": GAPS,
+    "pattern": PATTERNS,
 }
 ALL = {f"{kind}_{name}": case for kind, cases in CLASSES.items() for name, case in cases.items()}

@@ -85,5 +85,20 @@ def test_random_patterns(seed: int) -> None:
                 assert expected == found, f"{case.sql}\nafter batch {number} {wrong}"
 
 
+def test_a_pattern_that_can_be_matched_in_too_many_ways_is_stopped() -> None:
+    """Of each row it is tried whether it is the first or the second of the sum, in all ways."""
+    ways = (
+        "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS c PATTERN ((A | B)+ C)"
+        " DEFINE A AS COUNT(*) < 99, C AS SUM(A.n) = 7 AND n = 77) AS m"
+    )
+    rows = [{"id": number, "k": 1, "n": 1, "s": "a", "at": None, "w": 1} for number in range(12)]
+    with Session(spark=InProcess(), limits=Limits(choices_per_match=500)) as session:
+        session.add_stream("t", pa.Table.from_pylist(rows, SCHEMA), history=4, batch=8, weight="w")
+        query = session.register(ways, name="ways")
+        assert query.result().empty
+        session.run(1)
+        assert "too many ways" in query.status
+
+
 def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(int(value) if isinstance(value, float) and value.is_integer() else value for value in row)

@@ -21,6 +21,7 @@ LEAST = {
     "selection": 37, "join": 21, "aggregate": 33, "set": 20, "view": 7, "grouping": 14, "outer": 47, "statistic": 13,
     "subquery": 30, "correlated": 15, "shape": 14, "array": 17, "collected": 21, "struct": 17, "map": 14,
     "database": 10, "alias": 21, "pivot": 10, "recursion": 11, "gap": 5, "json": 10,
+    "pattern": 9,
 }  # fmt: skip
 """How many queries of a class need no Spark, at least: there may come to be more."""
 

@@ -12,7 +12,7 @@ Source: Bender, Farach-Colton, The LCA problem revisited (LATIN 2000), for spars
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
 from workbench.engine.operators.analytic.frames import FrameRange, Frames, OrderedBatch
-from workbench.engine.operators.analytic.matching import Matching, match_values
+from workbench.engine.operators.analytic.matching import Matching, ShownRows
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.operators.grouped.value_counts import SortedValues
@@ -94,16 +94,16 @@ class FrameValue:
         """A value of matches; these are found once for all values of them."""
         of_conditions = self.arguments[: pattern.arguments]
         key = (pattern, of_conditions)
-        if key not in batch.shared_values:
-            types = [argument.type for argument in self.function.arguments]
-            arguments = tuple(argument.values(batch.rows) for argument in of_conditions)
-            matching = Matching(batch, pattern, arguments, partial(_statistic, types))
-            batch.shared_values[key] = (matching, matching.matches())
-        matching, matches = batch.shared_values[key]
-        more = tuple(argument.values(batch.rows) for argument in self.arguments[pattern.arguments :])
         types = [argument.type for argument in self.function.arguments]
-        matching = replace(matching, arguments=(*matching.arguments, *more), statistic=partial(_statistic, types))
-        return match_values(matching, matches, read)
+        known, more = (
+            tuple(argument.values(batch.rows) for argument in some)
+            for some in (of_conditions, self.arguments[pattern.arguments :])
+        )
+        matching = Matching(batch, pattern, known, partial(_statistic, types), batch.limits.choices_per_match)
+        if key not in batch.shared_values:
+            batch.shared_values[key] = ShownRows.of(matching)
+        shown: ShownRows = batch.shared_values[key]
+        return shown.values(replace(matching, arguments=(*known, *more)), read)
 
     def _once(self, batch: OrderedBatch, arguments: list[pa.Array]) -> Mask:
         """Of equal values in a partition, the one that is in a frame where any of them is: the first, or the last."""
@@ -217,7 +217,7 @@ def _sums_of(function: AnalyticCall) -> tuple[Powers, ...]:
 class _Gathered(OrderedBatch):
     """Rows that stand together, and frames that are ranges of them."""
 
-    ranges: FrameRange
+    ranges: FrameRange = field(kw_only=True)
 
     def frames(self, function: AnalyticCall) -> Frames:
         """The ranges."""
@@ -237,7 +237,7 @@ def _statistic(
     value = Column("_value", types[read.argument])
     function = AnalyticCall(read.found, (value,), read.type, over, Frame("rows", FrameEnd("0"), FrameEnd("0")))
     together = pa.RecordBatch.from_arrays([argument.take(pa.array(rows))], names=[value.name])
-    return frame_value(function, ()).values(_Gathered(together, np.arange(len(ranges.low)), ranges))
+    return frame_value(function, ()).values(_Gathered(together, np.arange(len(ranges.low)), ranges=ranges))
 
 
 @dataclass(frozen=True)

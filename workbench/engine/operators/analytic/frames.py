@@ -24,6 +24,7 @@ from workbench.engine.physical.stored.unscaled import large_integers
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.order_index import DIGITS
+from workbench.limits import LIMITS, Limits
 from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd
 from workbench.sql.algebra.types import DataType, Kind
 
@@ -59,15 +60,17 @@ class OrderedBatch:
     Attributes:
         rows: with their marks.
         wanted: the places of the rows whose values are computed.
+        limits: of the work.
     """
 
     rows: pa.RecordBatch
     wanted: Positions
+    limits: Limits = LIMITS
 
     @staticmethod
-    def of(rows: pa.RecordBatch) -> OrderedBatch:
+    def of(rows: pa.RecordBatch, limits: Limits = LIMITS) -> OrderedBatch:
         """The rows, of which those that are marked are wanted."""
-        return OrderedBatch(rows, np.flatnonzero(rows.column("_keep").to_numpy()))
+        return OrderedBatch(rows, np.flatnonzero(rows.column("_keep").to_numpy()), limits)
 
     def mark(self, name: str) -> Positions:
         """A mark of the wanted rows."""

@@ -56,7 +56,8 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     (rows,) = operator.parents
     if not rows.changed_rows:
         return None
-    step = _step(operator, plan, runner.limits)
+    limits = runner.limits
+    step = _step(operator, plan, limits)
     kept = operator.relation.segments if operator.relation is not None and step.first is not None else ()
     job_input = runner.set_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
@@ -68,7 +69,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
         schema = only(layout.arrow, names)
 
         def change(ordered: Iterable[pa.RecordBatch]) -> ArrowBatches:
-            yield evaluated_change(ordered, values, schema, called)
+            yield evaluated_change(ordered, values, schema, called, limits)
 
         def rows(task: int) -> ArrowBatches:
             return change(step.change(job_input.read(task)))

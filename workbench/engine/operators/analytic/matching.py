@@ -2,9 +2,13 @@
 
 The program of a pattern is run from each row at which a match may begin, with backtracking: what is tried first is
 preferred. What conditions read of the rows beside the one that is tested, and of no match, is evaluated over all rows
-at once, so a row that fails there costs a look at a bit. Other conditions are tested for all partitions together, one
-row of each at a time, by the same kernels. Where no condition depends on the match, a step that failed at a row fails
-there again, whatever led to it, so each fails once at each row; an iteration of a loop that takes no row is none.
+at once, so a row that fails there costs a look at a bit. Where no condition depends on the match, a step that failed at
+a row fails there again, whatever led to it, so each fails once at each row; an iteration of a loop that takes no row is
+none.
+
+Conditions that depend on the match are tested by the same kernels for many rows together. A program begins at several
+rows of a partition before it is known whether an earlier match has these rows: at as many as were of use before. And a
+loop that takes row after row asks for rows ahead, as many as it has taken.
 
 Source: Laurikari, NFAs with tagged transitions (SPIRE 2000), for programs that know which rows are whose; Cox, Regular
 expression matching: the virtual machine approach (2009), for trying each step once at each place.
@@ -12,57 +16,77 @@ expression matching: the virtual machine approach (2009), for trying each step o
 
 from __future__ import annotations
 
-import contextlib
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.operators.analytic.frames import FrameRange, OrderedBatch
+from workbench.engine.operators.analytic.guesses import Guesses, RowQuestion
+from workbench.engine.operators.analytic.row_matches import RowMatch, SeenRows, TakenRows, longer_by
 from workbench.engine.physical.stored.kernels.table import evaluate
 from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import Call, Column, Expression, columns
 from workbench.sql.algebra.patterns import EXCLUDED, NO_ROWS, SHOWN, UNDECIDED, MatchPattern, Navigation
 from workbench.sql.algebra.types import STRING
 
-MOST_TRIALS = 200_000
-"""Choices that are tried from one row, where conditions depend on the match; ``sql/checks`` stops a query with more."""
-
-TakenRows = tuple["TakenRows | None", int, int, int]
-"""The rows of a match so far: those before the last one, that row, its variable, and whether it is excluded."""
 Entered = frozenset[int]
 """The loops whose iterations began at the present row."""
 _NONE: Entered = frozenset()
+_FEW_PROGRAMS = 16
+"""That run in a partition at first."""
+_MOST_PROGRAMS = 4_096
+"""That run side by side, about."""
 RowStatistic = Callable[[Navigation, pa.Array | None, Positions, FrameRange], pa.Array]
 """A statistic of rows: what it is, the values of all rows, which rows, and of each value the range of these."""
 
 
-@dataclass(frozen=True)
-class RowMatch:
-    """Rows of a partition that match.
-
-    Attributes:
-        start: the row at which it begins.
-        number: of the match in its partition, from 1 on.
-        rows: that are in it; they follow each other.
-        variables: of each.
-        excluded: which are not shown.
-    """
+@dataclass
+class _Program:
+    """The program of a pattern that begins at a row: it asks, and has a match in the end or none."""
 
     start: int
-    number: int
-    rows: range
-    variables: tuple[int, ...]
-    excluded: tuple[int, ...]
+    steps: Generator[RowQuestion, Sequence[bool], RowMatch | None]
+    question: RowQuestion | None = None
+    match: RowMatch | None = None
 
-    def of(self, variables: Sequence[int], upto: int) -> list[int]:
-        """The rows of some variables, or of all where none are named, among the first ones."""
-        if not variables:
-            return list(self.rows[:upto])
-        return [row for row, v in zip(self.rows[:upto], self.variables, strict=False) if v in variables]
+    def __post_init__(self) -> None:
+        self.go_on(None)
+
+    def go_on(self, answers: Sequence[bool] | None) -> None:
+        """Run until it asks, or ends."""
+        try:
+            self.question = next(self.steps) if answers is None else self.steps.send(answers)
+        except StopIteration as end:
+            self.question, self.match = None, end.value
+
+
+@dataclass
+class _Search:
+    """The search through the rows of a partition.
+
+    Attributes:
+        low, high: where they begin and end.
+        next: the first row at which no program has begun.
+        programs: how many run at a time.
+        running: those that do, in the order of the rows at which they begin.
+        found: the matches.
+        matched: how many there are.
+        failed: of a pattern that depends on no match, the steps that failed, each at a row.
+    """
+
+    low: int
+    high: int
+    next: int
+    programs: int
+    running: deque[_Program] = field(default_factory=deque)
+    found: list[RowMatch] = field(default_factory=list)
+    matched: int = 0
+    failed: set[tuple[int, int, Entered]] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -74,61 +98,106 @@ class Matching:
         pattern: what matches.
         arguments: the values of the call's arguments, of every row.
         statistic: computes statistics of rows.
+        most_choices: that are tried from one row, where conditions depend on the match.
     """
 
     batch: OrderedBatch
     pattern: MatchPattern
     arguments: tuple[pa.Array, ...]
     statistic: RowStatistic
+    most_choices: int
 
     def matches(self) -> list[RowMatch]:
         """All matches, in the order of the rows at which they begin."""
         high = self.batch.parts.high
-        known, rest = self._conditions()
-        found: list[list[RowMatch]] = [[] for _ in self.batch.starts]
-        runs = [
-            self._of_partition(int(start), int(high[start]), known, rest, kept)
-            for start, kept in zip(self.batch.starts, found, strict=True)
-        ]
-        asked = [(run, question) for run in runs if (question := next(run, None)) is not None]
-        while asked:
-            answers = self._tested([question for _, question in asked], rest)
-            following = []
-            for (run, _), answer in zip(asked, answers, strict=True):
-                with contextlib.suppress(StopIteration):
-                    following.append((run, run.send(answer)))
-            asked = following
-        return [match for kept in found for match in kept]
+        # A program that depends on no match never asks.
+        few, together = (_FEW_PROGRAMS, _MOST_PROGRAMS) if any(self._conditions[1]) else (1, 1)
+        all_ = [_Search(int(start), int(high[start]), int(start), few) for start in self.batch.starts]
+        searches = all_
+        while searches:
+            most = max(1, together // len(searches))
+            searches = [search for search in searches if self._goes_on(search, most)]
+            asking = [program for search in searches for program in search.running if program.question is not None]
+            for program, answers in zip(asking, self._answers(asking), strict=True):
+                program.go_on(answers)
+        return [match for search in all_ for match in search.found]
+
+    def _goes_on(self, search: _Search, most: int) -> bool:
+        """Keep the matches that are known, and begin programs; whether the first one asks."""
+        running = search.running
+        while True:
+            while running and running[0].question is None:
+                match = running.popleft().match
+                search.programs = min(search.programs + 1, most)
+                if match is not None:
+                    self._found(match, search)
+            while len(running) < search.programs and (start := self._begin(search)) >= 0:
+                search.next = start + 1
+                running.append(_Program(start, self._steps(search, start)))
+            if not running or running[0].question is not None:
+                return bool(running)
+
+    def _found(self, match: RowMatch, search: _Search) -> None:
+        """Keep a match, and leave out what began at its rows."""
+        search.matched += bool(match.number)
+        search.found.append(replace(match, number=search.matched) if match.number else match)
+        following = self._after(match)
+        search.next = max(search.next, following)
+        while search.running and search.running[0].start < following:
+            search.running.popleft()
+            search.programs = max(1, search.programs - 1)
+
+    def _begin(self, search: _Search) -> int:
+        """The next row at which a match may begin; -1 where there is none."""
+        if self._begins is None:
+            return search.next if search.next < search.high else -1
+        return self._begins.find(1, search.next, search.high)
+
+    def _after(self, match: RowMatch) -> int:
+        """Where the next match may begin; where no row is named, or the one that it began with, at the row after."""
+        pattern, following = self.pattern, match.start + 1
+        if pattern.skip == "past":
+            return max(match.end, following)
+        runs = [run for run in match.runs() if run[2] in pattern.to]
+        if not runs:
+            return following
+        return max(runs[0][0] if pattern.skip == "first" else runs[-1][1] - 1, following)
 
     # ---- conditions --------------------------------------------------------------------------------------------------
 
+    @cached_property
     def _conditions(self) -> tuple[list[bytes], list[Expression | None]]:
         """What of the condition of each variable holds for each row by itself; and what depends on the match."""
         rows = self.batch.rows.num_rows
         known, rest = [], list[Expression | None]()
         for variable, condition in enumerate(self.pattern.conditions):
             holds = np.ones(rows, dtype=bool)
-            left: list[Expression] = []
+            left: Expression | None = None
             for part in _conjuncts(condition):
                 if not self.pattern.depends(part, variable):
                     holds &= np.asarray(self._of_rows(part).fill_null(False))
                 else:
-                    left.append(part)
+                    left = part if left is None else Call("and", (left, part), part.type)
             known.append(holds.tobytes())
-            whole = left[0] if left else None
-            for part in left[1:]:
-                assert whole is not None
-                whole = Call("and", (whole, part), part.type)
-            rest.append(whole)
+            rest.append(left)
         return known, rest
+
+    @cached_property
+    def _begins(self) -> bytes | None:
+        """Of each row, whether a match may begin with it; ``None`` where one may have no rows."""
+        first = _first_variables(self.pattern)
+        if first is None:
+            return None
+        known, _ = self._conditions
+        bits = [np.frombuffer(known[variable], dtype=bool) for variable in first]
+        return np.logical_or.reduce(bits).tobytes()
 
     def _navigation(self, column: Column) -> Navigation:
         return self.pattern.navigations[int(column.name[1:])]
 
     def _of_rows(self, condition: Expression) -> pa.Array:
         every = np.arange(self.batch.rows.num_rows)
-        read = sorted(columns(condition), key=lambda column: column.name)
-        values = {column.name: self._shifted(self._navigation(column), every) for column in read}
+        values = {column.name: self._shifted(self._navigation(column), every) for column in columns(condition)}
         return self._evaluated(condition, values, len(every))
 
     def _shifted(self, read: Navigation, at: Positions) -> pa.Array:
@@ -143,160 +212,145 @@ class Matching:
         rows = pa.RecordBatch.from_arrays(list(values.values()) or [pa.nulls(count)], names=names)
         return evaluate(condition, rows)
 
-    def _tested(self, questions: Sequence[tuple[int, TakenRows]], rest: Sequence[Expression | None]) -> list[bool]:
+    def _answers(self, asking: Sequence[_Program]) -> list[Sequence[bool]]:
         """Whether rows that are tried as the last ones of matches meet the rest of their conditions."""
-        answers = [False] * len(questions)
-        for variable in {variable for variable, _ in questions}:
-            some = [at for at, (other, _) in enumerate(questions) if other == variable]
-            matches = [_match(questions[at][1], 0) for at in some]
+        answers: list[Sequence[bool]] = [()] * len(asking)
+        _, rest = self._conditions
+        of_variable: dict[int, list[int]] = {}
+        questions = [program.question for program in asking if program.question is not None]
+        for at, (variable, _, _) in enumerate(questions):
+            of_variable.setdefault(variable, []).append(at)
+        for variable, some in of_variable.items():
+            asked = [(asking[at].start, questions[at]) for at in some]
+            matches = [RowMatch(start, 0, taken) for start, (_, every, _) in asked for taken in every]
+            views = np.array([count for _, (_, every, count) in asked for _ in every])
+            seen = SeenRows.of(matches, views)
             condition = rest[variable]
             assert condition is not None
-            seen = [(match, len(match.rows)) for match in matches]
             values = {column.name: self.values(self._navigation(column), seen) for column in columns(condition)}
-            holds = self._evaluated(condition, values, len(some)).fill_null(False).to_pylist()
-            for at, answer in zip(some, holds, strict=True):
-                answers[at] = answer
+            holds = self._evaluated(condition, values, int(views.sum())).fill_null(False).to_pylist()
+            begin = 0
+            for at in some:
+                end = begin + len(questions[at][1]) * questions[at][2]
+                answers[at], begin = holds[begin:end], end
         return answers
 
     # ---- values ------------------------------------------------------------------------------------------------------
 
-    def values(self, read: Navigation, seen: Sequence[tuple[RowMatch, int]]) -> pa.Array:
-        """What is read of matches.
-
-        Args:
-            read: what.
-            seen: matches, and how many of their rows there are up to the one that each is seen from.
-        """
+    def values(self, read: Navigation, seen: SeenRows) -> pa.Array:
+        """What each view reads of its match."""
         if read.found == "number":
-            return pa.array([match.number for match, _ in seen], pa.int64())
+            return pa.array(seen.numbers)
+        own = seen.own(read.variables)
+        ranges = seen.ranges(own, read.final)
         if read.found in ("count", "sum", "min", "max"):
-            rows = [match.of(read.variables, len(match.rows) if read.final else upto) for match, upto in seen]
-            ends = np.array([0, *accumulate(map(len, rows))])
             argument = None if read.argument < 0 else self.arguments[read.argument]
-            gathered = np.array([row for some in rows for row in some], dtype=np.int64)
-            return self.statistic(read, argument, gathered, FrameRange(ends[:-1], ends[1:]))
-        at = [self._place(read, match, len(match.rows) if read.final else upto) for match, upto in seen]
+            return self.statistic(read, argument, seen.rows[own], ranges)
+        at = ranges.low + read.offset if read.found == "first" else ranges.high - 1 - read.offset
+        known = (at >= ranges.low) & (at < ranges.high)
+        place = np.append(own, 0)[np.where(known, at, len(own))]
         if read.found == "classifier":
-            names = self.pattern.variables
-            every = zip(at, seen, strict=True)
-            named = [None if row < 0 else names[match.variables[row - match.start]] for row, (match, _) in every]
-            return pa.array(named, to_arrow(STRING))
-        return self._shifted(read, np.array(at, dtype=np.int64)).cast(to_arrow(read.type))
-
-    def _place(self, read: Navigation, match: RowMatch, upto: int) -> int:
-        """The row that is read, before it is moved; -1 where there is none."""
-        rows = match.of(read.variables, upto)
-        if len(rows) <= read.offset:
-            return -1
-        return rows[read.offset] if read.found == "first" else rows[-1 - read.offset]
+            names = pa.array(self.pattern.variables, to_arrow(STRING))
+            return names.take(pa.array(np.append(seen.variables, 0)[place], mask=~known))
+        return self._shifted(read, np.where(known, np.append(seen.rows, 0)[place], -1)).cast(to_arrow(read.type))
 
     # ---- the machine -------------------------------------------------------------------------------------------------
 
-    def _of_partition(
-        self, start: int, end: int, known: Sequence[bytes], rest: Sequence[Expression | None], kept: list[RowMatch]
-    ) -> Generator[tuple[int, TakenRows], bool, None]:
-        """Find the matches of a partition; it asks whether rows meet conditions that depend on the match."""
-        steps, at, number = self.pattern.steps, start, 0
-        pure, begins = not any(rest), _may_begin(self.pattern, known)
-        heads = {step.to for place, step in enumerate(steps) if step.operation == "jump" and step.to <= place}
-        failed: set[tuple[int, int, Entered]] = set()
-        while at < end:
-            if begins is not None and not any(bits[at] for bits in begins):
-                at += 1
+    @cached_property
+    def _heads(self) -> frozenset[int]:
+        """The steps with which loops begin."""
+        steps = enumerate(self.pattern.steps)
+        return frozenset(step.to for place, step in steps if step.operation == "jump" and step.to <= place)
+
+    def _steps(self, search: _Search, start: int) -> Generator[RowQuestion, Sequence[bool], RowMatch | None]:
+        """Run the program from a row on; it asks whether rows meet conditions that depend on the match."""
+        steps, (known, rest), heads, high = self.pattern.steps, self._conditions, self._heads, search.high
+        pure, failed, choices, guesses = not any(rest), search.failed, 0, dict[int, Guesses]()
+        waiting: list[tuple[int, int, TakenRows | None, Entered, bool]] = [(0, start, None, _NONE, False)]
+        while waiting and choices <= self.most_choices:
+            place, row, taken, entered, over = waiting.pop()
+            if over:  # whatever was tried from this choice on failed
+                failed.add((place, row, entered))
                 continue
-            waiting: list[tuple[int, int, TakenRows | None, Entered, bool]] = [(0, at, None, _NONE, False)]
-            taken: TakenRows | None = None
-            found, trials = False, 0
-            while waiting and not found and trials <= MOST_TRIALS:
-                place, row, taken, entered, over = waiting.pop()
-                if over:  # whatever was tried from this choice on failed
-                    failed.add((place, row, entered))
-                    continue
-                while not (found := place == len(steps)):
-                    step = steps[place]
-                    match step.operation:
-                        case "row":
-                            if row >= end or not known[step.to][row]:
+            while place < len(steps):
+                step = steps[place]
+                match step.operation:
+                    case "row":
+                        if row >= high or not known[step.to][row]:
+                            break
+                        longer = longer_by(taken, row, step.to, step.other)
+                        if rest[step.to] is not None:
+                            guess = guesses.get(step.to) or guesses.setdefault(step.to, Guesses())
+                            passes = guess.answer(longer)
+                            if passes is None:
+                                answers = yield guess.question(longer, known[step.to], high)
+                                guess.told(answers)
+                                passes = answers[0]
+                            if not passes:
                                 break
-                            longer: TakenRows = (taken, row, step.to, step.other)
-                            if rest[step.to] is not None and not (yield step.to, longer):
+                        taken, row, place, entered = longer, row + 1, place + 1, _NONE
+                    case "split":
+                        if pure:
+                            if (place, row, entered) in failed:
                                 break
-                            taken, row, place, entered = longer, row + 1, place + 1, _NONE
-                        case "split":
-                            if pure:
-                                if (place, row, entered) in failed:
-                                    break
-                                waiting.append((place, row, taken, entered, True))
-                            else:
-                                trials += 1
-                            inside = entered | {place} if place in heads else entered
-                            ways = [(each, inside if each == place + 1 else entered) for each in (step.other, step.to)]
-                            waiting.append((ways[0][0], row, taken, ways[0][1], False))
-                            place, entered = ways[1]
-                        case "jump":
-                            if step.to in entered:  # an iteration that takes no row is none
-                                break
-                            place = step.to
-                        case "first" | "last":
-                            if row != (start if step.operation == "first" else end):
-                                break
-                            place += 1
-            if not found:
-                if trials > MOST_TRIALS:
-                    kept.append(RowMatch(at, 0, range(0), (), ()))
-                at += 1
-                continue
-            number += 1
-            kept.append(_match(taken, number, at))
-            at = self._after(kept[-1])
-
-    def _after(self, match: RowMatch) -> int:
-        """Where the next match may begin; where no row is named, or the one that it began with, at the row after."""
-        pattern, following = self.pattern, match.start + 1
-        if pattern.skip == "past":
-            return max(match.rows.stop, following)
-        rows = match.of(pattern.to, len(match.rows)) if pattern.to else []
-        if not rows:
-            return following
-        return max(rows[0] if pattern.skip == "first" else rows[-1], following)
+                            waiting.append((place, row, taken, entered, True))
+                        else:
+                            choices += 1
+                        inside = entered | {place} if place in heads else entered
+                        ways = [(each, inside if each == place + 1 else entered) for each in (step.other, step.to)]
+                        waiting.append((ways[0][0], row, taken, ways[0][1], False))
+                        place, entered = ways[1]
+                    case "jump":
+                        if step.to in entered:  # an iteration that takes no row is none
+                            break
+                        place = step.to
+                    case "first" | "last":
+                        if row != (search.low if step.operation == "first" else high):
+                            break
+                        place += 1
+            else:
+                return RowMatch(start, 1, taken)
+        return RowMatch(start) if choices > self.most_choices else None
 
 
-def match_values(matching: Matching, matches: Sequence[RowMatch], read: Navigation) -> pa.Array:
-    """A value of the matches, beside the rows of the batch that are wanted: those that it belongs to.
+@dataclass(frozen=True)
+class ShownRows:
+    """The rows that values of matches belong to: the first ones of matches, or all.
 
-    Args:
-        matching: what found them.
-        matches: all of them.
-        read: the value.
+    Attributes:
+        at: the rows.
+        states: of each.
+        seen: what each sees of its match.
     """
-    rows, seen, states = list[int](), list[tuple[RowMatch, int]](), list[int]()
-    for match in matches:
-        if not match.rows or not matching.pattern.all_rows:
-            rows.append(match.start)
-            seen.append((match, len(match.rows)))
-            states.append(UNDECIDED if not match.number else SHOWN if match.rows else NO_ROWS)
-            continue
-        rows += match.rows
-        seen += [(match, upto + 1) for upto in range(len(match.rows))]
-        states += [EXCLUDED if excluded else SHOWN for excluded in match.excluded]
-    values = pa.array(states, pa.int64()) if read.found == "state" else matching.values(read, seen)
-    batch = matching.batch
-    place = np.full(batch.rows.num_rows, -1)
-    place[np.array(rows, dtype=np.int64)] = np.arange(len(rows))
-    at = place[batch.wanted]
-    return values.take(pa.array(np.maximum(at, 0), mask=at < 0)).cast(to_arrow(read.type))
 
+    at: Positions
+    states: Positions
+    seen: SeenRows
 
-def _match(taken: TakenRows | None, number: int, start: int = -1) -> RowMatch:
-    rows: list[tuple[int, int, int]] = []
-    while taken is not None:
-        before, row, variable, excluded = taken
-        rows.append((row, variable, excluded))
-        taken = before
-    rows.reverse()
-    begin = rows[0][0] if rows else start
-    variables, excluded_ = tuple(v for _, v, _ in rows), tuple(e for _, _, e in rows)
-    return RowMatch(begin, number, range(begin, begin + len(rows)), variables, excluded_)
+    @staticmethod
+    def of(matching: Matching) -> ShownRows:
+        """Those of all matches among the rows."""
+        matches = matching.matches()
+        starts = np.array([match.start for match in matches], dtype=np.int64)
+        all_rows = matching.pattern.all_rows
+        views = np.array([max(m.end - m.start, 1) if all_rows else 1 for m in matches], dtype=np.int64)
+        seen = SeenRows.of(matches, views)
+        at, some = np.repeat(starts, views), seen.ends > seen.begins
+        states = np.where(seen.numbers == 0, UNDECIDED, np.where(some, SHOWN, NO_ROWS))
+        if all_rows:
+            last = seen.ends[some] - 1
+            at[some] = seen.rows[last]
+            states[some] = np.where(seen.excluded[last], EXCLUDED, SHOWN)
+        return ShownRows(at, states, seen)
+
+    def values(self, matching: Matching, read: Navigation) -> pa.Array:
+        """A value of the matches beside the rows of the batch that are wanted; NULL beside others."""
+        values = pa.array(self.states) if read.found == "state" else matching.values(read, self.seen)
+        batch = matching.batch
+        place = np.full(batch.rows.num_rows, -1)
+        place[self.at] = np.arange(len(self.at))
+        at = place[batch.wanted]
+        return values.take(pa.array(np.maximum(at, 0), mask=at < 0)).cast(to_arrow(read.type))
 
 
 def _conjuncts(condition: Expression) -> list[Expression]:
@@ -305,8 +359,8 @@ def _conjuncts(condition: Expression) -> list[Expression]:
     return [condition]
 
 
-def _may_begin(pattern: MatchPattern, known: Sequence[bytes]) -> list[bytes] | None:
-    """The bits of the variables that a match may begin with; ``None`` where it may have no rows."""
+def _first_variables(pattern: MatchPattern) -> list[int] | None:
+    """The variables that a match may begin with; ``None`` where it may have no rows."""
     seen, waiting, first = set[int](), [0], set[int]()
     while waiting:
         place = waiting.pop()
@@ -325,4 +379,4 @@ def _may_begin(pattern: MatchPattern, known: Sequence[bytes]) -> list[bytes] | N
                 waiting.append(step.to)
             case _:
                 waiting.append(place + 1)
-    return [known[variable] for variable in sorted(first)]
+    return sorted(first)

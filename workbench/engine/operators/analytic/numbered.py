@@ -14,6 +14,7 @@ from workbench.engine.physical.row_inputs import SingleInput, calls_among, with_
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.storage.grouping import Positions, group_rows, not_distinct
 from workbench.engine.storage.layout import WEIGHT, conform
+from workbench.limits import Limits
 
 ColumnValues = Mapping[str, FrameValue | None]
 """For each column of a node's rows the function that it has the values of; ``None``: it is one of the parent's."""
@@ -31,7 +32,7 @@ def inputs_of(values: ColumnValues) -> tuple[SingleInput, ...]:
 
 
 def evaluated_change(
-    ordered: Iterable[pa.RecordBatch], values: ColumnValues, schema: pa.Schema, functions: Functions
+    ordered: Iterable[pa.RecordBatch], values: ColumnValues, schema: pa.Schema, functions: Functions, limits: Limits
 ) -> pa.RecordBatch:
     """The change of the node's rows; equal ones cancel.
 
@@ -40,11 +41,12 @@ def evaluated_change(
         values: of ``evaluated_columns``.
         schema: of the rows, with their weights.
         functions: those of the analyst that are called.
+        limits: of the work.
     """
     batches = [batch for batch in ordered if batch.num_rows]
     if not batches:
         return conform(pa.RecordBatch.from_pydict({}), schema)
-    rows = OrderedBatch.of(with_calls(pa.concat_batches(batches), calls_among(inputs_of(values)), functions))
+    rows = OrderedBatch.of(with_calls(pa.concat_batches(batches), calls_among(inputs_of(values)), functions), limits)
     computed = {name: value.values(rows) for name, value in values.items() if value is not None}
     kept = _unlike(rows, [*computed.values()])
     wanted, own = pa.array(rows.wanted[kept]), pa.array(kept)
