@@ -7,12 +7,13 @@ the tuple of its fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.sql.functions.calls import FUNCTIONS
+from workbench.sql.functions.declaration import Function
 
 _NUMBERS = {pa.date32(): pa.int32(), pa.timestamp("us"): pa.int64()}
 
@@ -70,8 +71,22 @@ def over_columns(
     return pa.array(values, type_)
 
 
+def values_in_python(function: Function, columns: Sequence[pa.Array], type_: pa.DataType) -> pa.Array:
+    """The values of a declared function of Python for the rows of its arguments.
+
+    Args:
+        function: one that Python evaluates.
+        columns: of its arguments.
+        type_: of its values.
+    """
+    assert function.python is not None
+    if function.vectorized:
+        return cast("pa.Array", function.python(*columns)).cast(type_)
+    return over_columns(function.python, function.strict, columns, type_)
+
+
 def call_in_python(names: pa.Array, columns: Sequence[pa.Array], type_: pa.DataType) -> pa.Array:
-    """``over_columns`` of a declared function.
+    """``values_in_python`` the declared function of a name.
 
     Args:
         names: the function's, in every row.
@@ -84,6 +99,4 @@ def call_in_python(names: pa.Array, columns: Sequence[pa.Array], type_: pa.DataT
     """
     if not len(names):
         return pa.nulls(0, type_)
-    function = FUNCTIONS[names[0].as_py()]
-    assert function.python is not None
-    return over_columns(function.python, function.strict, columns, type_)
+    return values_in_python(FUNCTIONS[names[0].as_py()], columns, type_)

@@ -14,6 +14,7 @@ from workbench.sql.functions import (
     json_values,
     json_written,
     matches,
+    matches_of_duckdb,
     mathematics,
     number_texts,
     numbers,
@@ -23,6 +24,7 @@ from workbench.sql.functions import (
     results,
     structs,
     texts,
+    texts_of_duckdb,
     texts_of_postgres,
 )
 from workbench.sql.functions.arrays import arrays, databases, lambdas, lists, maps, postgres
@@ -61,6 +63,8 @@ DECLARED = [
     *number_texts.DECLARED,
     *mathematics.DECLARED,
     *texts.DECLARED,
+    *matches_of_duckdb.DECLARED,
+    *texts_of_duckdb.DECLARED,
     *distances.DECLARED,
     *formatted.DECLARED,
     *binary.DECLARED,

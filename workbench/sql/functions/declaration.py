@@ -15,7 +15,7 @@ with ANSI mode on or off. It uses ``try_`` forms where Spark has them and the re
 type where it has none. Without it the text is a call of the function's name.
 
 ``python`` evaluates what Spark has no function for, or what a kernel is worth: one function of Python, which kernels
-and Spark call, so that they cannot differ.
+and Spark call, so that they cannot differ. It has the values of a row, or, where it is ``vectorized``, Arrow arrays.
 
 Every function is deterministic: what is not is refused by the binder, since answers are the same on every replay.
 """
@@ -66,6 +66,7 @@ class Function:
         strict: whether the result is NULL as soon as one argument is.
         render: gives its Spark SQL.
         python: gives the value of a row in Python; ``None`` where only Spark SQL and kernels do.
+        vectorized: whether that gives the values of all rows, of the arrays of its arguments.
         returns: the type of the result that its signature says.
         is_in_python: whether Spark calls that, too.
         syntax: the nodes of the syntax tree that are calls of it, each with the parts that are its arguments.
@@ -85,6 +86,7 @@ class Function:
     strict: bool
     render: Render
     python: Callable[..., object] | None
+    vectorized: bool
     returns: DataType | None
     is_in_python: bool
     syntax: tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]
@@ -101,6 +103,7 @@ def function(
     spark: str | Render = "",
     *,
     python: Callable[..., object] | None = None,
+    vectorized: bool = False,
     returns: DataType | None = None,
     rule: TypeRule | None = None,
     of_null: bool = False,
@@ -120,6 +123,7 @@ def function(
         spark: its Spark SQL.
         python: gives its value in Python, of arguments that are no NULL unless it is ``of_null``, lists and tuples of
             arrays and structs. It raises nothing. Kernels call it, and so does Spark where there is no Spark SQL.
+        vectorized: whether it takes Arrow arrays, of NULLs too, and gives one.
         returns: the type of the result of what is in Python, where the signature does not say it.
         rule: of its types, where the signature does not say them.
         of_null: whether the result may be a value although an argument is NULL.
@@ -160,6 +164,7 @@ def function(
         strict=not of_null,
         render=render,
         python=python,
+        vectorized=vectorized,
         returns=returned,
         is_in_python=python is not None and (not spark or callable(spark)),
         syntax=tuple(zip(nodes, in_order, strict=True)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import reduce
 
@@ -27,6 +28,8 @@ _REGULAR: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
+_BLANKS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Zs")
+"""The blanks of Unicode."""
 _MOST = 100_000
 """Characters of a text that ``repeat`` or ``space`` makes."""
 
@@ -103,11 +106,9 @@ def _null_if_empty(b: ExpressionBinder, result: Expression) -> Expression:
     return call("nullif", result, Constant("", STRING)) if b.rules.empty_text_is_null else result
 
 
-@reads(exp.Right, parts="this expression", dialects=COMPARED)
+@reads(exp.Right, parts="this expression", dialects=SPARK_FAMILY)
 def right(b: ExpressionBinder, node: exp.Right) -> Expression:
     """RIGHT(text, n)."""
-    if not (b.rules.texts_as_in_spark or _is_number(node.expression, 0)):
-        b.source.refuse("RIGHT of what is no constant number", node, "below 0 databases differ")
     return call("right", *b.parts(node, "this", "expression"))
 
 
@@ -146,7 +147,10 @@ def trim(b: ExpressionBinder, node: exp.Trim) -> Expression:
     if isinstance(position, exp.Expr):  # BTRIM(s, t, u)
         raise b.source.error("TRIM takes at most 2 arguments", position)
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(position or "", "trim")
-    return _null_if_empty(b, call(name, *b.parts(node, "this", "expression")))
+    text, *characters = b.parts(node, "this", "expression")
+    if b.rules.trims_all_blanks and not characters:
+        characters = [Constant(_BLANKS, STRING)]
+    return _null_if_empty(b, call(name, text, *characters))
 
 
 @reads(exp.Pad, parts="this expression fill_pattern")

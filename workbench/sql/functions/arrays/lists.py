@@ -11,12 +11,13 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import empty_array, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, array_of, decimal
+from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, DataType, Kind, array_of, decimal
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.arrays.postgres import array_of_text, innermost
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
+from workbench.sql.functions.texts_of_duckdb import character
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
 _ZERO, _ONE = Constant(0, INTEGER), Constant(1, INTEGER)
@@ -81,6 +82,8 @@ def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
         b.source.refuse("a part of an array beside a place", node, "postgres takes [2] for [1:2] there: write both")
     if b.rules.arrays_have_dimensions and isinstance(node.this, exp.Bracket) and _is_slice(node):
         b.source.refuse("a part of an inner array", node, "n[1:2] is a part of the array")
+    if b.rules.texts_have_places and len(node.expressions) == 1 and (text := b.bind(node.this)).type == STRING:
+        return character(b, text, node)
     if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Slice) and b.rules.places_from_one:
         return _part_of(b, b.bind(node.this), node.expressions[0])
     array, *place = b.parts(node, "this", "expressions")

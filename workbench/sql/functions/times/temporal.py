@@ -50,6 +50,7 @@ _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", 
           "SECOND": "second"}  # fmt: skip
 _LONG_PARTS = {"DECADE": (10, 0), "CENTURY": (100, 99), "MILLENNIUM": (1000, 999)}
 """Part -> how many years it has, and how many of its first one are not there."""
+_EXACT_PARTS = ("MICROSECOND", "MILLISECOND", "ISOYEAR", "YEARWEEK")
 _START = Constant(dt.datetime(1970, 1, 1), TIMESTAMP)
 
 
@@ -135,6 +136,8 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
         and (long := _long_part(b, b.bind(node.expression), unit)) is not None
     ):
         return long
+    if unit in _EXACT_PARTS and b.rules.day_of_week:
+        return _exact_part(b, b.bind(node.expression), unit)
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND" and b.rules.second == "fraction":
@@ -154,11 +157,46 @@ def _long_part(b: ExpressionBinder, value: Expression, unit: str) -> Expression:
     return call("div", call("+", year, Constant(in_first, INTEGER)), Constant(years, INTEGER))
 
 
-def _second(b: ExpressionBinder, time: Expression) -> Expression:
-    """The second of a time with its microseconds, as a DECIMAL(8,6)."""
+def _second(b: ExpressionBinder, time: Expression, digits: int = 6) -> Expression:
+    """The second of a time with its microseconds, as a DECIMAL(8,6), or in a unit of which there are fewer digits."""
+    step = Constant(Decimal(1).scaleb(-digits), decimal(digits, digits))
+    return cast(call("*", cast(_microsecond(b, time), decimal(8, 0)), step), decimal(8, digits))
+
+
+def _microsecond(b: ExpressionBinder, time: Expression) -> Expression:
+    """The microseconds of a time since its minute."""
     second, micros = Constant(1_000_000, INTEGER), call("unix_micros", in_utc(b, time))
-    counted = call("+", call("*", call("second", time), second), call("pmod", micros, second))
-    return cast(call("*", cast(counted, decimal(8, 0)), Constant(Decimal("0.000001"), decimal(6, 6))), decimal(8, 6))
+    return call("+", call("*", call("second", time), second), call("pmod", micros, second))
+
+
+def _exact_part(b: ExpressionBinder, value: Expression, unit: str) -> Expression:
+    """MICROSECOND and MILLISECOND, which count from the minute, ISOYEAR and YEARWEEK, of weeks of ISO 8601."""
+    if unit in ("MICROSECOND", "MILLISECOND"):
+        time = coercion.as_time(on_clock(value))
+        if unit == "MICROSECOND":
+            return _microsecond(b, time)
+        thousand = Constant(1_000, INTEGER)
+        return _second(b, time, 3) if b.rules.second == "fraction" else call("div", _microsecond(b, time), thousand)
+    day = cast(coercion.as_time(value), DATE)
+    thursday = call("+", day, call("-", Constant(4, INTEGER), _day_of_week(day, "ISODOW")))
+    year = call("year", thursday)
+    return year if unit == "ISOYEAR" else call("+", call("*", year, Constant(100, INTEGER)), call("week", day))
+
+
+def _extract_as(*names: str, **nodes: type[exp.Expr]) -> None:
+    """Let duckdb read names, and syntax nodes, that are parts of a time."""
+
+    def bind(part: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
+        def part_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
+            (value,) = node.expressions or [node.this]
+            return b.bind(exp.Extract(this=exp.var(part), expression=value.copy()))
+
+        return part_of
+
+    for name in names:
+        reads_call(name, dialects=ONLY_DUCKDB)(bind({"weekday": "dow"}.get(name, name)))
+    for part, node in nodes.items():
+        reads(node, dialects=ONLY_DUCKDB)(bind(part))
 
 
 def _day_of_week(value: Expression, unit: str) -> Expression:
@@ -344,3 +382,9 @@ reads(exp.DateFromUnixDate, dialects=SPARK_FAMILY)(
     lambda b, node: call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
 )
 reads(exp.Trunc, parts="this decimals")(lambda b, node: trunc(b, b.parts(node, "this", "decimals")))
+_extract_as("weekday", "yearweek", "isoyear", "century", "decade", "millennium", "microsecond", "millisecond")
+_extract_as(dow=exp.DayOfWeek, isodow=exp.DayOfWeekIso, week=exp.WeekOfYear)
+_extract_as(week=exp.Week)
+reads(exp.DateFromParts, parts="year month day", dialects=ONLY_DUCKDB)(
+    lambda b, node: call("make_date", *b.parts(node, "year", "month", "day"))
+)

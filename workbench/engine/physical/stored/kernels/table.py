@@ -15,7 +15,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
-from workbench.arrow.python_values import over_columns
+from workbench.arrow.python_values import values_in_python
 from workbench.arrow.types import has_months, to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
 from workbench.engine.physical.stored.kernels.casts import CAST
@@ -50,9 +50,7 @@ for _table in _TABLES:
 
 
 def _in_python(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    function = FUNCTIONS[call.function]
-    assert function.python is not None
-    return over_columns(function.python, function.strict, arguments, arrow_in_json(call.type))
+    return values_in_python(FUNCTIONS[call.function], arguments, arrow_in_json(call.type))
 
 
 _IN_PYTHON = Kernel(_in_python, lambda call: True, nested=True)

@@ -69,12 +69,13 @@ def _in_case(ascii_: str, change: Callable[[str], str]) -> Kernel:
 
 
 def _trimmed(function: str) -> Kernel:
-    """Without spaces at an end, or at both."""
-    options = pc.TrimOptions(" ")
-    return Kernel(
-        lambda call, arguments: pc.call_function(function, list(arguments), options),
-        lambda call: len(call.arguments) == 1 and _TEXTS(call),
-    )
+    """Without spaces, or the characters of a constant text, at an end or at both."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        characters = constant_text(call, 1) if len(call.arguments) > 1 else " "
+        return pc.call_function(function, [arguments[0]], pc.TrimOptions(characters))
+
+    return Kernel(compute, lambda call: (len(call.arguments) == 1 or bool(constant_text(call, 1))) and _TEXTS(call))
 
 
 def _matched(function: str) -> Kernel:

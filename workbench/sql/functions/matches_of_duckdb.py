@@ -1,0 +1,254 @@
+"""Regular expressions of DuckDB in calls, of constant patterns. Its engine is RE2, and so is Arrow's: they match alike.
+
+REGEXP_MATCHES   SIMILAR TO   REGEXP_EXTRACT   REGEXP_EXTRACT_ALL   REGEXP_REPLACE   STRING_SPLIT_REGEX
+
+What RE2 would ask of the text before a match, such as ``^`` and ``\\b``, is refused where Arrow looks for several
+matches one behind the other, since it gives RE2 the rest of the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from workbench.sql.algebra.coercion import is_null
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, array_of, struct_of
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import Function, function
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call
+from workbench.sql.syntax.dialects import ONLY_DUCKDB
+
+_TEXTS = array_of(STRING)
+_GROUP = "argus"
+_MOST_GROUPS = 9
+_PART = re.compile(
+    r"(?P<quoted>\\Q.*?(?:\\E|\Z))|\\(?P<escape>.)|(?P<set>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\])"
+    r"|(?P<group>\((?!\?)|\(\?P?<\w+>)|(?P<sign>.)",
+    re.DOTALL,
+)
+"""A part of a pattern: a text as it stands, an escaped sign, a set of characters, a group that begins, another sign."""
+_REWRITTEN = re.compile(r"\\(?P<escape>.?)", re.DOTALL)
+_FLAGS = {"c": "(?-i)", "i": "(?i)", "m": "(?-s)", "n": "(?-s)", "p": "(?-s)", "s": "(?s)"}
+
+
+def _is_asking(part: re.Match[str]) -> bool:
+    """Whether a part of a pattern asks for what stands before it, or behind the text."""
+    return part["sign"] in ("^", "$") or part["escape"] in ("A", "z", "b", "B")
+
+
+def _groups(pattern: str) -> int:
+    return sum(part["group"] is not None for part in _PART.finditer(pattern))
+
+
+def _with_one_group(pattern: str, number: int) -> str:
+    """The pattern with one group, which has a name; 0 is all of it."""
+    seen, written = 0, ""
+    for part in _PART.finditer(pattern):
+        seen += part["group"] is not None
+        opening = f"(?P<{_GROUP}>" if seen == number else "(?:"
+        written += part[0] if part["group"] is None else opening
+    return f"(?P<{_GROUP}>{written})" if number == 0 else written
+
+
+def _of_pattern(values: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
+    """Values of texts, and of further arguments that are the same in all rows, the pattern the first of them."""
+
+    def compute(texts: pa.Array, *constants: pa.Array) -> pa.Array:
+        return values(texts, *(constant[0].as_py() for constant in constants)) if len(texts) else texts.slice(0, 0)
+
+    return compute
+
+
+def _found(texts: pa.Array, pattern: str) -> pa.Array:
+    return pc.match_substring_regex(texts, pattern)
+
+
+def _part(texts: pa.Array, pattern: str, group: int) -> pa.Array:
+    """The group of the first match; an empty text without one."""
+    if group > _groups(pattern):
+        return pc.if_else(pc.is_valid(texts), "", texts)
+    found = pc.struct_field(pc.extract_regex(texts, _with_one_group(pattern, group)), _GROUP)
+    return pc.if_else(pc.is_valid(texts), pc.fill_null(found, ""), texts)
+
+
+def _parts(texts: pa.Array, pattern: str, group: int) -> pa.Array:
+    """The group of every match."""
+    lists: list[list[str] | None] = [None if text is None else [] for text in texts.to_pylist()]
+    whole, chosen = (_with_one_group(pattern, number) for number in (0, group))
+    left = [(row, text.encode()) for row, text in enumerate(texts.to_pylist()) if text is not None]
+    while left:
+        rest = pa.array([text for _, text in left], pa.binary()).cast(pa.string())
+        ends = pc.struct_field(pc.extract_regex_span(rest, whole), _GROUP).to_pylist()
+        parts = pc.struct_field(pc.extract_regex(rest, chosen), _GROUP).to_pylist()
+        after = []
+        for (row, text), span, part in zip(left, ends, parts, strict=True):
+            if span is not None:
+                lists[row].append(part or "")  # type: ignore[union-attr]
+                after.append((row, text[span[0] + span[1] :]))
+        left = after
+    return pa.array(lists, pa.list_(pa.string()))
+
+
+def _replaced(texts: pa.Array, pattern: str, by: str, most: int) -> pa.Array:
+    return pc.replace_substring_regex(texts, pattern, by, max_replacements=None if most < 0 else most)
+
+
+def _split(texts: pa.Array, pattern: str) -> pa.Array:
+    return pc.split_pattern_regex(texts, pattern)
+
+
+def _constant(b: ExpressionBinder, node: exp.Expr, what: str) -> str | None:
+    value = b.bind(node)
+    if is_null(value):
+        return None
+    if not (isinstance(value, Constant) and isinstance(value.value, str)):
+        b.source.refuse(f"{what} that is not a constant text", node, "LIKE and CONTAINS find texts of columns")
+    return value.value
+
+
+def _pattern(b: ExpressionBinder, node: exp.Expr, options: exp.Expr | None = None, known: str = "") -> str | None:
+    """The pattern with its options; ``None`` of NULL.
+
+    Raises:
+        SqlError: it is no pattern, or there is no such option.
+    """
+    pattern = _constant(b, node, "a regular expression")
+    if pattern is None:
+        return None
+    for option in (_constant(b, options, "an option") or "?") if options is not None else "":
+        if option == "l":
+            pattern = re.sub(r"[^A-Za-z0-9_\x80-\U0010ffff]", lambda sign: "\\" + sign[0], pattern)
+        elif option in _FLAGS:
+            pattern = _FLAGS[option] + pattern
+        elif option not in known:
+            raise b.source.error(f"a regular expression has no option {option}", options, "i is for either case")
+    try:
+        _found(pa.array([""]), pattern)
+    except pa.ArrowInvalid as error:
+        reason = str(error).partition(": ")[2] or str(error)
+        raise b.source.error(f"not a regular expression: {reason}", node) from None
+    return pattern
+
+
+def _pattern_of_several(b: ExpressionBinder, node: exp.Expr, options: exp.Expr | None = None) -> str | None:
+    """A pattern of which matches follow each other."""
+    pattern = _pattern(b, node, options)
+    if pattern is not None and (any(map(_is_asking, _PART.finditer(pattern))) or _is_empty(pattern)):
+        what = "a pattern of ends, of borders of words, or of nothing, where there are several matches"
+        b.source.refuse(what, node, "REGEXP_EXTRACT gives one match")
+    return pattern
+
+
+def _is_empty(pattern: str) -> bool:
+    return bool(_found(pa.array([""]), rf"\A(?:{pattern})\z")[0].as_py())
+
+
+def _text(value: str) -> Constant:
+    return Constant(value, STRING)
+
+
+def _called(name: str, pattern: str | None, type_: DataType, text: Expression, *more: Constant) -> Expression:
+    return Constant(None, type_) if pattern is None else call(name, text, _text(pattern), *more)
+
+
+@reads(exp.RegexpLike, parts="this expression flag", dialects=ONLY_DUCKDB)
+def matches(b: ExpressionBinder, node: exp.RegexpLike) -> Expression:
+    """REGEXP_MATCHES(s, p[, options]) and ``s ~ p``: a part of the text is a match."""
+    pattern = _pattern(b, node.expression, node.args.get("flag"))
+    return _called("re2_found", pattern, BOOLEAN, b.bind(node.this))
+
+
+@reads(exp.SimilarTo, exp.RegexpFullMatch, parts="this expression options", dialects=ONLY_DUCKDB)
+def whole(b: ExpressionBinder, node: exp.SimilarTo | exp.RegexpFullMatch) -> Expression:
+    """REGEXP_FULL_MATCH(s, p[, options]) and SIMILAR TO, which DuckDB has of the same patterns."""
+    pattern = _pattern(b, node.expression, node.args.get("options"))
+    whole_text = None if pattern is None else rf"\A(?:{pattern})\z"
+    return _called("re2_found", whole_text, BOOLEAN, b.bind(node.this))
+
+
+@reads(exp.RegexpExtract, parts="this expression group parameters null_if_pos_overflow", dialects=ONLY_DUCKDB)
+def extracted(b: ExpressionBinder, node: exp.RegexpExtract) -> Expression:
+    """REGEXP_EXTRACT(s, p[, group][, options]): a group of the first match, or a struct of several that have names."""
+    text, pattern = b.bind(node.this), _pattern(b, node.expression, node.args.get("parameters"))
+    names = node.args.get("group")
+    if not isinstance(names, exp.Array):
+        return _called("re2_part", pattern, STRING, text, _number(_group(b, names)))
+    if pattern is None or len(names.expressions) > _groups(pattern):
+        raise b.source.error("there are more names than groups", names, "each ( of the pattern begins a group")
+    fields = [_constant(b, name, "a name") or "" for name in names.expressions]
+    parts = tuple(call("re2_part", text, _text(pattern), _number(number)) for number in range(1, len(fields) + 1))
+    return Call("struct", parts, struct_of([(name, STRING) for name in fields]))
+
+
+@reads(exp.RegexpExtractAll, parts="this expression group parameters", dialects=ONLY_DUCKDB)
+def all_extracted(b: ExpressionBinder, node: exp.RegexpExtractAll) -> Expression:
+    """REGEXP_EXTRACT_ALL(s, p[, group][, options]): a group of every match."""
+    pattern = _pattern_of_several(b, node.expression, node.args.get("parameters"))
+    group = _group(b, node.args.get("group"))
+    if pattern is not None and group > _groups(pattern):
+        what = f"group {group} of a pattern that has {_groups(pattern)}"
+        b.source.refuse(what, node, "0 is the whole match, 1 the first group")
+    return _called("re2_parts", pattern, _TEXTS, b.bind(node.this), _number(group))
+
+
+def _number(value: int) -> Constant:
+    return Constant(value, INTEGER)
+
+
+def _group(b: ExpressionBinder, node: exp.Expr | None) -> int:
+    if node is None:
+        return 0
+    value = b.bind(node)
+    if not isinstance(value, Constant) or not isinstance(value.value, int) or not 0 <= value.value <= _MOST_GROUPS:
+        b.source.refuse("this group", node, f"a constant number from 0, the whole match, to {_MOST_GROUPS}")
+    return value.value
+
+
+@reads(exp.RegexpReplace, parts="this expression replacement modifiers single_replace", dialects=ONLY_DUCKDB)
+def replaced(b: ExpressionBinder, node: exp.RegexpReplace) -> Expression:
+    r"""REGEXP_REPLACE(s, p, r[, options]): the first match, with option g all; ``\1`` is the first group."""
+    options = node.args.get("modifiers")
+    pattern = _pattern(b, node.expression, options, known="g")
+    by = _constant(b, node.args["replacement"], "a replacement")
+    if pattern is None or by is None:
+        return Constant(None, STRING)
+    known = {"\\", *map(str, range(_groups(pattern) + 1))}
+    for escaped in _REWRITTEN.finditer(by):
+        if escaped["escape"] not in known:
+            hint = rf"\1 is the first group, of which the pattern has {_groups(pattern)}, and \\ a backslash"
+            raise b.source.error(f"{escaped[0]} in a replacement", node.args["replacement"], hint)
+    every = options is not None and "g" in options.name
+    return call("re2_replaced", b.bind(node.this), _text(pattern), _text(by), _number(-1 if every else 1))
+
+
+@reads(exp.RegexpSplit, parts="this expression", dialects=ONLY_DUCKDB)
+def split(b: ExpressionBinder, node: exp.RegexpSplit) -> Expression:
+    """STRING_SPLIT_REGEX(s, p)."""
+    return _called("re2_split", _pattern_of_several(b, node.expression), _TEXTS, b.bind(node.this))
+
+
+@reads_call("regexp_split_to_array", dialects=ONLY_DUCKDB)
+def split_by_name(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """REGEXP_SPLIT_TO_ARRAY(s, p[, options])."""
+    if not 2 <= len(node.expressions) <= 3:
+        raise b.source.error(f"REGEXP_SPLIT_TO_ARRAY takes 2 to 3 arguments, not {len(node.expressions)}", node)
+    text, pattern, *options = node.expressions
+    return _called("re2_split", _pattern_of_several(b, pattern, *options), _TEXTS, b.bind(text))
+
+
+def _declared(signature: str, values: Callable[..., pa.Array]) -> Function:
+    return function(signature, python=_of_pattern(values), vectorized=True, inner=True, costly=True)
+
+
+DECLARED = [
+    _declared("re2_found(string, string): boolean", _found),
+    _declared("re2_part(string, string, integer): string", _part),
+    _declared("re2_parts(string, string, integer): array<string>", _parts),
+    _declared("re2_replaced(string, string, string, integer): string", _replaced),
+    _declared("re2_split(string, string): array<string>", _split),
+]
