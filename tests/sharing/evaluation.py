@@ -88,11 +88,27 @@ def combined(operator: SetOperator, branches: Sequence[Bag]) -> Bag:
 
 def by_rules(operator: SetOperator, rules: Sequence[logical.RecursionRule], branches: Sequence[Bag]) -> Bag:
     """A recursion of bags, step by step."""
+    if operator in (SetOperator.RECURSION_LEAST, SetOperator.RECURSION_GREATEST):
+        return _best_by_rules(operator is SetOperator.RECURSION_GREATEST, rules, branches)
     step, found, distinct = branches[0], Bag(), operator is SetOperator.RECURSION
     while step:
         step = Bag(row for row in step if row not in found) if distinct else step
         found += step
         step = sum((_next_step(rule, step, branches) for rule in rules), Bag())
+    return found
+
+
+def _best_by_rules(greatest: bool, rules: Sequence[logical.RecursionRule], branches: Sequence[Bag]) -> Bag:
+    """The best rows of each key among the first ones and all that follow from the best rows, until they stay."""
+    found, before = Bag(), None
+    while found != before:
+        before, best = found, dict[Row, Row]()
+        for row in branches[0] + sum((_next_step(rule, found, branches) for rule in rules), Bag()):
+            *key, value = row
+            known = best.setdefault(tuple(key), row)[-1]
+            if value is not None and (known is None or (value > known if greatest else value < known)):
+                best[tuple(key)] = row
+        found = Bag(best.values())
     return found
 
 

@@ -30,6 +30,8 @@ SYMBOLS = {
     "antijoin": "▷",
     "recursion": "μ",
     "recursion all": "μ",
+    "recursion least": "μ",
+    "recursion greatest": "μ",
     "window": "ω",
     "analytic": "#",
 }

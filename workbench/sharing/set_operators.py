@@ -32,7 +32,10 @@ _SUBTRAHEND = {
 }
 """Set operators that may have put together the branches that are taken away."""
 
-_WHOLE = (SetOperator.SEMIJOIN, SetOperator.RECURSION, SetOperator.RECURSION_ALL)
+_WHOLE = (
+    SetOperator.SEMIJOIN, SetOperator.RECURSION, SetOperator.RECURSION_ALL, SetOperator.RECURSION_LEAST,
+    SetOperator.RECURSION_GREATEST,
+)  # fmt: skip
 """Operators whose branches must stay together: those of a SEMIJOIN are one join mostly, those of a recursion its rules
 join."""
 

@@ -50,6 +50,16 @@ RECURSIONS = {
         " SELECT COUNT(*) FROM p) AS n FROM u",
         dialect="duckdb",
     ),
+    "least": Case(
+        "WITH RECURSIVE p (a, b, c) USING KEY (a, b, MIN(c)) AS (SELECT k % 7, id % 7, id % 5 FROM t WHERE k < 12 UNION"
+        " SELECT p.a, t.id % 7, p.c + t.id % 5 FROM p JOIN t ON t.k % 7 = p.b WHERE NOT t.flag) SELECT * FROM p",
+        dialect="duckdb",
+    ),
+    "widest": Case(
+        "WITH RECURSIVE p (b, c) USING KEY (b, MAX(c)) AS (SELECT id % 7, id % 50 FROM t WHERE flag UNION SELECT"
+        " t.id % 7, LEAST(p.c, t.id % 11) FROM p JOIN t ON t.k % 7 = p.b) SELECT c, COUNT(*) AS n FROM p GROUP BY c",
+        dialect="duckdb",
+    ),
     "series": _recursive("SELECT 0 AS i UNION ALL SELECT i + 1 FROM p WHERE i < 40",
                          "SELECT p.i, COUNT(t.id) AS c FROM p LEFT JOIN t ON t.k = p.i GROUP BY p.i"),
 }  # fmt: skip

@@ -150,7 +150,24 @@ REACHED = (
 )
 """All that is reached, in any number of steps."""
 
+NARROWEST = (
+    "WITH RECURSIVE p (a, b, c) USING KEY (a, b, MIN(c)) AS (SELECT src, dst, amount FROM F WHERE amount > 5 UNION"
+    " SELECT p.a, f.dst, GREATEST(p.c, f.amount) FROM p JOIN F f ON p.b = f.src) SELECT * FROM p"
+)
+"""The least of the greatest amounts of all ways."""
+
 RECURSIVE = [
+    same("least values by other names, the value first", NARROWEST,
+         NARROWEST.replace("p (a, b, c) USING KEY (a, b, MIN(c))", "p (x, y, z) USING KEY (min(z), y, x)")
+         .replace("p.a", "p.x").replace("p.b", "p.y").replace("p.c", "p.z")),
+    Pair("a selection above least values", NARROWEST, f"{NARROWEST} WHERE c < 9", BELOW, 1, Rule.EQUAL),
+    Pair("groups above least values", NARROWEST,
+         NARROWEST.replace("SELECT * FROM p", "SELECT a, MIN(c) FROM p GROUP BY a"), FROM, 1, Rule.EQUAL),
+    Pair("greatest and least values", NARROWEST, NARROWEST.replace("MIN", "MAX"), APART, 1),
+    Pair("least values and all of them", NARROWEST, NARROWEST.replace(" USING KEY (a, b, MIN(c))", ""), APART, 1),
+    Pair("least values of other ways", NARROWEST, NARROWEST.replace("p.b = f.src", "p.a = f.src"), APART, 1),
+    Pair("least values with a bound", NARROWEST, NARROWEST.replace("p.b = f.src", "p.b = f.src AND p.c < 9"), APART, 1),
+    Pair("least values from other rows", NARROWEST, NARROWEST.replace("> 5", "> 6"), APART, 2),
     Pair("a path of three steps begins with one of two", path(2), path(3), FROM, 2, Rule.BRANCHES,
          "which has some of the branches"),
     Pair("a path of two steps is the begin of one of three", path(3), path(2), GIVES, 1, Rule.EQUAL, "rerouted: "),

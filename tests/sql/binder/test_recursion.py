@@ -32,6 +32,45 @@ def recursive(next_: str, first: str = STEP, union: str = "UNION ALL", columns: 
     return f"WITH RECURSIVE p{columns} AS ({first} {union} {next_}) SELECT * FROM p"
 
 
+def least(value: str, where: str = "TRUE") -> str:
+    """A recursive query that keeps the least value of each key."""
+    return (
+        "WITH RECURSIVE p (a, b, c) USING KEY (a, b, MIN(c)) AS (SELECT src, dst, 1 FROM F UNION"
+        f" SELECT p.a, F.dst, {value} FROM p JOIN F ON F.src = p.b WHERE {where}) SELECT * FROM p"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "operator"),
+    [
+        (least("p.c + 1"), "recursion least"),
+        (least("GREATEST(2 * p.c - 3, F.code)", "5 >= p.c + F.code OR F.code > 3"), "recursion least"),
+        (least("LEAST(p.c, F.code)", "p.c > 1").replace("MIN", "MAX"), "recursion greatest"),
+        (least("p.c + 1", "F.code < 3").replace("a, b, MIN(c)", "min(c), b, a"), "recursion least"),
+    ],
+)
+def test_the_least_value_of_each_key_is_kept_where_steps_rise_with_it(sql: str, operator: str) -> None:
+    bound = query(sql)
+    assert recursion_of(bound).operator == operator
+    assert [name for name, _ in output_columns(bound)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("clause", "columns"),
+    [
+        ("SEARCH DEPTH FIRST BY src, d SET o", ["o"]),
+        ("SEARCH BREADTH FIRST BY dst SET o", ["o"]),
+        ("CYCLE src, dst SET c USING path", ["c", "path"]),
+        ("SEARCH BREADTH FIRST BY d SET o CYCLE d SET c TO 'Y' DEFAULT 'N' USING path", ["o", "c", "path"]),
+    ],
+)
+def test_search_and_cycle_add_columns(clause: str, columns: list[str]) -> None:
+    text = recursive("SELECT p.src, F.dst, d + 1 FROM F JOIN p ON F.src = p.dst").replace(
+        ") SELECT", f") {clause} SELECT"
+    )
+    assert [name for name, _ in output_columns(query(text))] == ["src", "dst", "d", *columns]
+
+
 @pytest.mark.parametrize("steps", [1, 2, FEW_STEPS + 1])
 def test_there_are_as_many_steps_as_the_text_says(steps: int) -> None:
     bound = query(PATH.format(steps))
@@ -196,10 +235,20 @@ def test_with_recursive_may_have_plain_queries() -> None:
         (recursive("SELECT src, dst, d + 1 FROM p WHERE d < 3 LIMIT 3"), "LIMIT", None),
         ("WITH RECURSIVE p AS (SELECT src FROM F UNION SELECT dst FROM q), q AS (SELECT src, src AS dst FROM p)"
          " SELECT * FROM p", "q, which comes later in WITH", "each other"),
-        (recursive("SELECT p.src, F.dst, d FROM F JOIN p ON F.src = p.dst").replace(") SELECT *", ") CYCLE src SET c"
-         " USING path SELECT *"), "CYCLE of a recursive query", "UNION"),
-        (recursive("SELECT p.src, F.dst, d FROM F JOIN p ON F.src = p.dst").replace(") SELECT *", ") SEARCH DEPTH FIRST"
-         " BY src SET o SELECT *"), "SEARCH of a recursive query", "path"),
+        (recursive("SELECT a.src, b.dst, 1 FROM p a, p b WHERE a.dst = b.src").replace(") SELECT *", ") CYCLE src SET"
+         " c USING path SELECT *"), "SEARCH and CYCLE of a step of another form", "read p once"),
+        (recursive("SELECT p.*, 2 FROM F JOIN p ON F.src = p.dst").replace(") SELECT *", ") SEARCH DEPTH FIRST BY src"
+         " SET o SELECT *"), "SEARCH and CYCLE of a step of another form", "by name"),
+        ("WITH RECURSIVE p AS (SELECT src FROM F) SEARCH DEPTH FIRST BY src SET o SELECT * FROM p",
+         "SEARCH of a query that does not read itself", None),
+        (least("p.c + 1", "p.c <> 7"), "does not rise with c", "c < 9"),
+        (least("7 - p.c"), "does not rise with c", "add"),
+        (least("p.c + 1", "p.c > 7"), "does not rise with c", "c < 9"),
+        (least("p.c + 1", "p.c = F.code"), "does not rise with c", "c < 9"),
+        (least("p.c + 1").replace("MIN(c)", "c"), "keeps whichever row comes last", "MIN"),
+        (least("p.c + 1").replace("b, MIN(c)", "MIN(c)"), "keeps whichever row comes last", "all columns"),
+        (least("p.c + 1").replace("UNION", "UNION ALL"), "USING KEY of another form", "UNION SELECT"),
+        (least("MIN(p.c)").replace(") SELECT *", " GROUP BY p.a, F.dst) SELECT *"), "KEY of another form", "once"),
     ],
 )  # fmt: skip
 def test_other_forms_are_refused(sql: str, message: str, hint: str | None) -> None:

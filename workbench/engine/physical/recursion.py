@@ -84,6 +84,11 @@ class RecursionSteps:
         """Whether a row is in the first step alone that makes it."""
         return self.node.operator is SetOperator.RECURSION
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns of which a row is alone in the answer: all, unless it keeps the best value of each key."""
+        return (*self.columns,) if self.node.best is None else (*self.columns,)[:-1]
+
     @cached_property
     def columns(self) -> Mapping[str, DataType]:
         """The columns of a row."""

@@ -229,6 +229,8 @@ class _Script:
         union = "\nUNION ALL\n" if node.operator is SetOperator.RECURSION_ALL else "\nUNION\n"
         if self._to.name == "spark" and node.operator is SetOperator.RECURSION:
             raise UnsupportedError("UNION of a recursive query cannot be written for spark, whose is UNION ALL alone")
+        if node.best is not None and self._to.name != "duckdb":
+            raise UnsupportedError(f"USING KEY of a recursive query cannot be written for {self._to.name}")
         if self._to.name in _ONE_REFERENCE and (len(node.rules) > 1 or node.rules[0].inputs.count(0) > 1):
             raise UnsupportedError(f"several references of a recursive query cannot be written for {self._to.name}")
         (parent, values), writer = node.direct[0], self._writer()
@@ -246,7 +248,11 @@ class _Script:
             parts.append(f"SELECT {shown} FROM {', '.join(read)}\nWHERE {over.predicates(rule.where)}")
         following = "\nUNION ALL\n".join(parts)
         following = f"({following})" if len(parts) > 1 else following
-        return f"WITH RECURSIVE step ({names}) AS (\n{first}{union}{following}\n)\nSELECT * FROM step"
+        key = ""
+        if node.best is not None:
+            *keys, value = (self._to.quoted(column.name) for column in node.columns)
+            key = f" USING KEY ({', '.join([*keys, f'{node.best}({value})'])})"
+        return f"WITH RECURSIVE step ({names}){key} AS (\n{first}{union}{following}\n)\nSELECT * FROM step"
 
     def _of_input(self, node: Recursion, rule: RecursionRule, column: Column) -> str:
         """A column of an input of a rule, in the words of the database."""

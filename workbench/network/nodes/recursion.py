@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,9 @@ class Recursion(SetOperation):
     """The rows of the first branch, and what rules make of the rows of each step and of the other branches.
 
     Of RECURSION a row is in the first step that makes it and in no later one, as SQL evaluates UNION; of RECURSION_ALL
-    it is in every step that makes it, as often as it does. Its columns are those of the first branch.
+    it is in every step that makes it, as often as it does. RECURSION_LEAST and RECURSION_GREATEST keep of the rows that
+    are alike but for the last column the one with the least or greatest value; a step has those that are better than
+    all of the steps before it. Its columns are those of the first branch.
 
     Attributes:
         rules: over the columns c1 … cn of the branches.
@@ -33,6 +35,11 @@ class Recursion(SetOperation):
         return tuple(
             Column(f"c{i}", of_any_bits(value.type)) for i, value in enumerate(self.branches[0].values, start=1)
         )
+
+    @property
+    def best(self) -> str | None:
+        """Which value of the last column it keeps of each key: MIN or MAX; ``None``: all rows."""
+        return {SetOperator.RECURSION_LEAST: "MIN", SetOperator.RECURSION_GREATEST: "MAX"}.get(self.operator)
 
     def _computation(self) -> str:
         rules = ";".join(
@@ -67,7 +74,14 @@ class Recursion(SetOperation):
         first = f"SELECT {as_columns(named, names)} FROM {words.node(parent)}"
         parts = [first, *(self._rule_sql(rule, words) for rule in self.rules)]
         union = " UNION ALL " if all_ else " UNION "
-        return f"WITH RECURSIVE step AS ({union.join(parts)}) SELECT * FROM step"
+        return f"WITH RECURSIVE step{self._key_sql(own)} AS ({union.join(parts)}) SELECT * FROM step"
+
+    def _key_sql(self, name: Callable[[Column], str]) -> str:
+        """USING KEY, where it keeps the best value of each key."""
+        if self.best is None:
+            return ""
+        *key, value = map(name, self.columns)
+        return f" USING KEY ({', '.join([*key, f'{self.best}({value})'])})"
 
     def title(self, words: Words) -> str:
         """Recursion, with what it joins by."""

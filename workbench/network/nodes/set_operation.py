@@ -31,6 +31,8 @@ class SetOperator(StrEnum):
     ANTIJOIN = "antijoin"
     RECURSION = "recursion"
     RECURSION_ALL = "recursion all"
+    RECURSION_LEAST = "recursion least"
+    RECURSION_GREATEST = "recursion greatest"
 
 
 FIRST_IS_APART = frozenset({SetOperator.EXCEPT, SetOperator.EXCEPT_ALL, SetOperator.SEMIJOIN, SetOperator.ANTIJOIN})

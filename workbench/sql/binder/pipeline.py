@@ -21,7 +21,7 @@ from workbench.sql.binder.gap_filling import gaps_filled
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.match_recognize import without_matches
 from workbench.sql.binder.order.limit import CLAUSES
-from workbench.sql.binder.recursion import reads_itself, refuse_later_names, refuse_search, steps_of
+from workbench.sql.binder.recursion import RECURSIVE_CLAUSES, reads_itself, refuse_clauses, refuse_later_names, steps_of
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import (
@@ -305,21 +305,21 @@ class QueryBinder:
         """The binder that knows the queries of WITH, each of which knows those before it."""
         if with_ is None:
             return self
-        self.source.refuse_others(with_, {"expressions", "recursive", "search"}, "WITH")
+        self.source.refuse_others(with_, {"expressions", "recursive"}, "WITH")
         recursive = with_.args.get("recursive") or self.source.rules.with_is_recursive
-        refuse_search(with_, self.source)
         binder, seen = self, set[str]()
         for cte in with_.expressions:
             if cte.alias.lower() in seen:
                 raise self.source.error(f"{cte.alias} stands twice in WITH", cte, "give one of them another name")
             seen.add(cte.alias.lower())
             # MATERIALIZED is a hint that changes no answer: one subquery is one node, however often it is read.
-            self.source.refuse_others(cte, {"this", "alias", "materialized"}, "a CTE")
+            self.source.refuse_others(cte, {"this", "alias", "materialized", *RECURSIVE_CLAUSES}, "a CTE")
             if recursive:
                 refuse_later_names(cte, with_.expressions, self.source)
             if recursive and reads_itself(cte):
                 binder = binder.knowing(cte.alias, steps_of(cte, binder.query, binder.over(cte.alias), self.source))
                 continue
+            refuse_clauses(cte, self.source)
             alias = cte.args.get("alias")
             names = [c.name for c in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
             binder = binder.knowing(cte.alias, with_column_names(binder.query(cte.this), names, self.source, cte))

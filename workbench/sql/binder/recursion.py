@@ -27,8 +27,10 @@ from sqlglot import exp
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import DataType, of_any_bits
+from workbench.sql.binder.best_values import with_best_values
 from workbench.sql.binder.fixpoint import fixpoint_of, goes_on_for_ever
 from workbench.sql.binder.order.limit import CLAUSES
+from workbench.sql.binder.search_clauses import with_order, with_search_columns
 from workbench.sql.binder.set_operations import with_column_names
 from workbench.sql.logical import (
     Block,
@@ -56,6 +58,8 @@ UNBOUNDED_STEPS = 10
 """Steps of a query whose text does not bound them; a batch takes time for each, however few rows there are."""
 _HINT = "EXPLODE(SEQUENCE(1, 100)), and generate_series(1, 100) elsewhere, count; steps of a path join something"
 
+RECURSIVE_CLAUSES = {"key": "USING KEY", "search": "SEARCH", "cycle": "CYCLE"}
+"""Arguments of a query of WITH that a recursive one may have, and how they are called."""
 With = Callable[[LogicalQuery, exp.Expr], LogicalQuery]
 """The query of a syntax node in which the recursive name means the given one."""
 
@@ -65,12 +69,11 @@ def reads_itself(cte: exp.CTE) -> bool:
     return bool(_reads(cte.this, cte.alias))
 
 
-def refuse_search(with_: exp.With, source: SourceText) -> None:
-    """Refuse SEARCH and CYCLE, which give rows an order and mark circles."""
-    if (search := with_.args.get("search")) is not None:
-        word = "CYCLE" if str(search.args.get("kind")).upper() == "CYCLE" else "SEARCH"
-        hint = "UNION ends in circles; a text of the path so far, p.path || '>' || t.a, tells circles and orders rows"
-        source.refuse(f"{word} of a recursive query", search, hint)
+def refuse_clauses(cte: exp.CTE, source: SourceText) -> None:
+    """Refuse what only a recursive query may have."""
+    for key, words in RECURSIVE_CLAUSES.items():
+        if cte.args.get(key):
+            source.refuse(f"{words} of a query that does not read itself", cte, "WITH RECURSIVE … reads its own name")
 
 
 def refuse_later_names(cte: exp.CTE, every: Sequence[exp.CTE], source: SourceText) -> None:
@@ -83,7 +86,9 @@ def refuse_later_names(cte: exp.CTE, every: Sequence[exp.CTE], source: SourceTex
             source.refuse(f"{table.name}, which comes later in WITH, here", table, hint)
 
 
-def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText) -> SetQuery:
+def steps_of(
+    cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText
+) -> LogicalQuery:
     """A recursive query: a recursion, or the union of all its steps.
 
     Args:
@@ -101,6 +106,10 @@ def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of
     names = [column.name for column in cte.args["alias"].args.get("columns") or ()]
     first = with_column_names(unordered(first_of(body.this)), names, source, cte)
     selects = list(_selects(body.expression))
+    searched = cte.args.get("search") or cte.args.get("cycle")
+    plain = [column for column, _ in output_columns(first)]
+    if searched:
+        first, selects = with_search_columns(cte, first, selects, next_of, source)
     columns = output_columns(first)
 
     def rule_of(step: LogicalQuery, select: exp.Expr) -> LogicalQuery:
@@ -109,12 +118,18 @@ def steps_of(cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of
         return rows
 
     found = fixpoint_of(first, selects, not body.args.get("distinct"), rule_of)
+    if cte.args.get("key"):
+        return with_best_values(found, cte, source)
     if found is not None and goes_on_for_ever(found):
         source.refuse("a recursive query without end that joins nothing", body.expression, _HINT)
     if found is not None:
         (inputs, *others) = (rule.inputs for rule in found.rules)
+        if searched:
+            return with_order(cte, found, plain, next_of, source)
         if others or inputs.count(0) > 1 or len(inputs) > FEW_INPUTS:
             return found
+    if searched:
+        source.refuse("SEARCH and CYCLE of a step that is no plain join", searched, f"join {name} by an inner join")
     _refuse_other_forms(body, name, source)
     step = _with_constants(first)
     names = [column for column, _ in output_columns(step)]

@@ -20,6 +20,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.sql.dialects import DIALECTS
+from workbench.sql.syntax.cte_clauses import key_taken_out, parsed_cycle, parsed_search
 from workbench.sql.syntax.match_clauses import subset_of, taken_out
 
 Builder = Callable[..., exp.Expr]
@@ -105,6 +106,19 @@ class _Refusing:
             (parsed,) = cast(Any, type(self))(dialect=self.dialect).parse([select, *tokens], self.sql)
             node.set("within", parsed.expressions[0])
         return cast(exp.MatchRecognize, node)
+
+    def _parse_cte(self) -> exp.Expr | None:
+        """A query of WITH with USING KEY, SEARCH and CYCLE."""
+        key = key_taken_out(self._tokens, self._index)
+        self._tokens_size = len(self._tokens)
+        parser = cast(Any, self)
+        parser._advance(0)
+        node = cast(exp.Expr | None, cast(Any, super())._parse_cte())
+        if isinstance(node, exp.CTE):
+            node.set("key", key)
+            node.set("search", parsed_search(parser))
+            node.set("cycle", parsed_cycle(parser))
+        return node
 
     @classmethod
     def parsers(cls, parsers: Mapping[str, FunctionParser]) -> dict[str, FunctionParser]:

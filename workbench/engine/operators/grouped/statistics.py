@@ -91,5 +91,5 @@ def copies(plan: GroupedPlan, parts: pa.RecordBatch) -> Positions:
             return np.where(rest > 0, first, 0)
         case SetOperator.ANTIJOIN:
             return np.where(rest == 0, first, 0)
-        case SetOperator.UNION_ALL | SetOperator.RECURSION | SetOperator.RECURSION_ALL:
+        case _:
             raise ValueError(f"{plan.copies} has no state for groups")

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.operator_input import OperatorInput, Prepared, TooMuchWork
+from workbench.engine.operators.recursion.best_steps import BestSteps, first_of_keys, value_order
 from workbench.engine.operators.recursion.first_steps import FirstSteps
 from workbench.engine.operators.recursion.rows import added_up, pairs, rows_with_keys, with_weights
 from workbench.engine.operators.runner import Runner, needs_no_job
@@ -32,7 +33,7 @@ from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import RecursionPlan
 from workbench.engine.physical.recursion import STEP_NUMBER, RecursionSteps, RuleChange, RuleInput, input_column
 from workbench.engine.physical.stored.kernels.table import evaluate
-from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.grouping import group_numbers
 from workbench.engine.storage.indexes.key_index import key_hashes, row_hashes
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
@@ -40,6 +41,7 @@ from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, SegmentWriter, read_share, shares
 from workbench.limits import Limits
+from workbench.network.nodes import SetOperator
 from workbench.sql.algebra.expressions import columns
 
 _ALL_STEPS = -1
@@ -138,15 +140,16 @@ class _Fixpoint:
                     at = rows.column(STEP_NUMBER).to_numpy()
                     for step in np.unique(at):
                         self._wait(int(step) + 1, rows.filter(pa.array(at == step)).drop_columns([STEP_NUMBER]))
-        return self._by_first_steps() if self.steps.is_distinct else self._all_steps()
+        schema, best = only(Layout(self.steps.columns).arrow, [*self.steps.columns]), self.steps.node.best
+        if best is not None:
+            return self._by_steps(BestSteps(schema, best == "MAX", self._counts_of))
+        return self._by_steps(FirstSteps(schema, self._counts_of)) if self.steps.is_distinct else self._all_steps()
 
-    def _by_first_steps(self) -> pa.RecordBatch:
-        schema = only(Layout(self.steps.columns).arrow, [*self.steps.columns])
-        first = FirstSteps(schema, self._counts_of)
-        while due := {*self.waiting, *first.steps}:
+    def _by_steps(self, kept: FirstSteps | BestSteps) -> pa.RecordBatch:
+        while due := {*self.waiting, *kept.steps}:
             step = min(due)
-            self._go_on(step, first.change_of_step(step, self._change_of(step)))
-        return first.change()
+            self._go_on(step, kept.change_of_step(step, self._change_of(step)))
+        return kept.change()
 
     def _all_steps(self) -> pa.RecordBatch:
         while self.waiting:
@@ -281,18 +284,20 @@ class _Fixpoint:
     def _in_steps(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of the steps before the batch, given how often steps make them; all that is known of each row."""
         rows = added_up(rows.select([*self.steps.columns, STEP_NUMBER, WEIGHT]))
-        if not self.steps.is_distinct or not rows.num_rows:
+        if not rows.num_rows or self.steps.node.operator is SetOperator.RECURSION_ALL:
             return rows
-        order, starts = group_rows([rows.column(name) for name in self.steps.columns], rows.num_rows)
-        at = rows.column(STEP_NUMBER).to_numpy()[order]
-        group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
-        first = order[np.lexsort((at, group))][starts]
+        key, at = [rows.column(name) for name in self.steps.key], rows.column(STEP_NUMBER).to_numpy()
+        if self.steps.node.best is not None:
+            order = value_order(rows.column([*self.steps.columns][-1]), self.steps.node.best == "MAX")
+        else:
+            order = np.zeros((2, rows.num_rows), dtype=np.int64)
+        first = first_of_keys(group_numbers(key, rows.num_rows), at, order)
         return with_weights(rows.take(pa.array(first)), np.ones(len(first), dtype=np.int64))
 
     def _counts_of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """How often each step made each of some rows before the batch."""
-        hashes = row_hashes(rows, [*self.steps.columns], nulls=True)[0]
-        found = rows_with_keys(self.stored, self.state, [*self.steps.columns], hashes, self.limits, nulls=True)
+        """How often each step made the rows with the keys of some, before the batch."""
+        hashes = row_hashes(rows, self.steps.key, nulls=True)[0]
+        found = rows_with_keys(self.stored, self.state, self.steps.key, hashes, self.limits, nulls=True)
         return added_up(found.select([*self.steps.columns, STEP_NUMBER, WEIGHT]))
 
     def _changed(self, branch: int) -> pa.RecordBatch:
