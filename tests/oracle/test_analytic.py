@@ -26,6 +26,12 @@ ANALYTIC = {
     ),
     "numbers": duck(f"SELECT id, x, row_number() OVER {W}, ntile(3) OVER {W} FROM t"),
     "neighbours": duck(f"SELECT id, k, lag(k) OVER {W}, lead(k, 2, -7) OVER {W}, lag(s, 3) OVER {W} FROM t"),
+    "neighbours_of_rows": duck(
+        "SELECT id, lag(k, id % 4 - 1) OVER w AS a, lead(s, k % 3, '-') OVER w AS b, lag(k, -2) OVER w AS c,"
+        " lead(id, CASE WHEN id % 5 > 0 THEN id % 5 END, -1) OVER w AS d, nth_value(k, id % 4) OVER w AS e,"
+        " nth_value(id, id % 2 + 1) OVER (w ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING) AS f, lag(k, NULL, 3) OVER w AS h"
+        " FROM t WHERE k BETWEEN -1000 AND 1000 WINDOW w AS (PARTITION BY flag ORDER BY id)"
+    ),
     "neighbours_only": duck(f"SELECT id, lag(id) OVER {W} AS before FROM t WHERE k > 2"),
     "nulls_ignored": duck(
         f"SELECT id, lag(k IGNORE NULLS) OVER {W}, first_value(s IGNORE NULLS) OVER {W},"
@@ -55,6 +61,14 @@ ANALYTIC = {
         "SELECT id, count(*) OVER (ORDER BY ts NULLS FIRST RANGE BETWEEN INTERVAL 2 DAY PRECEDING AND CURRENT ROW),"
         " sum(k % 50) OVER (PARTITION BY flag ORDER BY d NULLS FIRST RANGE BETWEEN INTERVAL 3 DAY PRECEDING AND"
         " INTERVAL 1 DAY FOLLOWING) FROM t WHERE year(ts) = 2002 AND year(d) = 2002"
+    ),
+    "range_of_months": duck(
+        "SELECT id, count(*) OVER (ORDER BY ts NULLS FIRST RANGE BETWEEN INTERVAL 1 MONTH PRECEDING AND CURRENT ROW)"
+        " AS a, count(*) OVER (PARTITION BY flag ORDER BY m DESC NULLS LAST RANGE BETWEEN INTERVAL 1 YEAR PRECEDING"
+        " AND INTERVAL 13 MONTH FOLLOWING) AS b, sum(id) OVER (ORDER BY m NULLS FIRST RANGE BETWEEN INTERVAL 40 DAY"
+        " PRECEDING AND INTERVAL 1 MONTH PRECEDING) AS c, min(id) OVER (ORDER BY m DESC NULLS LAST RANGE BETWEEN"
+        " INTERVAL 1 MONTH FOLLOWING AND INTERVAL 2 QUARTER FOLLOWING) AS d FROM"
+        " (SELECT id, flag, ts, d AS m FROM t WHERE year(ts) BETWEEN 1900 AND 2100 AND year(d) BETWEEN 1900 AND 2100) v"
     ),
     "rows_left_out": duck(
         "SELECT id, sum(k) OVER (w ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW) AS a,"

@@ -145,6 +145,9 @@ class Dialect:
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
         ranks_ignore_frames: whether a frame may stand behind ranks and neighbours, which do not go by it.
+        offsets_of_rows: whether LAG, LEAD and NTH_VALUE take a number of the row, which may be negative; else a constant.
+        default_widens: whether LAG and LEAD are of the common type of value and default; else of that of the value.
+        having_makes_group: whether HAVING alone makes one group of all rows.
         array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
@@ -270,6 +273,9 @@ class Dialect:
     takes_patterns_of_rows: bool = False
     several_groupings_of_nothing: bool = True
     ranks_ignore_frames: bool = False
+    offsets_of_rows: bool = False
+    default_widens: bool = False
+    having_makes_group: bool = False
     array_of_subquery: bool = False
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
@@ -358,7 +364,7 @@ DUCKDB = _dialect(
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
     "trims_all_blanks joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on "
     "json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state times_begin_again "
-    "casts_in_python",
+    "casts_in_python offsets_of_rows",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -385,7 +391,8 @@ _POSTGRES = _dialect(
     "aliases_some_columns substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values "
     "ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
     "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series "
-    "at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
+    "at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times offsets_of_rows default_widens "
+    "having_makes_group",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",

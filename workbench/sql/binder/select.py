@@ -107,9 +107,11 @@ class SelectBinder:
 
     @cached_property
     def is_grouped(self) -> bool:
-        """Whether rows are grouped: by GROUP BY, or into one group by an aggregate in SELECT, HAVING or ORDER BY."""
+        """Whether rows are grouped: by GROUP BY, or into one by an aggregate in SELECT, HAVING or ORDER BY, or by HAVING."""
         clauses = (self._select.args.get(clause) for clause in ("having", "order", "qualify"))
         roots = [*self._select.expressions, *(clause for clause in clauses if clause is not None)]
+        if self._select.args.get("having") is not None and self._source.rules.having_makes_group:
+            return True
         return self._select.args.get("group") is not None or any(
             has_own_aggregate(root, self._context.schema) for root in roots
         )

@@ -40,6 +40,9 @@ from workbench.sql.algebra.patterns import MatchPattern, Navigation
 from workbench.sql.algebra.types import DataType
 from workbench.sql.functions.aggregate_rules import RULES, Powers, rule_of
 
+_FARTHEST = 2**40
+"""More rows than a partition has."""
+
 MarkValue = Callable[[OrderedBatch], npt.NDArray[Any]]
 
 NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
@@ -117,7 +120,7 @@ class FrameValue:
     def _of_frame(self, batch: OrderedBatch, frames: Frames, arguments: list[pa.Array]) -> pa.Array:
         name = self.function.function
         if name in POSITIONS:
-            at, known = self._position(frames, arguments[0])
+            at, known = self._position(batch, frames, arguments)
             return _taken(arguments[0], at, known)
         if name == "count":
             return pa.array(self._counts(batch, frames, arguments))
@@ -140,31 +143,42 @@ class FrameValue:
         return moment_values(self.function.function, counts, sums).take(pa.array(which.reshape(-1)))
 
     def _neighbour(self, batch: OrderedBatch, arguments: list[pa.Array]) -> pa.Array:
-        value, default = arguments[0], arguments[1] if len(arguments) > 1 else None
-        by = _whole_number(self.function, 1) * (-1 if self.function.function == "lag" else 1)
+        value, default = arguments[0], arguments[-1] if len(self.function.arguments) > 2 else None
+        by, said = self._offsets(batch, arguments)
+        by = -by if self.function.function == "lag" else by
         part = batch.part
-        if self.function.ignore_nulls and by:
+        at = batch.wanted + by
+        known = said & (at >= part.low) & (at < part.high)
+        if self.function.ignore_nulls:
             some = _Known.of(value)
             low, high = some.count[part.low], some.count[part.high]
-            at = some.count[batch.wanted + (by > 0)] + by - (by > 0)
-            known = (at >= low) & (at < high)
-            at = some.place(at)
-        else:
-            at = batch.wanted + by
-            known = (at >= part.low) & (at < part.high)
+            number = some.count[batch.wanted + (by > 0)] + by - (by > 0)
+            known = np.where(by == 0, known, said & (number >= low) & (number < high))
+            at = np.where(by == 0, at, some.place(number))
         values = _taken(value, at, known).cast(to_arrow(self.function.type))
         if default is None:
             return values
         # A neighbour that is there and is NULL stays NULL.
-        return pc.if_else(pa.array(known), values, default.take(pa.array(batch.wanted)).cast(values.type))
+        return pc.if_else(pa.array(known | ~said), values, default.take(pa.array(batch.wanted)).cast(values.type))
 
-    def _position(self, frames: Frames, value: pa.Array) -> tuple[Positions, Mask]:
+    def _offsets(self, batch: OrderedBatch, arguments: list[pa.Array]) -> tuple[Positions, Mask]:
+        """How many rows away the value of each wanted row is, and whether that is known."""
+        if _constant_offset(self.function):
+            number = np.full(len(batch.wanted), _whole_number(self.function, 1))
+            return number, np.ones(len(number), dtype=bool)
+        given = arguments[1].take(pa.array(batch.wanted))
+        number = given.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        return np.clip(number, -_FARTHEST, _FARTHEST), np.asarray(given.is_valid())
+
+    def _position(self, batch: OrderedBatch, frames: Frames, arguments: list[pa.Array]) -> tuple[Positions, Mask]:
         """The place of the row whose value it is, and whether there is one."""
+        value = arguments[0]
         some = _Known.of(value) if self.function.ignore_nulls else None
         ranges = frames if some is None else [FrameRange(some.count[f.low], some.count[f.high]) for f in frames]
         length = np.sum([f.lengths for f in ranges], axis=0)
-        number = _whole_number(self.function, 1) if self.function.function == "nth_value" else 1
-        left = length if self.function.function == "last_value" else np.full_like(length, number)
+        left = length if self.function.function == "last_value" else np.ones_like(length)
+        if self.function.function == "nth_value":
+            left, _ = self._offsets(batch, arguments)
         known, at = np.asarray((left > 0) & (left <= length)), np.zeros_like(length)
         for each in ranges:
             at = np.where((left > 0) & (left <= each.lengths), each.low + left - 1, at)
@@ -199,7 +213,7 @@ def frame_value(function: AnalyticCall, summed: tuple[str, ...]) -> FrameValue:
         summed: the columns that rows come with the sums of that stand before their partition's rows.
     """
     name, given = function.function, function.arguments
-    own = () if name == "ntile" else (*given[:1], *given[2:]) if name in (*NEIGHBOURS, "nth_value") else given
+    own = () if name == "ntile" else (*given[:1], *given[2:]) if _constant_offset(function) else given
     if name in RULES and not RULES[name].framed and not RULES[name].products:
         return FrameValue(function, (), of_values=statistic_of_values(AggregateCall(name, given, function.type)))
     argument = summed_expression(function) if running(function) else None
@@ -266,6 +280,14 @@ class _Known:
 
 def _taken(values: pa.Array, at: Positions, known: Mask) -> pa.Array:
     return values.take(pa.array(np.where(known, at, 0), mask=~known))
+
+
+def _constant_offset(function: AnalyticCall) -> bool:
+    """Whether its values are of rows that are as far away from every row."""
+    if function.function not in (*NEIGHBOURS, "nth_value"):
+        return False
+    offset = function.arguments[1]
+    return isinstance(offset, Constant) and isinstance(offset.value, int)
 
 
 def _whole_number(function: AnalyticCall, argument: int) -> int:

@@ -26,6 +26,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.order_index import DIGITS
 from workbench.limits import LIMITS, Limits
 from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd
+from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
 
 _MOST = 2**63 - 1
@@ -129,8 +130,8 @@ class OrderedBatch:
         if frame.unit == "groups" or not function.is_range:
             return self._frames(frame, self._group)
         (key,) = function.over.order
-        values = _OrderedValues.of(self, self.rows.column(key_column(key.expression)), key.descending)
-        return self._frames(frame, lambda end, after: values.places(end, after, key.expression.type))
+        values = _OrderedValues.of(self, self.rows.column(key_column(key.expression)), key)
+        return self._frames(frame, values.places)
 
     def _frames(self, frame: Frame, place: Callable[[FrameEnd, bool], Positions]) -> FrameRange:
         low = self.part.low if frame.start is None else place(frame.start, False)
@@ -157,38 +158,58 @@ class _OrderedValues:
         keys: the number of each row.
         some: of each wanted row, the places in its partition of rows that have a number.
         known: which wanted rows have one.
+        order: what they are of.
     """
 
     batch: OrderedBatch
     keys: npt.NDArray[Any]
     some: FrameRange
     known: Mask
+    order: SortKey
 
     @staticmethod
-    def of(batch: OrderedBatch, values: pa.Array, descending: bool) -> _OrderedValues:
+    def of(batch: OrderedBatch, values: pa.Array, order: SortKey) -> _OrderedValues:
         known = np.asarray(values.is_valid())
         if pa.types.is_floating(values.type):
             known = known & ~np.asarray(pc.is_nan(values).fill_null(False))
         # Ends of decimals of more digits are exact as integers of Python.
         wide = pa.types.is_decimal(values.type) and values.type.precision > DIGITS
         numbers: npt.NDArray[Any] = large_integers(values) if wide else comparable(values)
-        if descending:
+        if order.descending:
             # The negative of the least whole number would not fit.
             numbers = ~numbers if numbers.dtype.kind == "i" else -numbers
         counts = np.concatenate([[0], np.cumsum(known)])
         first = np.flatnonzero(known)
         low, high = counts[batch.part.low], counts[batch.part.high]
         begin = first[np.minimum(low, len(first) - 1)] if len(first) else batch.part.low
-        return _OrderedValues(batch, numbers, FrameRange(begin, begin + high - low), known[batch.wanted])
+        return _OrderedValues(batch, numbers, FrameRange(begin, begin + high - low), known[batch.wanted], order)
 
-    def places(self, end: FrameEnd, after: bool, type_: DataType) -> Positions:
+    def places(self, end: FrameEnd, after: bool) -> Positions:
         """The first row that is in a frame that begins so, or the one behind the last in a frame that ends so."""
         peers = self.batch.peers
         own = (peers.high if after else peers.low)[self.batch.wanted]
         if not float(end.by):
             return own
-        keys = self.keys[self.batch.wanted]
-        return np.where(self.known, self._search(*_at_distance(keys, _distance(end, after, type_), after)), own)
+        keys, type_ = self.keys[self.batch.wanted], self.order.expression.type
+        if end.unit == "MONTH":
+            found = self._search(self._months_away(keys, int(end.by)), np.full(len(keys), after))
+        else:
+            found = self._search(*_at_distance(keys, _distance(end, after, type_), after))
+        return np.where(self.known, found, own)
+
+    def _months_away(self, keys: npt.NDArray[Any], by: int) -> npt.NDArray[Any]:
+        """Times so many months away, on the same day, or on the last one of a month that has none."""
+        descending, day = self.order.descending, _MICROSECONDS["DAY"]
+        times = ~keys if descending else keys
+        is_date = self.order.expression.type.kind is Kind.DATE
+        days, since = (times, np.zeros_like(times)) if is_date else np.divmod(times, day)
+        dates = days.astype("datetime64[D]")
+        months = dates.astype("datetime64[M]")
+        moved = months + (-by if descending else by)
+        within = np.minimum(dates - months.astype("datetime64[D]"), _last_day(moved))
+        reached = (moved.astype("datetime64[D]") + within).astype(np.int64)
+        reached = reached if is_date else reached * day + since
+        return ~reached if descending else reached
 
     def _search(self, asked: npt.NDArray[Any], equal_before: Mask) -> Positions:
         """By binary search in all partitions at once."""
@@ -200,6 +221,11 @@ class _OrderedValues:
             low[open_[before]] = middle[before] + 1
             high[open_[~before]] = middle[~before]
         return low
+
+
+def _last_day(months: npt.NDArray[np.datetime64]) -> npt.NDArray[np.timedelta64]:
+    """How many days behind the first one the last day of a month is."""
+    return (months + 1).astype("datetime64[D]") - months.astype("datetime64[D]") - 1
 
 
 def _distance(end: FrameEnd, after: bool, type_: DataType) -> float | int:

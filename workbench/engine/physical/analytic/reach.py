@@ -40,7 +40,9 @@ def reach(function: AnalyticCall) -> Reach:
         return Reach(None, None, counts_only=True)
     if function.function in NEIGHBOURS:
         by = function.arguments[1]
-        offset = by.value if isinstance(by, Constant) and isinstance(by.value, int) else 0
+        if not isinstance(by, Constant) or not isinstance(by.value, int):
+            return Reach(None, None)
+        offset = by.value
         back, ahead = (offset, 0) if function.function == "lag" else (0, offset)
         back, ahead = max(back, -ahead, 0), max(ahead, -back, 0)
         if function.ignore_nulls:

@@ -23,7 +23,7 @@ from workbench.sql.algebra.analytic import (
     FrameEnd,
     Over,
 )
-from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps
+from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import (
     Call,
     Column,
@@ -43,6 +43,7 @@ from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregate_rules import rule_of
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
+from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 from workbench.sql.logical import Analyzed
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
@@ -59,7 +60,8 @@ SortKeys = tuple[SortKey, ...]
 
 _DIGITS = 34
 """Digits of a distance at most: Spark rounds what it changes the sign of."""
-_UNITS = {"DAY": ("DAY", 1), "HOUR": ("SECOND", 3_600), "MINUTE": ("SECOND", 60), "SECOND": ("SECOND", 1)}
+_UNITS = {"months": "MONTH", "days": "DAY", "seconds": "SECOND"}
+"""What parts of an interval count, and the unit of a frame's end."""
 _SECONDS_OF_DAY = 86_400
 
 
@@ -226,7 +228,7 @@ class Analytics:
         end = self._end(spec, "end", unit, keys, window, b) if spec.args.get("end") else FrameEnd("0")
         if start is None and end is None and not exclude:
             return None
-        if start is not None and end is not None and float(start.by) > float(end.by):
+        if start is not None and end is not None and start.unit == end.unit and float(start.by) > float(end.by):
             raise b.source.error("this frame starts after it ends", window.this)
         if unit != "rows" and not keys and any(e is not None and float(e.by) != 0 for e in (start, end)):
             raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)
@@ -245,8 +247,8 @@ class Analytics:
             return None
         assert isinstance(value, exp.Expr)
         sign = "-" if side.upper() == "PRECEDING" else ""
-        if isinstance(value, exp.Interval):
-            return self._interval(value, sign, unit, keys, b)
+        if (parts := interval_parts(b, value)) is not None:
+            return self._interval(value, parts, sign, unit, keys, b)
         digits = _digits(value, b)
         if unit != "range":
             if not digits.isdigit():
@@ -262,20 +264,23 @@ class Analytics:
             raise b.source.error(f"RANGE cannot count with this distance around a {key.type}", value, hint)
         return end
 
-    def _interval(self, value: exp.Interval, sign: str, unit: str, keys: SortKeys, b: ExpressionBinder) -> FrameEnd:
+    def _interval(
+        self, value: exp.Expr, parts: list[IntervalPart], sign: str, unit: str, keys: SortKeys, b: ExpressionBinder
+    ) -> FrameEnd:
         key = self._range_key(keys, value, b) if unit == "range" else None
         if key is None or not key.type.temporal:
             raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value)
-        name = value.args["unit"].name.upper().removesuffix("S") if value.args.get("unit") else ""
-        digits = value.this.name if value.this is not None else ""
-        if name not in _UNITS or not digits.isdigit() or (key.type.kind is Kind.DATE and name != "DAY"):
+        counts, many = (parts[0].counts, parts[0].many) if len(parts) == 1 else ("", None)
+        number = many.value if isinstance(many, Constant) else None
+        of_days = counts == "seconds" and key.type.kind is Kind.DATE
+        if counts not in _UNITS or not isinstance(number, int) or number < 0 or of_days:
             b.source.refuse("this interval", value, "write INTERVAL '3' DAY, with a whole number of one unit")
-        named, factor = _UNITS[name]
-        within_day = named == "SECOND" and int(digits) * factor < _SECONDS_OF_DAY
+        within_day = counts == "seconds" and number < _SECONDS_OF_DAY
         if key.type == INSTANT and zoning().zone != UTC and not within_day:
             hint = "order by the time on a clock, CAST(t AS TIMESTAMP_NTZ), in postgres and duckdb CAST(t AS TIMESTAMP)"
-            b.source.refuse(f"RANGE by days of {zoning().zone}, which differ in length", value, hint)
-        return FrameEnd(f"{sign}{int(digits) * factor}", named)
+            length = "months" if counts == "months" else "days"
+            b.source.refuse(f"RANGE by {length} of {zoning().zone}, which differ in length", value, hint)
+        return FrameEnd(f"{sign}{number}", _UNITS[counts])
 
     def _range_key(self, keys: SortKeys, node: exp.Expr, b: ExpressionBinder) -> Expression:
         if len(keys) != 1:
@@ -309,14 +314,17 @@ class Analytics:
         value = b.bind(node.this)
         if name in NEIGHBOURS:
             offset = node.args.get("offset")
-            by = Constant(1, INTEGER) if offset is None else self._whole(offset, name.upper(), 0, b)
+            by = Constant(1, INTEGER) if offset is None else self._offset(offset, name.upper(), 0, b)
+            if isinstance(by, Constant) and isinstance(by.value, int) and by.value < 0:
+                name, by = NEIGHBOURS[name == "lag"], Constant(-by.value, INTEGER)
             default = node.args.get("default")
-            type_ = value.type if default is None else of_any_bits(value.type)
-            arguments = (value, by) if default is None else (value, by, self._default(default, type_, b))
-            return AnalyticCall(name, arguments, type_, over, None, ignore_nulls)
+            if default is None:
+                return AnalyticCall(name, (value, by), value.type, over, None, ignore_nulls)
+            value, other = self._with_default(value, default, b)
+            return AnalyticCall(name, (value, by, other), other.type, over, None, ignore_nulls)
         if name == "nth_value":
             b.source.refuse_others(node, {"this", "offset"}, "NTH_VALUE")
-            arguments = (value, self._whole(node.args["offset"], "NTH_VALUE", 1, b))
+            arguments = (value, self._offset(node.args["offset"], "NTH_VALUE", 1, b))
             return AnalyticCall(name, arguments, value.type, over, frame, ignore_nulls)
         return AnalyticCall(name, (value,), value.type, over, frame, ignore_nulls)
 
@@ -345,18 +353,31 @@ class Analytics:
             calls[column_name(statistic)] = self._keep(call)
         return map_columns(result, lambda column: calls[column.name] if column.source == Origin.GROUPED else column)
 
-    def _whole(self, node: exp.Expr, function: str, least: int, b: ExpressionBinder) -> Constant:
+    def _whole(self, node: exp.Expr, function: str, least: int | None, b: ExpressionBinder) -> Constant:
         bound = b.bind(node)
         value = bound.value if isinstance(bound, Constant) else None
         if isinstance(value, Decimal) and value == int(value):
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise b.source.error(f"{function} takes a constant whole number, {least} or more", node)
+        if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+            least_one = "" if least is None else f", {least} or more"
+            raise b.source.error(f"{function} takes a constant whole number{least_one}", node)
         return Constant(value, INTEGER)
 
-    def _default(self, node: exp.Expr, type_: DataType, b: ExpressionBinder) -> Expression:
+    def _offset(self, node: exp.Expr, function: str, least: int, b: ExpressionBinder) -> Expression:
+        """How many rows away: a constant, or where databases take it a value of the row."""
+        if not b.rules.offsets_of_rows:
+            return self._whole(node, function, least, b)
         bound = b.bind(node)
-        return Constant(None, type_) if is_null(bound) else coerce(bound, type_)
+        if isinstance(bound, Constant) and bound.value is not None:
+            return self._whole(node, function, least if function == "NTH_VALUE" else None, b)
+        return coerce(bound, INTEGER)
+
+    def _with_default(self, value: Expression, node: exp.Expr, b: ExpressionBinder) -> tuple[Expression, Expression]:
+        """A value, and what stands for it where there is no row, of one type."""
+        bound, type_ = b.bind(node), of_any_bits(value.type)
+        if b.rules.default_widens:
+            (value, bound), type_ = unify((value, bound))
+        return value, Constant(None, type_) if is_null(bound) else coerce(bound, type_)
 
 
 def _digits(node: exp.Expr, b: ExpressionBinder) -> str:
