@@ -83,8 +83,7 @@ class Dialect:
         column_of_function: what a function in FROM calls its only column: this, or "" for what the function is called.
         column_of_alias: whether the alias of a function in FROM is the name of its only column, too.
         empty_text_is_null: whether '' is NULL.
-        byte_collations: the collations, in capitals, that order texts by their bytes in UTF-8, as all texts are ordered
-            here; COLLATE with another name is refused wherever it stands.
+        byte_collations: the collations, in capitals, by which texts are ordered here, by bytes; others are refused.
         notes_byte_order: whether databases may order texts otherwise without COLLATE, which is said where it matters.
         integer_widths: whether INTEGER, SMALLINT and BIGINT have 32, 16 and 64 bits; else one type has all.
         narrow_literals: whether a whole number takes the type of what stands beside it.
@@ -92,15 +91,13 @@ class Dialect:
         average: of what type the average of exact numbers is.
         floor_is_integer: whether FLOOR and CEIL of a DOUBLE are INTEGER.
         floor_of_integer_is_double: whether they are DOUBLE of an INTEGER.
-        rounds_integers_as_double: whether ROUND and TRUNC to whole numbers, and SIGN, of an INTEGER are DOUBLE, and to
-            digits DECIMAL.
-        follows_ieee: whether a quotient, a remainder or a logarithm of DOUBLE may be infinite or NaN, as IEEE 754 says;
-            else it is NULL.
+        rounds_integers_as_double: whether ROUND, TRUNC and SIGN of an INTEGER are DOUBLE, and to digits DECIMAL.
+        follows_ieee: whether quotients, remainders and logarithms of DOUBLE may be infinite or NaN; else they are NULL.
         root_of_negative_is_nan: whether SQRT of a negative number is NaN; else it is NULL.
         power_of_one_is_one: whether POWER of 1, and of -1 to an infinite number, is 1; else it may be NaN.
         sign: the type of SIGN, "double" or "integer"; "": that of its argument.
         sign_of_nan_is_zero: whether SIGN of NaN is 0; else NaN.
-        nullif_is_widened: whether NULLIF has the type in which its arguments are compared; else that of the first.
+        nullif_is_widened: whether NULLIF, and LAG with a default, are of the type of both; else of that of the first.
         second: what EXTRACT(SECOND …) is, "whole" or with a "fraction"; "": it is refused.
         extract_is_numeric: whether EXTRACT is a DECIMAL, and DATE_PART a DOUBLE; else they are INTEGER.
         rounds_in_double: whether ROUND of a DOUBLE is computed in DOUBLE; else by its digits.
@@ -118,14 +115,12 @@ class Dialect:
         substring_by_pattern: whether SUBSTRING of a text in quotes is the match of a regular expression.
         length_of_arrays: whether LENGTH takes arrays.
         offset_in_texts: whether the text of a TIMESTAMP WITH TIME ZONE has its offset.
-        timestamp_is_instant: whether a TIMESTAMP is what the session's clock shows at an instant; its text may have an
-            offset.
+        timestamp_is_instant: whether a TIMESTAMP is what the session's clock shows at an instant.
         subtracts_instants: whether the difference of two instants is the time that passes between them; else that of
             what the session's clock shows; ``None``: some of both.
         takes_last_instant: whether a time that a clock shows twice is the last of the two instants; else the first.
         date_has_time: whether a DATE has a time of the day.
-        times_by_setting: whether texts of times without a format depend on the database's settings, as does the first
-            day of a week.
+        times_by_setting: whether texts of times, and the first day of a week, depend on the database's settings.
         formats: the elements of formats.
         quotes_in_formats: whether a text in double quotes stands for itself in a format.
         reads_formats_strictly: whether a text must have as many digits as a format says.
@@ -145,9 +140,9 @@ class Dialect:
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
         ranks_ignore_frames: whether a frame may stand behind ranks and neighbours, which do not go by it.
-        offsets_of_rows: whether LAG, LEAD and NTH_VALUE take a number of the row, which may be negative; else a constant.
-        default_widens: whether LAG and LEAD are of the common type of value and default; else of that of the value.
+        offsets_of_rows: whether LAG, LEAD and NTH_VALUE take a number of the row, or a negative one.
         having_makes_group: whether HAVING alone makes one group of all rows.
+        operands_commute: whether groups that differ in the order of operands alone, ``a + b`` and ``b + a``, are one.
         array_of_subquery: whether ARRAY(SELECT …) is an array of the rows.
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
@@ -163,8 +158,7 @@ class Dialect:
             and have fractions of days, hours and minutes.
         differs: whether what is evaluated may mean something else there, which is refused by ``binder.differences``.
         greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
-        functions_without_call: names that are functions without parentheses, whatever columns there are; the parser
-            takes them for columns.
+        functions_without_call: names that are functions without parentheses, whatever columns there are.
         trailing_commas: whether a comma may end a list.
         doubles_quotes: whether a quote that stands twice in a text in quotes is one.
         has_rlike: whether RLIKE and its like are operators; else they may be names.
@@ -274,8 +268,8 @@ class Dialect:
     several_groupings_of_nothing: bool = True
     ranks_ignore_frames: bool = False
     offsets_of_rows: bool = False
-    default_widens: bool = False
     having_makes_group: bool = False
+    operands_commute: bool = False
     array_of_subquery: bool = False
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
@@ -339,7 +333,7 @@ _SPARK = _dialect(
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero "
     "timestamp_is_instant names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark "
     "literals_have_signs has_binary explodes pivots lists_any_values difference_of_dates_is_interval "
-    "rounds_intervals half_days_in_times subtracts_times doubles_quotes",
+    "rounds_intervals half_days_in_times subtracts_times doubles_quotes operands_commute",
     alias_in_order=Preferred.ALIAS,
     byte_collations=frozenset({"UTF8_BINARY"}),
     sign="double",
@@ -384,15 +378,14 @@ DUCKDB = _dialect(
 )
 _POSTGRES = _dialect(
     "postgres",
-    "intervals_of_postgres "
+    "intervals_of_postgres having_makes_group offsets_of_rows "
     "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
     "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants takes_last_instant "
     "names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign "
     "aliases_some_columns substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values "
     "ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
     "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series "
-    "at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times offsets_of_rows default_widens "
-    "having_makes_group",
+    "at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",

@@ -82,6 +82,12 @@ AGGREGATES = {
     "by_expression": Case(
         "SELECT substr(s, 1, 2) AS p, k % 3 AS r, COUNT(*) AS n FROM t GROUP BY substr(s, 1, 2), k % 3"
     ),
+    "by_sums_compared": Case(
+        "SELECT id + k AS a, 1 < id % 5 AS b, k + id > 9 AS c, SUM(k + id) AS d FROM t WHERE k BETWEEN -99 AND 99"
+        " GROUP BY id % 5, k + id HAVING id + k <> 3 AND id % 5 IN (0, 2, 3) AND SUM(k + id) >= k + id",
+        "SELECT a, 1 < b, a > 9, SUM(a) FROM (SELECT k + id AS a, id % 5 AS b FROM t WHERE k BETWEEN -99 AND 99)"
+        " GROUP BY a, b HAVING a <> 3 AND b IN (0, 2, 3) AND SUM(a) >= a",
+    ),
     "by_case": Case(
         "SELECT CASE WHEN amount > 9000 THEN 'high' WHEN amount > 0 THEN 'low' END AS c, COUNT(*) AS n,"
         " MAX(id) AS m FROM t"
@@ -142,6 +148,12 @@ AGGREGATES = {
 _KEPT = "(SELECT k, g, flag, amount FROM t EXCEPT ALL SELECT k, g, flag, amount FROM u)"
 
 GROUPINGS = {
+    "sums_in_any_order": Case(
+        "SELECT id + k AS a, id + k > 9 AS b, g, GROUPING(id + k) AS o, COUNT(*) AS n FROM t"
+        " WHERE k BETWEEN -99 AND 99 GROUP BY GROUPING SETS ((id + k), (k + id, g), (g))",
+        "SELECT a, a > 9, g, GROUPING(a), COUNT(*) FROM (SELECT k + id AS a, g FROM t WHERE k BETWEEN -99 AND 99)"
+        " GROUP BY GROUPING SETS ((a), (a, g), (g))",
+    ),
     "rollup": Case("SELECT g, flag, COUNT(*) AS n, SUM(amount) AS total, GROUPING(g, flag) AS b FROM t"
         " GROUP BY ROLLUP(g, flag)"),
     "with_cube": Case(

@@ -17,6 +17,7 @@ from workbench.sql.algebra.coercion import AS_SECONDS, AS_TEXT, TypeClash
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
+    Column,
     Constant,
     Expression,
     Origin,
@@ -25,7 +26,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, DataType, Kind
-from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
@@ -85,6 +86,8 @@ class ScalarBinder:
         subqueries: binds subqueries where they are allowed, ``None`` where they are not.
         of_groups: binds those that stand beside aggregates.
         variables: those of the lambdas around the expression, by name in lower case.
+        groups: the columns of groups that are computed, by ``in_one_order`` of what they are: a comparison of one is of
+            its value, and not of its operands.
 
     Attributes:
         columns: the column names bound so far, each with its meaning, for errors that name one later.
@@ -101,6 +104,7 @@ class ScalarBinder:
         subqueries: SubqueryBinder | None = None,
         of_groups: SubqueryBinder | None = None,
         variables: Mapping[str, Expression] | None = None,
+        groups: Mapping[Expression, Column] | None = None,
     ) -> None:
         self.scope, self.schema, self.aggregation = scope, schema, aggregation
         self.source: SourceText = scope.source
@@ -108,7 +112,7 @@ class ScalarBinder:
         self.columns: list[tuple[exp.Column, Expression]] = []
         self._now_at, self._grouped = now_at, grouped or aggregation is not None
         self._analytics, self._subqueries, self._of_groups = analytics, subqueries, of_groups
-        self._variables = variables or {}
+        self._variables, self._groups = variables or {}, groups or {}
         self._extents: dict[int, ExpressionExtent] = {}
 
     @property
@@ -142,6 +146,8 @@ class ScalarBinder:
         except TypeClash as clash:
             hint = clash.hint or signature_hint(clash.message, self.source.called(node), self.dialect)
             raise self.source.error(clash.message, node, hint) from None
+        if self._groups and isinstance(bound, Call) and not (self.aggregation is not None and self.aggregation.inside):
+            bound = self._groups.get(in_one_order(bound), bound)
         refuse_extent(bound, self.source, node, self._extents)
         refuse_growth(bound, self.source, node)
         refuse_different(self.source, node, bound)
@@ -181,6 +187,9 @@ class ScalarBinder:
         if meaning is None:
             meaning = self._resolved(node)
         else:
+            if in_aggregate and self._groups:
+                computed = {column: group for group, column in self._groups.items()}
+                meaning = map_columns(meaning, lambda column: computed.get(column, column))
             of = {column.source for column in columns(meaning)}
             if Origin.ANALYTIC in of and (in_aggregate or in_over or self._analytics is None):
                 what = f"{node.name} is a value of OVER, which cannot stand here"

@@ -16,13 +16,19 @@ from workbench.sql.algebra.expressions import (
     Constant,
     Expression,
     column_name,
-    columns,
     map_columns,
     reading_order,
 )
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
-from workbench.sql.binder.aggregates.aggregation import Aggregation, Groups, over_grouping
+from workbench.sql.binder.aggregates.aggregation import (
+    Aggregation,
+    Groups,
+    computed_groups,
+    in_one_order,
+    not_grouped,
+    over_grouping,
+)
 from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.all_pairs import warn_of_all_pairs
@@ -38,6 +44,7 @@ from workbench.sql.binder.order.keys import (
     Named,
     function_name,
     hidden_outputs,
+    item_name,
     over_outputs,
     position_hint,
     sort_keys,
@@ -104,17 +111,16 @@ class SelectBinder:
         self._aggregation = Aggregation()
         self._analytics = Analytics.of(select, self._source)
         self._items: list[_SelectItem] = []
+        self._computed_groups: dict[Expression, Column] = {}
 
     @cached_property
     def is_grouped(self) -> bool:
-        """Whether rows are grouped: by GROUP BY, or into one by an aggregate in SELECT, HAVING or ORDER BY, or by HAVING."""
+        """Whether rows are grouped: by GROUP BY, or into one group by an aggregate or HAVING."""
         clauses = (self._select.args.get(clause) for clause in ("having", "order", "qualify"))
         roots = [*self._select.expressions, *(clause for clause in clauses if clause is not None)]
-        if self._select.args.get("having") is not None and self._source.rules.having_makes_group:
-            return True
-        return self._select.args.get("group") is not None or any(
-            has_own_aggregate(root, self._context.schema) for root in roots
-        )
+        by_having = self._select.args.get("having") is not None and self._source.rules.having_makes_group
+        grouped = by_having or self._select.args.get("group") is not None
+        return grouped or any(has_own_aggregate(root, self._context.schema) for root in roots)
 
     def bind_from(self, windows: StreamWindows | None) -> None:
         """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins.
@@ -190,16 +196,23 @@ class SelectBinder:
             self._sets = [self._listed]
         else:
             nodes, sets = grouping_sets(group, self._source)
-            bound = {node: self._group(node, scalar) for node in nodes}
+            bound = self._bound_groups(nodes, scalar)
             if any(len(grouping) < len(nodes) for grouping in sets) and not any(map(is_window, bound.values())):
                 self._scope = self._scope.by_names()
                 scope = replace(self._scope, aliases=self._aliases())
                 scalar = ScalarBinder(scope, self._context.schema, grouped=True)
-                bound = {node: self._group(node, scalar) for node in nodes}
+                bound = self._bound_groups(nodes, scalar)
             self._listed = without_ends(dict.fromkeys(bound.values()))
             self._sets = [without_ends(dict.fromkeys(bound[node] for node in grouping)) for grouping in sets]
+        self._computed_groups = computed_groups(self._listed)
         refuse_compared(self._listed, "GROUP BY", group, self._source)
         self._name_window()
+
+    def _bound_groups(self, nodes: Iterable[exp.Expr], scalar: ScalarBinder) -> dict[exp.Expr, Expression]:
+        """The groups of GROUP BY, by their nodes."""
+        bound, first = {node: self._group(node, scalar) for node in nodes}, dict[Expression, Expression]()
+        commute = self._source.rules.operands_commute
+        return {node: first.setdefault(in_one_order(g) if commute else g, g) for node, g in bound.items()}
 
     def _aliases(self) -> SelectAliases:
         schema = self._context.schema
@@ -227,7 +240,7 @@ class SelectBinder:
         star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
         if isinstance(star, exp.Star):
             return self._starred(star, node)
-        return [(self._name(node), scalar.bind(node.unalias()))]
+        return [(item_name(node, self._source), scalar.bind(node.unalias()))]
 
     def bind_order(self) -> None:
         """DISTINCT ON and ORDER BY, which may name items of the select list, or else the order of FROM.
@@ -355,24 +368,15 @@ class SelectBinder:
         except NoWindow as why:
             self._source.refuse(why.what, next(filter(is_now, self._select.walk()), self._select), why.hint)
 
-    def _name(self, node: exp.Expr) -> str:
-        if isinstance(node, exp.Alias):
-            if isinstance(node.args["alias"], exp.Placeholder):
-                self._source.refuse("a colon behind a value", node, "GET_JSON_OBJECT(s, '$.a') reads JSON")
-            return node.alias
-        inner = node.unnest()
-        if isinstance(inner, exp.Column):
-            return inner.name
-        return self._source.select_item(node) or node.sql(dialect=self._source.dialect)
-
     def _having(self) -> tuple[Expression, ScalarBinder] | None:
         having = self._select.args.get("having")
         if having is None:
             return None
         aliased = {item.name.lower(): item.expression for item in self._items}
         scope = replace(self._scope, aliases=aliased, preferred=self._source.rules.alias_in_having)
+        known, groups = self._context.schema, self._computed_groups
         scalar = ScalarBinder(
-            scope, self._context.schema, self._aggregation, self._context.now_at, of_groups=self._of_groups
+            scope, known, self._aggregation, self._context.now_at, of_groups=self._of_groups, groups=groups
         )
         return scalar.condition(having.this), scalar
 
@@ -380,8 +384,9 @@ class SelectBinder:
         """Binds expressions of the select list, ORDER BY and QUALIFY."""
         aggregation = self._aggregation if self.is_grouped else None
         known = self._context.schema
+        groups, analytics = self._computed_groups, self._analytics
         return ScalarBinder(
-            scope, known, aggregation, analytics=self._analytics, subqueries=subqueries, of_groups=self._of_groups
+            scope, known, aggregation, None, False, analytics, subqueries, self._of_groups, groups=groups
         )
 
     def _block(
@@ -442,11 +447,4 @@ class SelectBinder:
         return scalar.bind(group) if isinstance(group, exp.Expr) else group
 
     def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:
-        def missing(column: Column) -> SqlError:
-            node = next((n for n, e in scalar.columns if column in columns(e)), None)
-            name = node.sql() if node is not None else column.name
-            place = node if node is not None else self._select.args.get("group") or self._select
-            return self._source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place,
-                                      f"add {name} to GROUP BY, or take MIN({name})")  # fmt: skip
-
-        return missing
+        return lambda column: not_grouped(column, scalar.columns, self._select, self._source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -20,6 +20,7 @@ from workbench.sql.algebra.expressions import (
     Origin,
     column_name,
     columns,
+    reading_order,
 )
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import (
@@ -319,10 +320,11 @@ def over_grouping(
         SqlError: the one made by ``missing``.
     """
     group = groups.get(expression)
+    if group is None and expression in listed:
+        return Constant(None, expression.type)
+    group = group or _group_in_other_order(expression, groups)
     if group is not None:
         return group if isinstance(group, Constant) else Column(column_name(group), group.type)
-    if expression in listed:
-        return Constant(None, expression.type)
     if isinstance(expression, Constant):
         return expression
     if expression.type.kind is Kind.INTEGER:
@@ -331,14 +333,20 @@ def over_grouping(
             if value in groups or value in listed:
                 return counted_number(over_grouping(value, groups, listed, missing))
     match expression:
-        case Column(source=Origin.GROUPED):
-            return replace(expression, source=0)
+        case Column(source=Origin.GROUPED, name=name):
+            lacked = any(column_name(g) == name for g in listed if g not in groups)
+            return Constant(None, expression.type) if lacked else replace(expression, source=0)
         case Column(source=source, level=level):
             # The call of an analytic function is over groups; others are of a subquery, or of the outer query.
             if source == Origin.ANALYTIC or level or expression.group_input is not None:
                 return expression
             raise missing(expression)
         case Call(function="grouping", arguments=arguments):
+            named = {column_name(g): g for g in listed}
+            arguments = tuple(
+                named[a.name] if isinstance(a, Column) and a.source == Origin.GROUPED and a.name in named else a
+                for a in arguments
+            )
             for argument in arguments:
                 if argument not in listed:
                     raise missing(next(iter(columns(argument)), Column("GROUPING", INTEGER)))
@@ -346,6 +354,63 @@ def over_grouping(
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(over_grouping(a, groups, listed, missing) for a in arguments))
     raise AssertionError(expression)
+
+
+def not_grouped(
+    column: Column, known: Sequence[tuple[exp.Column, Expression]], select: exp.Select, source: SourceText
+) -> SqlError:
+    """The error for a column that is neither grouped nor aggregated.
+
+    Args:
+        column: which one.
+        known: the names that were bound, with their meanings.
+        select: the SELECT.
+        source: the text.
+    """
+    node = next((n for n, e in known if column in columns(e)), None)
+    name = node.sql() if node is not None else column.name
+    place = node if node is not None else select.args.get("group") or select
+    hint = f"add {name} to GROUP BY, or take MIN({name})"
+    return source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place, hint)
+
+
+def computed_groups(listed: Groups) -> dict[Expression, Column]:
+    """The columns of groups that are computed exactly, by ``in_one_order`` of what they are.
+
+    A comparison would widen the operands of what it compares, ``a + 1 > 2``, so that it is the group no more.
+    """
+    return {
+        in_one_order(group): Column(column_name(group), group.type, Origin.GROUPED)
+        for group in listed
+        if isinstance(group, Call) and group.type.numeric and group.type.exact
+    }
+
+
+_COMMUTE = ("+", "*", "and", "or", "=", "<>", "<=>")
+
+
+def in_one_order(expression: Expression) -> Expression:
+    """An expression whose operands stand in an order of their own where it makes no difference: ``b + a`` as ``a + b``.
+
+    Example:
+        >>> a, b = Column("a", INTEGER), Column("b", INTEGER)
+        >>> in_one_order(Call("+", (b, a), INTEGER)) == Call("+", (a, b), INTEGER)
+        True
+    """
+    if not isinstance(expression, Call):
+        return expression
+    arguments = [in_one_order(argument) for argument in expression.arguments]
+    if expression.function in _COMMUTE:
+        arguments.sort(key=reading_order)
+    return replace(expression, arguments=tuple(arguments))
+
+
+def _group_in_other_order(expression: Expression, groups: Mapping[Expression, Expression]) -> Expression | None:
+    """The group that an expression is but for the order of its operands."""
+    if not isinstance(expression, Call):
+        return None
+    alike = [g for g in groups if isinstance(g, Call) and g.function == expression.function]
+    return next((groups[g] for g in alike if in_one_order(g) == in_one_order(expression)), None)
 
 
 def _grouping_bits(arguments: Groups, groups: Mapping[Expression, Expression]) -> Constant:

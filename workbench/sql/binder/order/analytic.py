@@ -36,7 +36,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, DataType, Kind, of_any_bits
+from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, Kind, of_any_bits
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
@@ -375,7 +375,7 @@ class Analytics:
     def _with_default(self, value: Expression, node: exp.Expr, b: ExpressionBinder) -> tuple[Expression, Expression]:
         """A value, and what stands for it where there is no row, of one type."""
         bound, type_ = b.bind(node), of_any_bits(value.type)
-        if b.rules.default_widens:
+        if b.rules.nullif_is_widened:
             (value, bound), type_ = unify((value, bound))
         return value, Constant(None, type_) if is_null(bound) else coerce(bound, type_)
 

@@ -128,3 +128,15 @@ def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText, called
     if len(meant) > 1:
         raise source.error(f"{node.name} stands twice in the select list", node, "give one of them another name")
     return meant.pop() if meant else None
+
+
+def item_name(node: exp.Expr, source: SourceText) -> str:
+    """What an item of the select list is called: its alias, or its text."""
+    if isinstance(node, exp.Alias):
+        if isinstance(node.args["alias"], exp.Placeholder):
+            source.refuse("a colon behind a value", node, "GET_JSON_OBJECT(s, '$.a') reads JSON")
+        return node.alias
+    inner = node.unnest()
+    if isinstance(inner, exp.Column):
+        return inner.name
+    return source.select_item(node) or node.sql(dialect=source.dialect)
