@@ -191,4 +191,25 @@ ARRAYS = {
         "SELECT DISTINCT g, UNNEST(generate_series(1, k % 20)) AS v FROM t",
         dialect="postgres",
     ),
+    "selected_side_by_side": Case(
+        "SELECT id, unnest(string_split(g || ',' || s, ',')) AS a, unnest([k, id]) + id AS b,"
+        " unnest(range(1, k % 5)) AS c FROM t WHERE k BETWEEN -99 AND 99",
+        "SELECT id, unnest(string_split(g || ',' || s, ',')), unnest([k, id]) + id,"
+        " unnest(generate_series(1, k % 5 - 1)) FROM t WHERE k BETWEEN -99 AND 99",
+        dialect="duckdb",
+    ),
+    "selected_of_groups": Case(
+        "SELECT g AS k, COUNT(*) AS n, unnest([MAX(id), 0]) + COUNT(*) AS a, unnest([g, 'x', NULL]) AS b FROM t"
+        " WHERE k < 9 GROUP BY g HAVING COUNT(*) > 1",
+        dialect="duckdb",
+    ),
+    "selected_beside_over": Case(
+        "SELECT DISTINCT g, COUNT(*) OVER (PARTITION BY g) AS n, unnest([k, id % 3]) AS a FROM t WHERE k IN (0, 2, 5)",
+        dialect="duckdb",
+    ),
+    "several_in_from": Case(
+        "SELECT t.id, u.x, u.y FROM t, unnest(ARRAY[t.k, t.id], ARRAY[t.g, t.s, 'z']) u(x, y)",
+        "SELECT id, unnest([k, id, NULL]), unnest([g, s, 'z']) FROM t",
+        dialect="postgres",
+    ),
 }

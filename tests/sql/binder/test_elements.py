@@ -210,13 +210,12 @@ def test_the_columns_are_seen_by_the_select_list_only() -> None:
     [
         "SELECT EXPLODE(ARRAY(a, b)) + 1 FROM T",
         "SELECT EXPLODE(ARRAY(a, b)), EXPLODE(ARRAY(a, b)) FROM T",
-        "SELECT EXPLODE(ARRAY(a, b)), COUNT(*) FROM T GROUP BY a, b",
-        "SELECT EXPLODE(ARRAY(a, b)), ROW_NUMBER() OVER (ORDER BY a) FROM T",
-        "SELECT EXPLODE(ARRAY(a, b)) FROM T ORDER BY ROW_NUMBER() OVER (ORDER BY a)",
+        "SELECT *, EXPLODE(ARRAY(a, b)), COUNT(*) OVER () FROM T",
+        "SELECT EXPLODE(ARRAY(a, b)) AS v, COUNT(*) FROM T GROUP BY v",
     ],
 )
 def test_what_is_refused_in_the_select_list(sql: str) -> None:
-    with pytest.raises(UnsupportedError, match="EXPLODE or UNNEST inside an expression, or beside"):
+    with pytest.raises(UnsupportedError, match="EXPLODE or UNNEST"):
         query(sql)
 
 

@@ -18,6 +18,7 @@ from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.zones import UTC, Zoning, bound_in
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
 from workbench.sql.binder.gap_filling import gaps_filled
+from workbench.sql.binder.joins.selected_elements import rows_after_groups
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.match_recognize import without_matches
 from workbench.sql.binder.order.limit import CLAUSES
@@ -236,6 +237,8 @@ class QueryBinder:
         # Filled gaps before clauses are bound, since what is selected of groups is selected of more rows than these.
         if (filled := gaps_filled(node, self)) is not None:
             return self.knowing(filled.name, filled.rows).select(filled.select)
+        # Rows that a select list makes beside groups and OVER, since they are made of these.
+        node = rows_after_groups(node, self) or node
         clauses = SelectBinder(node, self)
         # FROM first: names in all other clauses mean columns of its items. Subqueries are bound here, and plain ones
         # merged into this block, so that texts that were factored differently are equal from here on.

@@ -56,6 +56,7 @@ class Scope:
         preferred: what a name means that is a column and an alias, outside of aggregates and OVER, where it is the
             column.
         computed: what columns mean that are known by their names alone (``by_names``).
+        hidden: what names mean that no text has.
     """
 
     source: SourceText
@@ -65,6 +66,7 @@ class Scope:
     outer: Outer | None = None
     preferred: Preferred = Preferred.COLUMN
     computed: Mapping[Expression, Expression] = field(default_factory=dict)
+    hidden: Mapping[str, Expression] = field(default_factory=dict)
 
     def add(self, item: Item, node: exp.Expr) -> None:
         """Raises SqlError when the alias is taken."""
@@ -113,6 +115,8 @@ class Scope:
                 hint = self._near(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
                 raise self.source.error(f"unknown column {column.table}.{column.name}", column.this, hint)
             return item.columns[name]
+        if name in self.hidden:
+            return self.hidden[name]
         meanings = [expression for known, expression in self.columns if known == name]
         if len(meanings) > 1:
             candidates = " or ".join(f"{item.alias}.{name}" for item in self.items if name in item.columns)

@@ -32,8 +32,8 @@ from workbench.sql.binder.aggregates.aggregation import (
 from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.all_pairs import warn_of_all_pairs
-from workbench.sql.binder.joins.elements import add_selected
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
+from workbench.sql.binder.joins.selected_elements import add_selected
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
@@ -134,7 +134,8 @@ class SelectBinder:
         self._select.set("expressions", for_each_column(self._select.expressions, self._scope))
         self._distinct_on = [node.unalias() for node in for_each_column(self._distinct_on, self._scope)]
         warn_of_slips(self._select, self._scope, self._source)
-        self._exploded = add_selected(self._from, self._select, self.is_grouped, self._context, self._scope)
+        exploded = add_selected(self._from, self._select, self._context, self._scope)
+        self._exploded, self._scope = exploded.items, replace(self._scope, hidden=exploded.hidden)
         self._aggregation.order, self._aggregation.mixed = self._from.order, self._from.mixed
         self._aggregation.arrival = self._from.arrival
         self._analytics.order = () if self._from.mixed or self.is_grouped else self._from.order

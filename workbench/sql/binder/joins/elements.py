@@ -19,7 +19,7 @@ elements (OUTER). An array that is written out has all its places, and needs no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -28,8 +28,8 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.binder.joins.semijoins import JoinClause
-from workbench.sql.binder.joins.series import constant_series, name_of_series
-from workbench.sql.binder.protocols import QueryContext, outside_subqueries
+from workbench.sql.binder.joins.series import ConstantSeries, constant_series, name_of_series
+from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
 from workbench.sql.dialects import Dialect
@@ -101,7 +101,11 @@ def add_elements(
     if isinstance(function, (exp.GenerateSeries, exp.Anonymous)):
         arrays = [function]
     if len(arrays) != 1:
-        source.refuse(f"{function.key.upper()} of several arrays", function, "join one UNNEST for each")
+        if not isinstance(function, exp.Unnest) or source.rules.explodes or node.args.get("outer"):
+            source.refuse(f"{function.key.upper()} of several arrays", function, "join one UNNEST for each")
+        place, values = add_together(clause, arrays, context, scope)
+        last = _named(node, function, place, place, source.rules)[0][1:]  # of ORDINALITY
+        return ["unnest"] * len(values) + last, values + [place] * len(last)
     outer = node.args.get("outer") or isinstance(function, (exp.ExplodeOuter, InlineOuter))
     b = ScalarBinder(scope, context.schema, now_at=context.now_at)
     try:
@@ -139,48 +143,51 @@ def add_elements(
     return _named(node, function, element, there, source.rules)
 
 
-def add_selected(
-    clause: JoinClause, select: exp.Select, grouped: bool, context: QueryContext, scope: Scope
-) -> dict[exp.Expr, list[tuple[str, Expression]]]:
-    """Join a clause with the elements of the array that a select list explodes, if it does.
-
-    Args:
-        clause: the FROM clause of the SELECT.
-        select: the SELECT.
-        grouped: whether its rows are grouped.
-        context: the statement.
-        scope: the names that the elements may read; those of the elements are not among them.
+def add_together(
+    clause: JoinClause, arrays: Sequence[exp.Expr], context: QueryContext, scope: Scope
+) -> tuple[Expression, list[Expression]]:
+    """Join a clause with the elements of several arrays side by side, NULL behind the end of those that are shorter.
 
     Returns:
-        The columns of the item of the select list that is an EXPLODE.
+        The place of a row, and its element of each array.
 
     Raises:
-        SqlError: the item has more or fewer names than columns, and as ``add_elements``.
-        UnsupportedError: EXPLODE stands inside an expression, or beside groups, OVER or another EXPLODE.
+        SqlError: elements have no common type, or one is no array.
+        UnsupportedError: there are too many elements, or rows of maps.
     """
-    functions = list(_selected(select.expressions, (exp.Explode, exp.Inline, exp.ExplodingGenerateSeries)))
-    if not functions:
-        return {}
-    function, source = functions[0], context.source
-    later = [part for key in ("qualify", "order") if (part := select.args.get(key)) is not None]
-    has_others = grouped or len(functions) > 1 or any(_selected([*select.expressions, *later], exp.Window))
-    item = next((item for item in select.expressions if function in (item, item.this)), None)
-    if has_others or not (item is function or isinstance(item, (exp.Alias, exp.Aliases))):
-        where = "inside an expression, or beside groups, OVER or another one,"
-        source.refuse(f"EXPLODE or UNNEST {where}", functions[-1], "let a subquery in FROM select it")
-    names, values = add_elements(clause, function, context, scope)
-    given = names
-    if item is not function:
-        given = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else [item.alias]
-    if len(given) != len(names):
-        hint = f"write AS ({', '.join(names)})"
-        raise source.error(f"{len(names)} columns have {len(given)} names", item, hint)
-    return {item: list(zip(given, values, strict=True))}
+    b = ScalarBinder(scope, context.schema, now_at=context.now_at)
+    read: list[tuple[int, Expression | None, ConstantSeries | None]] = []
+    for node in arrays:
+        if (series := constant_series(node, b)) is not None:
+            read.append((series.count, None, series))
+            continue
+        known = _array(node, context, scope)
+        if known.type.kind is Kind.MAP:
+            context.source.refuse("rows of a map beside others", node, "let a subquery in FROM select them")
+        read.append((_places(known, node, context.source)[-1], known, None))
+    most = max(count for count, *_ in read)
+    place = _add_places(clause, most, context)
+    tests, values = list[Expression](), list[Expression]()
+    for count, array, series in read:
+        if series is not None:
+            tests.append(call("<=", place, Constant(count, INTEGER)))
+            values.append(call("case", tests[-1], element := series.at(place, b), Constant(None, element.type)))
+        elif array is not None:
+            tests.append(_has(array, place))
+            values.append(call("element_at", array, place))
+    if most and not any(count == most and _has_all(array) for count, array, *_ in read):
+        clause.conditions.append(normal_form(tests[0] if len(tests) == 1 else call("or", *tests)))
+    return place, values
 
 
-def _selected(nodes: Iterable[exp.Expr], kind: type[exp.Expr] | tuple[type[exp.Expr], ...]) -> Iterator[exp.Expr]:
-    """The nodes of some kinds in some parts of a SELECT; those of its subqueries are their own."""
-    return (node for part in nodes for node in outside_subqueries(part) if isinstance(node, kind))
+def _has_all(array: Expression | None) -> bool:
+    """Whether there are as many elements in every row: of a constant series, or an array that is written out."""
+    return array is None or (isinstance(array, Call) and array.function == "array")
+
+
+def _has(array: Expression, place: Expression) -> Expression:
+    """Whether an array has a place."""
+    return call(HAS_PLACE, array, place, *(() if longest(array) is not None else (Constant(MOST_ROWS, INTEGER),)))
 
 
 def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
@@ -255,8 +262,7 @@ def _place(clause: JoinClause, array: Expression, place: Column, outer: bool) ->
     """The place of an element; the clause gets the condition that the array has it, unless it has all of them."""
     if isinstance(array, Call) and array.function == "array":
         return place
-    places = () if longest(array) is not None else (Constant(MOST_ROWS, INTEGER),)
-    there = call(HAS_PLACE, array, place, *places)
+    there = _has(array, place)
     if not outer:
         clause.conditions.append(normal_form(there))
         return place
