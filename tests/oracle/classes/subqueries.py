@@ -5,6 +5,16 @@ from __future__ import annotations
 from oracle.harness import Case
 
 SUBQUERIES = {
+    "outer_stars": Case(
+        "SELECT v.id, v.k, v.n FROM t x, LATERAL (SELECT x.*, COUNT(*) AS n FROM u WHERE u.k = x.k) v",
+        "SELECT x.id, x.k, (SELECT COUNT(*) FROM u WHERE u.k = x.k) FROM t x",
+        dialect="postgres",
+    ),
+    "aggregates_of_outer_columns": Case(
+        "SELECT id, (SELECT COUNT(c) FROM (SELECT NULLIF(t.k, 3) AS c, u.k AS d FROM u) v WHERE d = k) AS n,"
+        " (SELECT MAX(c) FROM (SELECT t.g AS c) v) AS m FROM t",
+        dialect="duckdb",
+    ),
     "grouped_by": Case(
         "SELECT k % 3 AS r, COUNT(*) AS n, SUM(id) AS s FROM t"
         " GROUP BY k % 3, k IN (SELECT k FROM u WHERE flag), (SELECT MAX(v.rate) FROM names v WHERE v.k = t.k)",

@@ -274,7 +274,6 @@ def test_an_array_that_says_how_long_it_is_has_no_check() -> None:
         ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY(ARRAY(a))) e AS v", "an array of arrays", "write"),
         ("spark", f"SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY({', '.join('a' * 101)})) e AS v",
          "rows of more than 100 elements is not supported", "add_table"),
-        ("duckdb", "SELECT 1 FROM T, UNNEST([a], [b]) AS e(v, w)", "UNNEST of several arrays is not supported", "join"),
         ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY(a, b)) e AS v, w", "e has 1 columns, not 2", ""),
         ("spark", "SELECT 1 FROM T LATERAL VIEW INLINE(ARRAY(a)) e AS v", "INLINE needs an array of struct", "EXPLODE"),
         ("spark", "SELECT 1 FROM T LATERAL VIEW STACK(2, a, b) e AS v", "LATERAL of that function", "FROM takes"),

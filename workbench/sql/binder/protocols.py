@@ -20,9 +20,11 @@ class AggregateBinder(ExpressionBinder, Protocol):
 
     Attributes:
         schema: the analyst's functions and aggregates.
+        scope: what columns mean.
     """
 
     schema: Schema
+    scope: Scope
 
 
 class AnalyticBinder(Protocol):

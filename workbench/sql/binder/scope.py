@@ -42,6 +42,9 @@ class Outer(Protocol):
     def resolve(self, column: exp.Column) -> Expression:
         """The meaning of a name, as the subquery sees it."""
 
+    def columns_of(self, alias: str) -> list[tuple[str, Expression]] | None:
+        """The columns of the FROM item of that name, as the subquery sees them; ``None`` where there is none."""
+
 
 @dataclass
 class Scope:
@@ -176,14 +179,23 @@ class Scope:
         }
         return types == {STRING}
 
-    def has(self, column: exp.Column) -> bool:
-        """Whether a column name means something here, or in an outer query."""
+    def has_here(self, column: exp.Column) -> bool:
+        """Whether a column name means something in this SELECT."""
         name = column.name.lower()
         if column.table:
-            known = any(item.alias.lower() == column.table.lower() for item in self.items)
-        else:
-            known = any(other == name for other, _ in self.columns) or name in self.aliases
-        return known or (self.outer is not None and self.outer.has(column))
+            return any(item.alias.lower() == column.table.lower() for item in self.items)
+        return any(other == name for other, _ in self.columns) or name in self.aliases
+
+    def has(self, column: exp.Column) -> bool:
+        """Whether a column name means something here, or in an outer query."""
+        return self.has_here(column) or (self.outer is not None and self.outer.has(column))
+
+    def columns_of(self, alias: str) -> list[tuple[str, Expression]] | None:
+        """The columns of the FROM item of that name, here or in an outer query; ``None`` where there is none."""
+        item = next((item for item in self.items if item.alias.lower() == alias.lower()), None)
+        if item is not None:
+            return list(item.columns.items())
+        return None if self.outer is None else self.outer.columns_of(alias)
 
     def item(self, alias: str, node: exp.Expr) -> Item:
         """The FROM item called ``alias``."""

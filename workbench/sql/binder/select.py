@@ -44,9 +44,9 @@ from workbench.sql.binder.order.keys import (
     Named,
     function_name,
     hidden_outputs,
-    item_name,
     over_outputs,
     position_hint,
+    shown_name,
     sort_keys,
 )
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
@@ -116,11 +116,10 @@ class SelectBinder:
     @cached_property
     def is_grouped(self) -> bool:
         """Whether rows are grouped: by GROUP BY, or into one group by an aggregate or HAVING."""
-        clauses = (self._select.args.get(clause) for clause in ("having", "order", "qualify"))
-        roots = [*self._select.expressions, *(clause for clause in clauses if clause is not None)]
-        by_having = self._select.args.get("having") is not None and self._source.rules.having_makes_group
-        grouped = by_having or self._select.args.get("group") is not None
-        return grouped or any(has_own_aggregate(root, self._context.schema) for root in roots)
+        args, rules = self._select.args, self._source.rules
+        roots = [*self._select.expressions, *filter(None, map(args.get, ("having", "order", "qualify")))]
+        groups = args.get("group") or (args.get("having") if rules.having_makes_group else None)
+        return groups is not None or any(has_own_aggregate(root, self._context.schema) for root in roots)
 
     def bind_from(self, windows: StreamWindows | None) -> None:
         """FROM with the window clause: the inputs, the scope of all other clauses, and the conditions of joins.
@@ -241,7 +240,7 @@ class SelectBinder:
         star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
         if isinstance(star, exp.Star):
             return self._starred(star, node)
-        return [(item_name(node, self._source), scalar.bind(node.unalias()))]
+        return [(shown_name(node, self._source), scalar.bind(node.unalias()))]
 
     def bind_order(self) -> None:
         """DISTINCT ON and ORDER BY, which may name items of the select list, or else the order of FROM.

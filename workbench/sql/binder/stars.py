@@ -108,6 +108,8 @@ def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression
     is_item = not whole.table and any(item.alias.lower() == whole.name.lower() for item in scope.items)
     if not is_item and scope.has(whole) and (named := fields(scope.resolve(whole))):
         return named
+    if not is_item and not whole.table and (outer := scope.columns_of(whole.name)) is not None:
+        return outer
     return list(scope.item(whole.name, node).columns.items())
 
 

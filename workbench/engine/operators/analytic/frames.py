@@ -198,7 +198,7 @@ class _OrderedValues:
         return np.where(self.known, found, own)
 
     def _months_away(self, keys: npt.NDArray[Any], by: int) -> npt.NDArray[Any]:
-        """Times so many months away, on the same day, or on the last one of a month that has none."""
+        """Times that are months away, on the same day, or on the last one of a month that has none."""
         descending, day = self.order.descending, _MICROSECONDS["DAY"]
         times = ~keys if descending else keys
         is_date = self.order.expression.type.kind is Kind.DATE

@@ -111,7 +111,9 @@ class Aggregation:
             call_ = read_aggregate(name, node, b.source)
             arguments = self._arguments(call_, condition, user is None, b)
             read = [column for argument in arguments for column in columns(argument)]
-            if (read and all(column.level for column in read)) or _is_of_a_subquery(node, b):
+            named = [*node.find_all(exp.Column), *(condition.find_all(exp.Column) if condition is not None else ())]
+            of_outer = read and all(column.level for column in read) and not any(map(b.scope.has_here, named))
+            if of_outer or _is_of_a_subquery(node, b):
                 # In SQL it is an aggregate of that query's rows.
                 what = "an aggregate of nothing but columns of the outer query"
                 b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")

@@ -62,7 +62,7 @@ def bind_from(
     clause = FromClause(context, subqueries, window_on)
     from_ = select.args.get("from_")
     if from_ is None:
-        if any(item.is_star for item in select.expressions):
+        if any(isinstance(item, exp.Star) for item in select.expressions):
             raise context.source.error("* needs FROM", select, "name a stream")
         clause.add_input(one_row(select, context))
     else:

@@ -19,7 +19,7 @@ from workbench.sql.binder.aggregates.aggregation import is_aggregate
 from workbench.sql.binder.joins.elements import add_elements, add_together
 from workbench.sql.binder.joins.semijoins import JoinClause
 from workbench.sql.binder.order.analytic import has_own_aggregate
-from workbench.sql.binder.order.keys import Named, item_name
+from workbench.sql.binder.order.keys import Named, shown_name
 from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.reading import QUERIES
@@ -83,7 +83,7 @@ def add_selected(clause: JoinClause, select: exp.Select, context: QueryContext, 
     arrays = [f if isinstance(f, exp.ExplodingGenerateSeries) else f.this for f in different]
     for node in list(select.expressions):
         if next(_made([node]), None) is not None and not isinstance(node, exp.Alias):
-            node.replace(exp.alias_(node.copy(), item_name(node, source), quoted=True))
+            node.replace(exp.alias_(node.copy(), shown_name(node, source), quoted=True))
     _, values = add_together(clause, arrays, context, scope)
     taken = {name for name, _ in scope.columns} | {item.alias.lower() for item in select.expressions}
     hidden = {}
@@ -116,10 +116,10 @@ def rows_after_groups(select: exp.Select, context: QueryContext) -> exp.Select |
             name = item.alias or parts.free()
             inner.append(item.copy() if item.alias else exp.alias_(item.copy(), name, quoted=True))
             places[place] = len(inner)
-            shown.append(exp.alias_(exp.column(name, quoted=True), item_name(item, source), quoted=True))
+            shown.append(exp.alias_(exp.column(name, quoted=True), shown_name(item, source), quoted=True))
         else:
             named = isinstance(item, (exp.Alias, exp.Aliases, *_MAKE_ROWS))
-            alone = item.copy() if named else exp.alias_(item.copy(), item_name(item, source), quoted=True)
+            alone = item.copy() if named else exp.alias_(item.copy(), shown_name(item, source), quoted=True)
             shown.append(parts.outside(alone))
     outer = exp.Select(expressions=shown)
     known = {item.alias.lower() for item in items if item.alias}

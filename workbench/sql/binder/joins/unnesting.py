@@ -98,6 +98,11 @@ class OuterNames:
             source.refuse(f"the alias {column.name} in a subquery", column, "let a subquery in FROM select it")
         return outward(meaning)
 
+    def columns_of(self, alias: str) -> list[tuple[str, Expression]] | None:
+        """The columns of the FROM item of that name."""
+        found = self.scope.columns_of(alias)
+        return None if found is None else [(name, outward(value)) for name, value in found]
+
 
 def inward(expression: Expression) -> Expression:
     """The inverse: what a subquery sees of the outer query, in that query."""

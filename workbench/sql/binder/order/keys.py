@@ -130,7 +130,7 @@ def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText, called
     return meant.pop() if meant else None
 
 
-def item_name(node: exp.Expr, source: SourceText) -> str:
+def shown_name(node: exp.Expr, source: SourceText) -> str:
     """What an item of the select list is called: its alias, or its text."""
     if isinstance(node, exp.Alias):
         if isinstance(node.args["alias"], exp.Placeholder):
