@@ -1,8 +1,8 @@
 """One record a dialect: what a text means where dialects differ, by the name of the difference.
 
-A module asks for what it must know (``source.rules.decimal_quotient``), never which dialect it is. The dialects of the
-first tier (``exact``) were compared with the systems that speak them, function by function. A text in another one is
-evaluated where it means the same there as in Spark, as far as is known, and refused else.
+A module asks for what it must know (``source.rules.decimal_quotient``), never which dialect it is. Dialects of the
+first tier (``exact``) were compared with the systems that speak them. A text in another one is evaluated where it
+means the same there as in Spark, and refused else.
 """
 
 from __future__ import annotations
@@ -68,8 +68,7 @@ class Dialect:
     """The record of a dialect; the defaults are those of most.
 
     Attributes:
-        name: sqlglot's.
-        exact: whether it is of the first tier.
+        name, exact: sqlglot's name; whether it is of the first tier.
         alias_in_where: whether WHERE may use the aliases of the select list.
         alias_in_select_list: whether an item of the select list may use the aliases before it.
         last_alias_counts: whether an alias that stands twice means the last item; else it is refused where it is used.
@@ -116,8 +115,7 @@ class Dialect:
         length_of_arrays: whether LENGTH takes arrays.
         offset_in_texts: whether the text of a TIMESTAMP WITH TIME ZONE has its offset.
         timestamp_is_instant: whether a TIMESTAMP is what the session's clock shows at an instant.
-        subtracts_instants: whether the difference of two instants is the time that passes between them; else that of
-            what the session's clock shows; ``None``: some of both.
+        subtracts_instants: whether instants differ by the time that passes; else by clocks; ``None``: some of both.
         takes_last_instant: whether a time that a clock shows twice is the last of the two instants; else the first.
         date_has_time: whether a DATE has a time of the day.
         times_by_setting: whether texts of times, and the first day of a week, depend on the database's settings.
@@ -154,8 +152,7 @@ class Dialect:
         date_plus_interval_is_time: whether a DATE plus an interval is a TIMESTAMP whatever the interval.
         clock_in_intervals: whether the text of an interval may have a time of the day, and ``x::interval`` is one.
         interval_texts: whether intervals of one text were compared.
-        intervals_of_postgres: whether texts of intervals may be of ISO 8601, years and months (``1-2``), end with ago,
-            and have fractions of days, hours and minutes.
+        intervals_of_postgres: whether texts of intervals may be of ISO 8601, ``1-2``, end with ago, have fractions.
         differs: whether what is evaluated may mean something else there, which is refused by ``binder.differences``.
         greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
         functions_without_call: names that are functions without parentheses, whatever columns there are.
@@ -190,8 +187,7 @@ class Dialect:
         difference_of_dates_is_interval: whether EXTRACT(DAY FROM d - e) is read.
         rounds_intervals: whether intervals are multiplied and divided as in spark.
         half_days_in_times: whether the text of a TIME may end with AM or PM, and its digits are cut off, as in spark.
-        times_begin_again: whether a TIME that is moved beyond the day is one of the next day, and a DATE plus a TIME is
-            a TIMESTAMP; else it is NULL.
+        times_begin_again: whether a TIME beyond the day is one of the next, DATE plus TIME a TIMESTAMP; else NULL.
         subtracts_times: whether the difference of two TIMEs is an interval.
         intervals: functions that make intervals, each with the units of its arguments.
     """
@@ -330,10 +326,10 @@ def _dialect(name: str, flags: str, **fields: Any) -> Dialect:
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _SPARK = _dialect(
     "spark",
-    "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero "
-    "timestamp_is_instant names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark "
-    "literals_have_signs has_binary explodes pivots lists_any_values difference_of_dates_is_interval "
-    "rounds_intervals half_days_in_times subtracts_times doubles_quotes operands_commute",
+    "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero timestamp_is_instant "
+    "names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark literals_have_signs "
+    "has_binary explodes pivots lists_any_values difference_of_dates_is_interval rounds_intervals half_days_in_times "
+    "subtracts_times doubles_quotes operands_commute",
     alias_in_order=Preferred.ALIAS,
     byte_collations=frozenset({"UTF8_BINARY"}),
     sign="double",
@@ -355,10 +351,9 @@ DUCKDB = _dialect(
     "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats day_of_week "
     "epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls array_of_subquery "
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
-    "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
-    "trims_all_blanks joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on "
-    "json_keys_as_they_are at_time_zone keeps_offset iso_weeks trailing_commas exports_state times_begin_again "
-    "casts_in_python offsets_of_rows",
+    "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places trims_all_blanks "
+    "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
+    "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -378,14 +373,14 @@ DUCKDB = _dialect(
 )
 _POSTGRES = _dialect(
     "postgres",
-    "intervals_of_postgres having_makes_group offsets_of_rows "
-    "exact names_calls column_of_alias rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero "
-    "nullif_is_widened extract_is_numeric checks_number_texts offset_in_texts subtracts_instants takes_last_instant "
-    "names_in_formats quotes_in_formats day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign "
-    "aliases_some_columns substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values "
-    "ranks_ignore_frames array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time "
-    "clock_in_intervals interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series "
-    "at_time_zone iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
+    "intervals_of_postgres having_makes_group offsets_of_rows exact names_calls column_of_alias "
+    "rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero nullif_is_widened extract_is_numeric "
+    "checks_number_texts offset_in_texts subtracts_instants takes_last_instant names_in_formats quotes_in_formats "
+    "day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign aliases_some_columns "
+    "substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values ranks_ignore_frames "
+    "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
+    "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone "
+    "iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",
