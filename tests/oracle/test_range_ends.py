@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import SqlError
 
 LARGEST = 10**38 - 1
@@ -61,3 +64,23 @@ def test_a_number_that_leaves_no_room_disables_its_query_alone(spark: SparkSessi
         assert all("too large for the ends of a frame" in query.status for query in (around, grouped))
         with pytest.raises(SqlError, match="RANGE cannot count with this distance"):
             session.register(f"SELECT id, COUNT(*) OVER (ORDER BY v RANGE {LARGEST} PRECEDING) AS n FROM t")
+
+
+@pytest.mark.parametrize("months", [1, 3, 13])
+@pytest.mark.parametrize("direction", ["ASC NULLS FIRST", "DESC NULLS LAST"])
+def test_months_end_where_their_days_do(in_process: InProcess, months: int, direction: str) -> None:
+    """Every day of sixteen months, with a leap day; a month back from the 31st is the last day of a shorter one."""
+    days: list[dt.date | None] = [dt.date(2019, 12, 1) + dt.timedelta(days=number * 7 % 487) for number in range(487)]
+    table = pa.table({"d": pa.array([*days, None], pa.date32())}).append_column(
+        "t", pa.array([None, *(dt.datetime.combine(day, dt.time(9)) for day in days if day)], pa.timestamp("us"))
+    )
+    ends = f"RANGE BETWEEN INTERVAL {months} MONTH PRECEDING AND INTERVAL 2 MONTH FOLLOWING"
+    counts = ", ".join(f"COUNT(*) OVER (ORDER BY {key} {direction} {ends}) AS of_{key}" for key in "dt")
+    with Session(in_process) as session, duckdb.connect() as database:
+        session.add_stream("s", table, history=300, batch=100)
+        query = session.register(f"SELECT d, t, {counts} FROM s", dialect="duckdb")
+        for there in (300, 400, 488):
+            database.register("s", table.slice(0, there))
+            expected = database.sql(f"SELECT d, t, {counts} FROM s").to_arrow_table()
+            assert sorted(map(str, query.arrow_result().to_pylist())) == sorted(map(str, expected.to_pylist()))
+            session.run(1)
