@@ -99,6 +99,7 @@ VALUES = [  # dialect, expression, its values in the four rows
     ("oracle", "replace(s, '-')", ["x", None, "20021345", None]),
     ("oracle", "instr(s, '-')", [0, 0, 5, None]),
     ("oracle", "to_number(s)", [None] * 4),
+    ("spark", "to_number(s, '99')", [None] * 4),
     ("spark", "upper(s) || '$' || '{x}'", ["X${x}", "${x}", "2002-13-45${x}", None]),
     ("spark", "s like '%\\\\%%' or s = 'it''s'", [False, False, False, None]),
     ("oracle", "s like '2002/_%' escape '/'", [False, False, False, None]),

@@ -156,7 +156,6 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
                     _Difference("a result of that many digits", "CAST one side AS DECIMAL(p,s) with fewer of them",
                                 _keeps_digits, "postgres")),
     exp.Quantile: _Difference("QUANTILE", "write PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x)"),
-    exp.ToNumber: _Difference("TO_NUMBER", "CAST it AS DECIMAL(p,s)"),
     exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",
                         lambda bound: len(_arguments(bound)) != 1, but=tuple(DATABASES)),
     **dict.fromkeys(

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
@@ -17,6 +18,7 @@ from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, STRING, TIMESTAM
 from workbench.sql.algebra.zones import UTC, instant_of, zoning
 from workbench.sql.dialects import Dialect, Formats
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.formatted_numbers import number_with_format
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.times.temporal import cast_to_time
@@ -73,7 +75,7 @@ def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: ex
 
 @reads(exp.ToChar, parts="this format")
 def to_char(b: ExpressionBinder, node: exp.ToChar) -> Expression:
-    """TO_CHAR of a date or timestamp under a format, or of an integer."""
+    """TO_CHAR of a date, timestamp or number under a format, or of an integer."""
     return _to_char(b, node)
 
 
@@ -85,7 +87,9 @@ def _to_char(b: ExpressionBinder, node: exp.Expr) -> Expression:
             b.source.refuse("TO_CHAR of a date without a format", node, "TO_CHAR(d, 'YYYYMMDD')")
         return _written(b, node, value, format_)
     if format_ is not None:
-        b.source.refuse("TO_CHAR of a number with a format", node, "without a format an integer is written as it is")
+        if value.type.numeric:
+            return number_with_format(b, node, value, format_)
+        b.source.refuse(f"TO_CHAR of {with_article(str(value.type))} with a format", node, "of a number or a time")
     return as_text(b, value, node)
 
 

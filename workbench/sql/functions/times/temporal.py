@@ -377,7 +377,6 @@ for _node, _function in {exp.UnixSeconds: "unix_seconds", exp.UnixMillis: "unix_
 reads(exp.Dayname, dialects=SPARK_FAMILY | ONLY_DUCKDB)(name_of("dayname", "dayofweek"))
 reads(exp.Monthname, dialects=SPARK_FAMILY | ONLY_DUCKDB)(name_of("monthname", "month"))
 reads(exp.DateStrToDate)(lambda b, node: cast_to_time(b, b.bind(node.this), DATE, node.this))
-reads(exp.ToNumber)(lambda b, node: cast(b.bind(node.this), decimal(38, 10)))
 reads(exp.DateFromUnixDate, dialects=SPARK_FAMILY)(
     lambda b, node: call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
 )
