@@ -90,6 +90,10 @@ SPELLED = {
     "to_timestamp": "TO_TIMESTAMP(s, 'yyyy-MM-dd')",
     "date_format": "DATE_FORMAT(d, 'yyyy')",
     "to_char": "TO_CHAR(d, 'YYYY')",
+    "to_number": "TO_NUMBER(s, '999'); TO_NUMBER(s)",
+    "try_to_number": "TRY_TO_NUMBER(s, '999')",
+    "to_varchar": "TO_VARCHAR(m, '999.00')",
+    "from_json": "FROM_JSON(s, 'a INT')",
     "get_json_object": "GET_JSON_OBJECT(s, '$.a')",
     "cast": "CAST(a AS STRING)",
     "lpad": "LPAD(s, 5)",
@@ -104,7 +108,7 @@ SPELLED = {
     "overlay": "OVERLAY(s PLACING 'a' FROM 1)",
     **{name: f"ts > {name}()" for name in NOW},
 }
-"""Functions whose calls have a form of their own."""
+"""Functions whose calls have a form of their own; several are tried one after the other."""
 
 
 def reading(name: str, dialect: str = "spark") -> tuple[str, str] | None:
@@ -152,7 +156,7 @@ def query_of(call: str) -> str:
 
 def _calls(name: str) -> list[str]:
     if name in SPELLED:
-        return [SPELLED[name]]
+        return SPELLED[name].split("; ")
     if not name.isidentifier():
         return [f"a {name} a", f"s {name} s", f"p {name} p", f"{name} a", f"{name} p"]
     lists = [", ".join(c) for n in range(3) for c in itertools.product(ARGUMENTS, repeat=n)]

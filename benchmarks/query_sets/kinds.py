@@ -264,6 +264,8 @@ def _expressions() -> Iterator[KindOfQuery]:
         "times of day": "CAST(ts AS TIME) - TIME '12:00'",
         "CASE": "CASE WHEN i > 500 THEN 1 ELSE 0 END",
         "split": "SPLIT(s, '1')",
+        "numbers in formats": "TO_CHAR(m, '$999,990.00')",
+        "texts in number formats": "TRY_TO_NUMBER(s, '999')",
     }.items():
         yield KindOfQuery("projections", f"{name} shown", f"SELECT id, {value} FROM t WHERE i > 900", None)
 
@@ -294,5 +296,6 @@ def _nested() -> Iterator[KindOfQuery]:
         "MAP_KEYS": "MAP_KEYS(rates)",
         "ARRAY_JOIN": "ARRAY_JOIN(tags, ',')",
         "TO_JSON": "TO_JSON(device)",
+        "FROM_JSON": "FROM_JSON(TO_JSON(device), 'id STRING, at STRUCT<lat: DOUBLE>')",
     }.items():
         yield KindOfQuery("nested", f"{name} shown", f"SELECT id, {value} FROM t WHERE i > 900", None)

@@ -13,6 +13,7 @@ from oracle.classes.databases import DATABASES
 from oracle.classes.gaps import GAPS
 from oracle.classes.groups import AGGREGATES, GROUPINGS, STATISTICS
 from oracle.classes.json import JSON
+from oracle.classes.lists import LISTS
 from oracle.classes.maps import MAPS
 from oracle.classes.outer_joins import OUTER_JOINS
 from oracle.classes.patterns import PATTERNS
@@ -40,6 +41,7 @@ CLASSES = {
     "database": DATABASES,
     "struct": STRUCTS,
     "json": JSON,
+    "list": LISTS,
     "map": MAPS,
     "alias": ALIASES,
     "pivot": PIVOTS,

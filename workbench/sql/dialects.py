@@ -145,6 +145,7 @@ class Dialect:
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
         level_of_subqueries: whether an aggregate is one of the outer query where only a subquery in it reads columns.
+        lists_of_groups: whether HISTOGRAM, MAD and ENTROPY are statistics of the list of a group's values.
         extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
@@ -172,7 +173,7 @@ class Dialect:
         arrays_have_dimensions: whether arrays of arrays are of several dimensions, each with a length; no length is 0.
         joined_nulls_are_null: whether ARRAY_TO_STRING of an array of NULLs is NULL.
         finds_beside_nulls: whether ARRAY_CONTAINS is false, and not NULL, of a value that is not among NULLs.
-        explodes: whether EXPLODE and SEQUENCE are as in spark, with places, maps, and steps that follow from the ends.
+        explodes: whether EXPLODE and SEQUENCE are as in spark, with places, maps, and steps by the ends.
         generates_series: whether there is GENERATE_SERIES, and texts are steps of times.
         pivots: whether PIVOT and UNPIVOT were compared.
         pivots_on: whether PIVOT … ON is read; names are kept as they are spelled, and a count of no rows is 0.
@@ -270,6 +271,7 @@ class Dialect:
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
     level_of_subqueries: bool = False
+    lists_of_groups: bool = False
     extremes_skip_nulls: bool = False
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
@@ -353,7 +355,8 @@ DUCKDB = _dialect(
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places trims_all_blanks "
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
-    "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
+    "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows "
+    "lists_of_groups",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),

@@ -31,11 +31,11 @@ from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
-from workbench.sql.function_help import signature_hint
-from workbench.sql.functions.aggregates import AGGREGATES
+from workbench.sql.function_help import all_help, signature_hint
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
+from workbench.sql.functions.distances import is_near
 from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, QUERIES
 from workbench.sql.functions.structs import column_before_field, field
@@ -391,14 +391,9 @@ class ScalarBinder:
             return NAMED[name](self, node)
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
-        known = [
-            *self.schema.functions,
-            *self.schema.aggregates,
-            *(name for name, function in FUNCTIONS.items() if not function.is_inner),
-            *NAMED,
-            *AGGREGATES,
-        ]
-        close = usual_call(name, self.dialect) or nearest(name, [k for k in known if k[0].isalpha()])
+        shown = (help_.name for help_ in all_help() if self.dialect in help_.dialects)
+        known = [*self.schema.functions, *self.schema.aggregates, *shown]
+        close = usual_call(name, self.dialect) or nearest(name, [k for k in known if is_near(name, k.lower())])
         hint = close or "the Tab key lists functions as you type"
         raise self.source.error(f"unknown function {node.name}", node, hint)
 

@@ -12,6 +12,7 @@ from workbench.sql.functions import (
     formatted,
     formatted_numbers,
     json_paths,
+    json_schemas,
     json_values,
     json_written,
     matches,
@@ -28,7 +29,7 @@ from workbench.sql.functions import (
     texts_of_duckdb,
     texts_of_postgres,
 )
-from workbench.sql.functions.arrays import arrays, databases, lambdas, lists, maps, postgres
+from workbench.sql.functions.arrays import arrays, databases, lambdas, list_statistics, lists, maps, postgres
 from workbench.sql.functions.times import (
     formats,
     interval_arithmetic,
@@ -72,7 +73,9 @@ DECLARED = [
     *binary.DECLARED,
     *times.DECLARED,
     *arrays.DECLARED,
+    *list_statistics.DECLARED,
     *maps.DECLARED,
+    *json_schemas.DECLARED,
     *json_values.DECLARED,
     *json_written.DECLARED,
 ]

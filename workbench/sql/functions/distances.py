@@ -17,6 +17,9 @@ from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
+_NEAR = 2
+"""Letters by which a misspelled name may differ."""
+
 
 def _levenshtein(one: bytes, other: bytes) -> int:
     before = list(range(len(other) + 1))
@@ -26,6 +29,16 @@ def _levenshtein(one: bytes, other: bytes) -> int:
             now.append(min(before[column + 1] + 1, now[-1] + 1, before[column] + (a != b)))
         before = now
     return before[-1]
+
+
+def is_near(one: str, other: str) -> bool:
+    """Whether a name may be meant by another: two letters are different, missing or too many at most.
+
+    Example:
+        >>> is_near("uper", "upper"), is_near("product", "struct")
+        (True, False)
+    """
+    return abs(len(one) - len(other)) <= _NEAR and _levenshtein(one.encode(), other.encode()) <= _NEAR
 
 
 def _damerau(one: bytes, other: bytes) -> int:

@@ -17,8 +17,9 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
-from workbench.sql.syntax.shorthands import as_written_out
+from workbench.sql.syntax.shorthands import as_written_out, with_lists_of_groups
 from workbench.sql.syntax.source_text import SourceText
+from workbench.sql.syntax.sql_functions import SqlFunction, declared, inlined, is_function
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import WindowClause, split_statements
 
@@ -44,7 +45,7 @@ class Statement:
 
 
 def parse(source: SourceText) -> list[Statement]:
-    """The statements of a text, which semicolons separate.
+    """The statements of a text, which semicolons separate, with the functions that it declares written out.
 
     Raises:
         SqlError: the text is not SQL of the dialect, with the place.
@@ -65,7 +66,16 @@ def parse(source: SourceText) -> list[Statement]:
         refuse_gaps(source, tokens)
     for tree, _ in trees:
         refuse_height(tree, source)
-    return [_statement(tree, clause, source) for tree, clause in trees]
+    # Functions before what calls them, which is so written out before it is bound.
+    functions: dict[str, SqlFunction] = {}
+    statements = list[Statement]()
+    for tree, clause in trees:
+        if is_function(tree):
+            function = declared(tree, source, functions)
+            functions[function.name] = function
+        else:
+            statements.append(_statement(inlined(tree, functions, source), clause, source))
+    return statements
 
 
 @lru_cache(10_000)
@@ -92,7 +102,9 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     except Exception:  # the parser stumbles over some calls that lack an argument
         raise stumbled(source, tokens, lambda part: parser.parse(list(part), source.sql)) from None
     assert tree is not None
-    return as_written_out(tree) if DIALECTS[source.dialect].has_rows else tree
+    rules = DIALECTS[source.dialect]
+    tree = as_written_out(tree) if rules.has_rows else tree
+    return with_lists_of_groups(tree) if rules.lists_of_groups else tree
 
 
 def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) -> Statement:

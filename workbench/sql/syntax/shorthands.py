@@ -1,4 +1,4 @@
-"""Forms of PostgreSQL and Oracle that stand for others, written as these before anything is bound.
+"""Forms of PostgreSQL, Oracle and DuckDB that stand for others, written as these before anything is bound.
 
 | form | written as |
 |---|---|
@@ -8,6 +8,7 @@
 | ``COUNT(t.*)`` | COUNT(*), or of a column by which t is joined where it may lack a row |
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
+| ``HISTOGRAM(x)``, ``MAD(x)``, ``ENTROPY(x)`` of duckdb, maybe with FILTER or OVER | ``LIST_HISTOGRAM(LIST(x))``, … |
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
+_OF_LISTS = ("histogram", "mad", "entropy")
+"""Statistics of the list of a group's values."""
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
 
 
@@ -63,6 +66,32 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
             case _ if isinstance(node, _WITH_ROWS):
                 for side in list(node.iter_expressions()):
                     _plain_row(side)
+    return tree
+
+
+def with_lists_of_groups(tree: exp.Expr) -> exp.Expr:
+    """A tree in which statistics of groups that are read from the list of the values say so.
+
+    Example:
+        >>> import sqlglot
+        >>> tree = sqlglot.parse_one("SELECT MAD(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
+        >>> with_lists_of_groups(tree).sql("duckdb")
+        'SELECT LIST_MAD(LIST(x) FILTER(WHERE x > 0)) FROM t'
+    """
+    for node in list(tree.find_all(exp.Anonymous)):
+        if node.name.lower() not in _OF_LISTS or len(node.expressions) != 1:
+            continue
+        listed = exp.ArrayAgg(this=node.expressions[0].copy())
+        listed.meta.update(node.meta)
+        whole: exp.Expr = node
+        while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
+            whole = whole.parent
+        called = exp.Anonymous(this=f"LIST_{node.name.upper()}", expressions=[])
+        called.meta.update(node.meta)
+        node.replace(listed)
+        whole = listed if whole is node else whole
+        whole.replace(called)
+        called.set("expressions", [whole])
     return tree
 
 

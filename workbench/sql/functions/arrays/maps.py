@@ -98,7 +98,7 @@ def map_constructor(b: ExpressionBinder, node: exp.VarMap | exp.Map | exp.ToMap)
     elif node.args.get("keys") is None:
         keys, values = [], []
     else:
-        return _of_arrays(b, b.bind(node.args["keys"]), b.bind(node.args.get("values")), node)
+        return of_arrays(b, b.bind(node.args["keys"]), b.bind(node.args.get("values")), node)
     if not keys:
         return empty_array(map_of(STRING, STRING))
     keys, values = list(unify(keys)[0]), list(unify(values)[0])
@@ -150,7 +150,7 @@ def refuse_compared(values: Iterable[Expression], what: str, node: exp.Expr, sou
         raise source.error(f"{what}: {clash.message}", node, clash.hint) from None
 
 
-def _of_arrays(b: ExpressionBinder, keys: Expression, values: Expression, node: exp.Expr) -> Expression:
+def of_arrays(b: ExpressionBinder, keys: Expression, values: Expression, node: exp.Expr) -> Expression:
     """MAP_FROM_ARRAYS(keys, values); arrays of different sizes are no entries."""
     for array in (keys, values):
         if array.type.kind is not Kind.ARRAY:

@@ -1,0 +1,41 @@
+"""Statistics of lists and of groups by their lists, and functions in SQL, in duckdb."""
+
+from __future__ import annotations
+
+from oracle.harness import Case
+
+_WITHIN = "WHERE x BETWEEN -1e9 AND 1e9"
+LISTS = {
+    **{
+        name: Case(sql, dialect="duckdb")
+        for name, sql in {
+            "histogram": "SELECT g, histogram(k) AS h, map_keys(histogram(s)) AS v FROM t GROUP BY g",
+            "histogram_of_some": "SELECT g, histogram(k) FILTER (WHERE k > 3) AS h FROM t GROUP BY g",
+            "histogram_of_all": "SELECT histogram(g) AS h, histogram(DISTINCT k) AS i FROM t",
+            "deviations": f"SELECT g, mad(k) AS a, mad(x) AS b, mad(x * 8) AS c FROM t {_WITHIN} GROUP BY g",
+            "entropy": "SELECT k, round(entropy(g), 6) AS a, round(entropy(s), 6) AS b FROM t GROUP BY k",
+            "of_rows": "SELECT id, list_median([k, id, NULL]) AS a, list_mad([k, 2, id]) AS b, "
+            "list_histogram([g, s, g]) AS c, round(list_entropy([k, 3, 4]), 6) AS e FROM t",
+            "by_name": "SELECT id, list_aggregate([k, id], 'sum') AS a, list_aggr([k, id], 'max') AS b,"
+            " list_aggr([g, s], 'min') AS c, list_aggregate([k, id, NULL], 'median') AS e FROM t",
+        }.items()
+    },
+    "macros": Case(
+        "CREATE MACRO net(v) AS v * 4 - 1; CREATE MACRO twice(a, b) AS net(a) + net(net(b));"
+        " SELECT g, SUM(twice(k, id)) AS a FROM t WHERE net(k) > 3 GROUP BY g",
+        "SELECT g, SUM((k * 4 - 1) + ((id * 4 - 1) * 4 - 1)) FROM t WHERE k * 4 - 1 > 3 GROUP BY g",
+        dialect="duckdb",
+    ),
+    "functions_of_postgres": Case(
+        "CREATE FUNCTION part(v text, n bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT $1 || '-' ||"
+        " n::text $$;"
+        " SELECT id, part(s, k) AS a, part(g, NULL) AS b FROM t",
+        "SELECT id, s || '-' || k::VARCHAR, NULL FROM t",
+        dialect="postgres",
+    ),
+    "functions_of_spark": Case(
+        "CREATE OR REPLACE FUNCTION grown(v BIGINT, by BIGINT DEFAULT 2) RETURNS BIGINT RETURN v * by;"
+        " SELECT id, grown(k) AS a, grown(grown(k, 3)) AS b FROM t WHERE grown(k) IN (6, 8, 10)",
+        "SELECT id, k * 2, k * 3 * 2 FROM t WHERE k * 2 IN (6, 8, 10)",
+    ),
+}
