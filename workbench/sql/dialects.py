@@ -145,7 +145,7 @@ class Dialect:
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
         level_of_subqueries: whether an aggregate is one of the outer query where only a subquery in it reads columns.
-        lists_of_groups: whether HISTOGRAM, MAD and ENTROPY are statistics of the list of a group's values.
+        lists_of_groups: aggregates that are computed of the list of a group's values, each with the function of it.
         extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
@@ -161,7 +161,7 @@ class Dialect:
         doubles_quotes: whether a quote that stands twice in a text in quotes is one.
         has_rlike: whether RLIKE and its like are operators; else they may be names.
         exports_state: whether EXPORT_STATE may stand behind an aggregate, which is refused.
-        has_lambdas: whether ``x -> …`` is a lambda, also in arguments of functions; else the arrow reads JSON.
+        has_lambdas: whether ``x -> …`` is a lambda, also in arguments; else the arrow reads JSON.
         isnull_is_operator: whether ISNULL and NOTNULL stand behind a value.
         texts_as_in_spark: whether RIGHT and SPLIT_PART are read of all arguments; else of constant numbers.
         literals_have_signs: whether a minus sign is part of the number behind it, which so has fewer bits.
@@ -271,7 +271,7 @@ class Dialect:
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
     level_of_subqueries: bool = False
-    lists_of_groups: bool = False
+    lists_of_groups: Mapping[str, str] = field(default_factory=dict)
     extremes_skip_nulls: bool = False
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
@@ -355,8 +355,7 @@ DUCKDB = _dialect(
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places trims_all_blanks "
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
-    "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows "
-    "lists_of_groups",
+    "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -367,6 +366,7 @@ DUCKDB = _dialect(
     cast_to_integer=Rounding.BY_TYPE,
     truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
     log="log10",
+    lists_of_groups={name: f"LIST_{name.upper()}" for name in ("histogram", "mad", "entropy")},
     subtracts_instants=None,
     json_arrows="json_text_in_duckdb",
     date_diff="borders",
@@ -400,6 +400,7 @@ _POSTGRES = _dialect(
     json_arrows="json_text",
     has_rlike=False,
     formats=Formats.MODEL,
+    lists_of_groups={"json_agg": "JSON_OF_GROUP"},
     functions_without_call=frozenset({"user", "current_role", "system_user"}),
 )
 ORACLE = _dialect(

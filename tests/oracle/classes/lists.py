@@ -16,6 +16,13 @@ LISTS = {
             "entropy": "SELECT k, round(entropy(g), 6) AS a, round(entropy(s), 6) AS b FROM t GROUP BY k",
             "of_rows": "SELECT id, list_median([k, id, NULL]) AS a, list_mad([k, 2, id]) AS b, "
             "list_histogram([g, s, g]) AS c, round(list_entropy([k, 3, 4]), 6) AS e FROM t",
+            "made": "SELECT id, range(k) AS a, generate_series(k, id, 3) AS b, range(id, k, -2) AS c,"
+            " list_resize([k, id], k - 1) AS e, array_push_back([k], id) AS f, array_push_front([g], s) AS h,"
+            " array_pop_back([k, id]) AS i, array_pop_front([s, g]) AS j FROM t WHERE k BETWEEN 1 AND 9",
+            "tested": "SELECT id, list_has_all([k, id, NULL], [k]) AS a, list_has_all([g, s], [s, 'x']) AS b,"
+            " map_extract(MAP {'k': k}, g) AS c, map_extract(MAP {'k': k}, 'k') AS e, flatten([[k], NULL, [id, NULL]])"
+            " AS f, bit_count(k) AS h, bit_count(id - 9) AS i, list_distance([x, 1], [y, 2]) AS j FROM t"
+            f" {_WITHIN} AND y BETWEEN -1e9 AND 1e9",
             "by_name": "SELECT id, list_aggregate([k, id], 'sum') AS a, list_aggr([k, id], 'max') AS b,"
             " list_aggr([g, s], 'min') AS c, list_aggregate([k, id, NULL], 'median') AS e FROM t",
         }.items()

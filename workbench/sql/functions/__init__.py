@@ -11,6 +11,7 @@ from workbench.sql.functions import (
     distances,
     formatted,
     formatted_numbers,
+    json_of_postgres,
     json_paths,
     json_schemas,
     json_values,
@@ -29,7 +30,16 @@ from workbench.sql.functions import (
     texts_of_duckdb,
     texts_of_postgres,
 )
-from workbench.sql.functions.arrays import arrays, databases, lambdas, list_statistics, lists, maps, postgres
+from workbench.sql.functions.arrays import (
+    arrays,
+    databases,
+    lambdas,
+    list_statistics,
+    lists,
+    made_lists,
+    maps,
+    postgres,
+)
 from workbench.sql.functions.times import (
     formats,
     interval_arithmetic,
@@ -74,7 +84,9 @@ DECLARED = [
     *times.DECLARED,
     *arrays.DECLARED,
     *list_statistics.DECLARED,
+    *made_lists.DECLARED,
     *maps.DECLARED,
+    *json_of_postgres.DECLARED,
     *json_schemas.DECLARED,
     *json_values.DECLARED,
     *json_written.DECLARED,

@@ -7,17 +7,13 @@ JSON, or has more than ``MOST_DEPTH`` brackets inside one another, is NULL.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
-
-from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 
 MOST_DEPTH = 200
 """Brackets inside one another in texts that are read."""
@@ -37,8 +33,6 @@ _ESCAPES = {
     **{chr(code): f"\\u{code:04X}" for code in range(32)},
     **dict(zip('"\\\b\t\n\f\r', ('\\"', "\\\\", "\\b", "\\t", "\\n", "\\f", "\\r"), strict=True)),
 }
-_FIRST_DAY, _DAYS_OF_CYCLE = dt.date(1970, 1, 1).toordinal(), 146_097
-_DIGITS_OF_DOUBLE = 15
 
 
 class JsonNumber(str):
@@ -311,125 +305,3 @@ def kind_of(value: Any) -> str:
         return "DOUBLE" if not whole else "BIGINT" if value.startswith("-") else "UBIGINT"
     names: dict[type, str] = {str: "VARCHAR", Members: "OBJECT", list: "ARRAY", bool: "BOOLEAN"}
     return names.get(type(value), "NULL")
-
-
-# ---- values as JSON --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class JsonWriter:
-    """Writes values as JSON, NULL as null; a struct is the tuple of its fields, a map of its entries.
-
-    Attributes:
-        keeps_nulls: whether a field that is NULL is written.
-        double: a DOUBLE.
-        decimal: a DECIMAL of some digits.
-        timestamp: a TIMESTAMP.
-
-    Example:
-        >>> IN_DUCKDB.of("struct<a:integer,b:array<string>>")((1, ["x", None]))
-        '{"a":1,"b":["x",null]}'
-        >>> IN_SPARK.of("struct<a:integer,b:integer>")((None, 1))
-        '{"b":1}'
-    """
-
-    keeps_nulls: bool
-    double: Callable[[float], str]
-    decimal: Callable[[DataType], Callable[[Decimal], str]]
-    timestamp: Callable[[int], str]
-
-    def of(self, type_text: str) -> Callable[[Any], str]:
-        """What writes values of a type."""
-        return _writer(self, type_text)
-
-    def of_type(self, type_: DataType) -> Callable[[Any], str]:
-        """The same of the type itself."""
-        write = self._of_values(type_)
-        return lambda value: "null" if value is None else write(value)
-
-    def _of_values(self, type_: DataType) -> Callable[[Any], str]:
-        if type_.kind is Kind.MAP:
-            key, value = type_.key_and_value
-            name, each = self._text(key), self.of_type(value)
-            return lambda entries: f"{{{','.join(f'{quoted_json(name(k))}:{each(v)}' for k, v in entries)}}}"
-        if type_.element is not None:
-            element = self.of_type(type_.element)
-            return lambda values: f"[{','.join(map(element, values))}]"
-        if type_.fields:
-            parts, keeps = (
-                [(f"{quoted_json(field)}:", self.of_type(of)) for field, of in type_.fields],
-                self.keeps_nulls,
-            )
-
-            def members(row: tuple[Any, ...]) -> str:
-                written_ = (n + w(v) for (n, w), v in zip(parts, row, strict=True) if keeps or v is not None)
-                return f"{{{','.join(written_)}}}"
-
-            return members
-        if type_.kind is Kind.DECIMAL:
-            return self.decimal(type_)
-        if type_.kind in (Kind.INTEGER, Kind.DOUBLE, Kind.BOOLEAN):
-            return self._text(type_)
-        if type_.json:
-            return lambda text: compact_json(read_json(text)) if is_json(text) else "null"
-        text = self._text(type_)
-        return lambda value: quoted_json(text(value))
-
-    def _text(self, type_: DataType) -> Callable[[Any], str]:
-        """What writes a value of a plain type as text."""
-        plain: dict[Kind, Callable[[Any], str]] = {
-            Kind.BOOLEAN: lambda value: "true" if value else "false",
-            Kind.DOUBLE: self.double,
-            Kind.DECIMAL: lambda value: f"{value:f}",
-            Kind.DATE: date_text,
-            Kind.TIMESTAMP: self.timestamp,
-        }
-        return plain.get(type_.kind, str)
-
-
-@lru_cache(maxsize=1_024)
-def _writer(writer: JsonWriter, type_text: str) -> Callable[[Any], str]:
-    return writer.of_type(parse_expression_type(type_text))
-
-
-def date_text(days: int) -> str:
-    """A date, of days since 1970.
-
-    Example:
-        >>> date_text(-1)
-        '1969-12-31'
-    """
-    cycles, within = divmod(days + _FIRST_DAY - 1, _DAYS_OF_CYCLE)  # of 400 years
-    day = dt.date.fromordinal(within + 1)
-    year = day.year + 400 * cycles
-    return f"{year if year > 0 else 1 - year:04}{day:-%m-%d}{' (BC)' * (year <= 0)}"
-
-
-def timestamp_text(micros: int) -> str:
-    """A timestamp, of microseconds since 1970.
-
-    Example:
-        >>> timestamp_text(1_500_000)
-        '1970-01-01 00:00:01.5'
-    """
-    days, rest = divmod(micros, 86_400_000_000)
-    seconds, fraction = divmod(rest, 1_000_000)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{date_text(days)} {clock}{f'.{fraction:06}'.rstrip('0') if fraction else ''}"
-
-
-def _decimal_in_duckdb(type_: DataType) -> Callable[[Decimal], str]:
-    if type_.precision <= _DIGITS_OF_DOUBLE:
-        return lambda value: double_text(float(value))
-    return lambda value: f"{value:f}"
-
-
-def _iso_text(micros: int) -> str:
-    """As Spark writes a timestamp in JSON: to milliseconds."""
-    text = timestamp_text(micros // 1_000 * 1_000).replace(" ", "T")
-    return f"{text}{'' if '.' in text else '.'}".ljust(23, "0")
-
-
-IN_DUCKDB = JsonWriter(True, double_text, _decimal_in_duckdb, timestamp_text)
-IN_SPARK = JsonWriter(False, double_text, lambda type_: str, _iso_text)
-"""But of a DOUBLE, which Java writes otherwise, and of dates beyond the year 9999."""

@@ -17,6 +17,7 @@ from workbench.sql.functions import json_texts
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.json_texts import ABSENT, compact_json, of_json
+from workbench.sql.functions.json_writers import IN_DUCKDB
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
@@ -173,7 +174,7 @@ def _members(*parts: str | None) -> str | None:
 
 
 def _write(value: object, type_text: str) -> str:
-    return json_texts.IN_DUCKDB.of(type_text)(value)
+    return IN_DUCKDB.of(type_text)(value)
 
 
 for _kind, _name, _example in ((Kind.STRUCT, "row_to_json", "ROW_TO_JSON({'a': x})"),

@@ -24,7 +24,7 @@ class NumberFormat:
     Attributes:
         front, back: the signs before and behind the digits, MI, S, PR or "".
         dollar: whether a dollar stands before the digits.
-        groups: the places before the point by groups, each with whether it begins with 0: so many digits exactly.
+        groups: the places before the point by groups, each with whether it begins with 0 and is so full.
         point: whether there is a point.
         after: the places behind it.
     """

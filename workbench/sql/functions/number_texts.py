@@ -16,7 +16,7 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, Kind
 from workbench.sql.functions.calls import call, within
 from workbench.sql.functions.declaration import Arguments, function, in_python
 from workbench.sql.functions.formatted import format_string
-from workbench.sql.functions.json_texts import timestamp_text
+from workbench.sql.functions.json_writers import timestamp_text
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 

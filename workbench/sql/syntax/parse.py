@@ -19,7 +19,7 @@ from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.shorthands import as_written_out, with_lists_of_groups
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.syntax.sql_functions import SqlFunction, declared, inlined, is_function
+from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function, sql_function
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import WindowClause, split_statements
 
@@ -71,7 +71,7 @@ def parse(source: SourceText) -> list[Statement]:
     statements = list[Statement]()
     for tree, clause in trees:
         if is_function(tree):
-            function = declared(tree, source, functions)
+            function = sql_function(tree, source, functions)
             functions[function.name] = function
         else:
             statements.append(_statement(inlined(tree, functions, source), clause, source))
@@ -104,7 +104,7 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     assert tree is not None
     rules = DIALECTS[source.dialect]
     tree = as_written_out(tree) if rules.has_rows else tree
-    return with_lists_of_groups(tree) if rules.lists_of_groups else tree
+    return with_lists_of_groups(tree, rules.lists_of_groups) if rules.lists_of_groups else tree
 
 
 def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) -> Statement:

@@ -9,19 +9,18 @@
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
 | ``HISTOGRAM(x)``, ``MAD(x)``, ``ENTROPY(x)`` of duckdb, maybe with FILTER or OVER | ``LIST_HISTOGRAM(LIST(x))``, … |
+| ``JSON_AGG(x)`` of postgres | ``JSON_OF_GROUP(ARRAY_AGG(x))`` |
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
-_OF_LISTS = ("histogram", "mad", "entropy")
-"""Statistics of the list of a group's values."""
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
 
 
@@ -69,28 +68,32 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def with_lists_of_groups(tree: exp.Expr) -> exp.Expr:
-    """A tree in which statistics of groups that are read from the list of the values say so.
+def with_lists_of_groups(tree: exp.Expr, functions: Mapping[str, str]) -> exp.Expr:
+    """A tree in which aggregates that are ``functions`` of the list of a group's values say so.
 
     Example:
         >>> import sqlglot
         >>> tree = sqlglot.parse_one("SELECT MAD(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
-        >>> with_lists_of_groups(tree).sql("duckdb")
+        >>> with_lists_of_groups(tree, {"mad": "LIST_MAD"}).sql("duckdb")
         'SELECT LIST_MAD(LIST(x) FILTER(WHERE x > 0)) FROM t'
     """
-    for node in list(tree.find_all(exp.Anonymous)):
-        if node.name.lower() not in _OF_LISTS or len(node.expressions) != 1:
+    for node in list(tree.find_all(exp.Anonymous, exp.JSONArrayAgg)):
+        given = [node.this] if isinstance(node, exp.JSONArrayAgg) else node.expressions
+        name = "json_agg" if isinstance(node, exp.JSONArrayAgg) else node.name.lower()
+        if name not in functions or len(given) != 1:
             continue
-        listed = exp.ArrayAgg(this=node.expressions[0].copy())
+        listed = exp.ArrayAgg(this=given[0].copy())
         listed.meta.update(node.meta)
         whole: exp.Expr = node
         while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
             whole = whole.parent
-        called = exp.Anonymous(this=f"LIST_{node.name.upper()}", expressions=[])
+        called = exp.Anonymous(this=functions[name], expressions=[])
         called.meta.update(node.meta)
         node.replace(listed)
         whole = listed if whole is node else whole
-        whole.replace(called)
+        nothing = exp.cast(exp.Literal.number(0), exp.DType.DOUBLE)
+        of_nothing = name == "entropy"  # of no rows it is 0
+        whole.replace(exp.Coalesce(this=called, expressions=[nothing]) if of_nothing else called)
         called.set("expressions", [whole])
     return tree
 

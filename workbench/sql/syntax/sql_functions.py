@@ -47,7 +47,7 @@ def is_function(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Create) and tree.kind in ("FUNCTION", "MACRO")
 
 
-def declared(tree: exp.Expr, source: SourceText, known: Mapping[str, SqlFunction]) -> SqlFunction:
+def sql_function(tree: exp.Expr, source: SourceText, known: Mapping[str, SqlFunction]) -> SqlFunction:
     """The function that a statement declares, which may call those that are ``known``.
 
     Raises:
@@ -131,7 +131,7 @@ def inlined(tree: exp.Expr, functions: Mapping[str, SqlFunction], source: Source
         function = functions.get(_called(node, source))
         if function is not None:
             node.replace(_named(node, _value(node, function, source), source))
-    return root.this.pop()  # type: ignore[no-any-return]
+    return root.this.pop()
 
 
 def _called(node: exp.Expr, source: SourceText) -> str:

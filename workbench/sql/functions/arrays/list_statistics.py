@@ -6,8 +6,8 @@ LIST_MEDIAN(n)   LIST_MAD(n)   LIST_ENTROPY(n)   LIST_HISTOGRAM(n)   LIST_MODE(n
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Any
 
 from sqlglot import exp
@@ -17,6 +17,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, Kind, array_of
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.arrays.maps import of_arrays
+from workbench.sql.functions.arrays.postgres import spelled
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads_call
@@ -42,12 +43,15 @@ def _deviation(values: Sequence[float]) -> float | None:
 
 
 def _runs(values: Sequence[Any]) -> list[int]:
-    """How often each value of a sorted array stands there."""
-    return [len(list(alike)) for _, alike in groupby(values, key=lambda value: "NaN" if value != value else value)]
+    """How often each value that is no NULL stands there, in the order of the values; NaN is the largest."""
+    counts = Counter("NaN" if value != value else value for value in values if value is not None)
+    nan = [counts.pop("NaN")] if any(value != value for value in values) else []
+    return [*(counts[value] for value in sorted(counts)), *nan]
 
 
-def _entropy(counts: Sequence[int]) -> float:
-    """The entropy of values of some counts, in bits."""
+def _entropy(values: Sequence[Any]) -> float:
+    """The entropy of the values that are no NULL, in bits."""
+    counts = _runs(values)
     total = sum(counts)
     return math.fsum(count / total * math.log2(total / count) for count in counts)
 
@@ -84,18 +88,18 @@ def _where_some(array: Expression, value: Expression) -> Expression:
 def _histogram(b: ExpressionBinder, array: Expression, node: exp.Expr) -> Expression:
     """The counts of the values, by the values in their order."""
     ordered = _sorted(array)
-    return _where_some(array, of_arrays(b, call("array_distinct", ordered), call("run_lengths", ordered), node))
+    # Not of Python: Spark has no such function in a lambda, by which maps are made.
+    counts = spelled(b, "TRANSFORM(ARRAY_DISTINCT(n), k -> SIZE(FILTER(n, e -> e = k)))", n=ordered)
+    return _where_some(array, of_arrays(b, call("array_distinct", ordered), counts, node))
 
 
 def _entropy_of(b: ExpressionBinder, array: Expression, node: exp.Expr) -> Expression:
-    counted = call("entropy_of_counts", call("run_lengths", _sorted(array)))
-    return call("coalesce", counted, Constant(0.0, DOUBLE))
+    return call("list_entropy", array)
 
 
 def _mode(b: ExpressionBinder, array: Expression, node: exp.Expr) -> Expression:
     """The most frequent value; of several the smallest, as MODE takes it."""
-    ordered = _sorted(array)
-    counts, values = call("run_lengths", ordered), call("array_distinct", ordered)
+    counts, values = call("run_lengths", array), call("array_distinct", _sorted(array))
     return call("element_at", values, call("array_position", counts, call("array_max", counts)))
 
 
@@ -120,6 +124,8 @@ def of_list(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     if len(node.expressions) != 1:
         raise TypeClash(f"{node.name.upper()} takes 1 argument, not {len(node.expressions)}")
     array = b.bind(node.expressions[0])
+    if array.type.kind is Kind.ARRAY and not element_of(array).ordered:
+        raise TypeClash(f"{node.name.upper()} of {element_of(array)}, which has no order", array)
     if array.type.kind is not Kind.ARRAY:
         raise TypeClash(f"a list is needed, not {array.type}", array, f"as in {node.name.upper()}(LIST(x))")
     return _OF_LISTS[node.name.lower()](b, array, node)
@@ -142,7 +148,8 @@ def aggregated(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 DECLARED = [
     function("run_lengths(array)", rule=lambda arguments: (arguments, array_of(INTEGER)), returns=array_of(INTEGER),
              python=_runs, inner=True),
-    function("entropy_of_counts(array<integer>): double", python=_entropy, inner=True),
+    function("list_entropy(array)", rule=lambda arguments: (arguments, DOUBLE), returns=DOUBLE, python=_entropy,
+             inner=True),
     function("list_median(array<double>): double", python=_middle, inner=True),
     function("list_mad(array<double>): double", python=_deviation, inner=True),
 ]  # fmt: skip

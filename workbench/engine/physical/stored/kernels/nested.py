@@ -22,7 +22,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.arrays.arrays import MOST_ELEMENTS
-from workbench.sql.functions.json_texts import IN_SPARK
+from workbench.sql.functions.json_writers import IN_SPARK
 from workbench.sql.predicates.cnf import Operator
 
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$/])+")

@@ -1,0 +1,147 @@
+"""Lists that functions of duckdb make of numbers and of other lists.
+
+RANGE(a)   GENERATE_SERIES(a, b, step)   LIST_RESIZE(n, 3)   ARRAY_PUSH_BACK(n, x)   FLATTEN(n)   MAP_EXTRACT(m, k)
+LIST_HAS_ALL(n, m)   LIST_DISTANCE(n, m)   BIT_COUNT(a)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, Kind, array_of
+from workbench.sql.functions.arrays.arrays import element_of
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import function
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.syntax.dialects import ONLY_DUCKDB
+
+_MOST_NUMBERS = 10_000
+"""Numbers in a series at most, as in FROM."""
+_ONE, _ZERO = Constant(1, INTEGER), Constant(0, INTEGER)
+
+
+@reads(exp.GenerateSeries, parts="start end step is_end_exclusive", dialects=ONLY_DUCKDB)
+def series(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
+    """RANGE(first, end, step) without the end, and GENERATE_SERIES with it: NULL of more than 10,000 numbers."""
+    start, end, *step = b.parts(node, "start", "end", "step")
+    if any(value.type.kind is not Kind.INTEGER and not is_null(value) for value in (start, end, *step)):
+        b.source.refuse("a series of what is no whole number, as a value", node, "series of times stand in FROM")
+    past = Constant(bool(node.args.get("is_end_exclusive")), BOOLEAN)
+    return call("series", start, end, *(step or [_ONE]), past)
+
+
+def _series(start: int, end: int, step: int, excluded: bool) -> list[int] | None:
+    if not step:
+        return []
+    numbers = range(start, end if excluded else end + (1 if step > 0 else -1), step)
+    return list(numbers) if len(numbers) <= _MOST_NUMBERS else None
+
+
+@reads_name("list_resize", "array_resize", dialects=ONLY_DUCKDB)
+def resized(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """LIST_RESIZE(n, size[, value]): shorter, or longer by NULLs or a value."""
+    if not 2 <= len(arguments) <= 3:
+        raise TypeClash(f"LIST_RESIZE takes 2 to 3 arguments, not {len(arguments)}")
+    array, size, *value = arguments
+    fill = value[0] if value else Constant(None, element_of(array))
+    missing = call("greatest", call("-", size, call("array_size", array)), _ZERO)
+    longer = call("flatten", call("array", array, call("array_repeat", fill, missing)))
+    return call("slice", longer, _ONE, call("greatest", size, _ZERO))
+
+
+@reads_name("array_push_back", takes=2, dialects=ONLY_DUCKDB)
+def pushed_back(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """ARRAY_PUSH_BACK(n, x): the list with a value behind it; a NULL list has no elements."""
+    return call("array_append", _or_empty(arguments[0]), arguments[1])
+
+
+@reads_name("array_push_front", takes=2, dialects=ONLY_DUCKDB)
+def pushed_front(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """ARRAY_PUSH_FRONT(n, x)."""
+    return call("array_prepend", _or_empty(arguments[0]), arguments[1])
+
+
+def _or_empty(array: Expression) -> Expression:
+    return array if is_null(array) else call("coalesce", array, empty_array(array.type))
+
+
+@reads_name("array_pop_back", takes=1, dialects=ONLY_DUCKDB)
+def without_last(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """ARRAY_POP_BACK(n)."""
+    size = call("array_size", arguments[0])
+    return call("slice", arguments[0], _ONE, call("greatest", call("-", size, _ONE), _ZERO))
+
+
+@reads_name("array_pop_front", takes=1, dialects=ONLY_DUCKDB)
+def without_first(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """ARRAY_POP_FRONT(n)."""
+    return call("slice", arguments[0], Constant(2, INTEGER), call("array_size", arguments[0]))
+
+
+@reads(exp.Flatten, dialects=ONLY_DUCKDB)
+def flat(b: ExpressionBinder, node: exp.Flatten) -> Expression:
+    """FLATTEN(n): lists that are NULL have no elements."""
+    return call("flatten", call("array_compact", b.bind(node.this)))
+
+
+@reads_name("map_extract", takes=2, dialects=ONLY_DUCKDB)
+def extracted(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """MAP_EXTRACT(m, k): a list of the value, or of nothing."""
+    map_, key = arguments
+    if map_.type.kind is not Kind.MAP:
+        raise TypeClash(f"a map is needed, not {map_.type}", map_, "as in MAP_EXTRACT(MAP {'a': x}, 'a')")
+    found = call("array", call("map_value", map_, key))
+    known = call("is_null", map_)
+    has = call("coalesce", call("map_contains_key", map_, key), Constant(False, BOOLEAN))
+    nothing, none = Constant(None, found.type), empty_array(array_of(found.type.element or INTEGER))
+    return call("case", known, nothing, has, found, none)
+
+
+@reads_name("list_has_all", "array_has_all", takes=2, dialects=ONLY_DUCKDB)
+def has_all(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """LIST_HAS_ALL(n, m): whether all values of the second list that are no NULL are in the first."""
+    whole, part = arguments
+    rest = call("array_except", call("array_compact", part), whole)
+    return call("=", call("array_size", rest), _ZERO)
+
+
+def _distance(one: Sequence[float | None], other: Sequence[float | None]) -> float | None:
+    if len(one) != len(other) or None in (*one, *other):
+        return None
+    total = 0.0
+    for x, y in zip(one, other, strict=True):
+        total += (x - y) * (x - y)  # type: ignore[operator]
+    return math.sqrt(total)
+
+
+def _product(one: Sequence[float | None], other: Sequence[float | None]) -> float | None:
+    if len(one) != len(other) or None in (*one, *other):
+        return None
+    total = 0.0
+    for x, y in zip(one, other, strict=True):
+        total += x * y  # type: ignore[operator]
+    return total
+
+
+@reads_name("bit_count", takes=1, dialects=ONLY_DUCKDB)
+def ones(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """BIT_COUNT(a): the ones among the bits of the type."""
+    if arguments[0].type.kind is not Kind.INTEGER:
+        raise TypeClash(f"a whole number is needed, not {arguments[0].type}", arguments[0], "BIT_COUNT(a)")
+    return call("ones_of_bits", arguments[0], Constant(arguments[0].type.bits, INTEGER))
+
+
+DECLARED = [
+    function("series(integer, integer, integer, boolean): array<integer>", python=_series, inner=True),
+    function("ones_of_bits(integer, integer): integer", python=lambda value, bits: (value % 2**bits).bit_count(),
+             inner=True),
+    function("list_distance(array<double>, array<double>): double", python=_distance, nodes=[exp.EuclideanDistance],
+             dialects=ONLY_DUCKDB),
+    function("list_inner_product(array<double>, array<double>): double", python=_product, dialects=ONLY_DUCKDB,
+             names="list_inner_product list_dot_product"),
+]  # fmt: skip

@@ -1,0 +1,112 @@
+"""JSON that postgres writes, of the type json, whose text stays as it is written.
+
+TO_JSON(x)   ARRAY_TO_JSON(n)   JSON_BUILD_OBJECT('a', x, 'b', y)   JSON_BUILD_ARRAY(x, y)   JSON_AGG(x ORDER BY y)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from workbench.sql.algebra.coercion import TypeClash, as_string, is_null
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.types import BINARY, JSON, STRING, DataType, Kind
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import Function, function
+from workbench.sql.functions.json_writers import IN_POSTGRES
+from workbench.sql.functions.reading import ExpressionBinder, reads_name
+from workbench.sql.syntax.dialects import ONLY_POSTGRES
+
+_KEYS = frozenset({Kind.STRING, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE})
+
+
+@reads_name("to_json", takes=1, dialects=ONLY_POSTGRES)
+def value_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """TO_JSON(x): JSON as it is, and any other value as JSON."""
+    return _as_json(arguments[0])
+
+
+@reads_name("array_to_json", takes=1, dialects=ONLY_POSTGRES)
+def array_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """ARRAY_TO_JSON(n)."""
+    if arguments[0].type.kind is not Kind.ARRAY:
+        raise TypeClash(f"an array is needed, not {arguments[0].type}", arguments[0], "ARRAY_TO_JSON(ARRAY[x, y])")
+    return _as_json(arguments[0])
+
+
+def _refuse_parts(type_: DataType, value: Expression) -> None:
+    """Refuse what was not compared: intervals, bytes, instants and structs, which have no names of fields there."""
+    if type_.counted or type_ == BINARY or type_.zoned or type_.kind is Kind.STRUCT:
+        raise TypeClash(f"{type_} is not written as JSON", value, "CAST it AS TEXT")
+    if type_.element is not None:
+        _refuse_parts(type_.element, value)
+
+
+def _as_json(value: Expression) -> Expression:
+    if is_null(value):
+        return Constant(None, JSON)
+    if value.type == JSON:
+        return value
+    _refuse_parts(value.type, value)
+    return call("to_json_in_postgres", value, Constant(str(value.type), STRING))
+
+
+@reads_name("json_build_object", dialects=ONLY_POSTGRES)
+def built_object(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """JSON_BUILD_OBJECT('a', x, 'b', y)."""
+    if len(arguments) % 2:
+        raise TypeClash("JSON_BUILD_OBJECT takes a value for each key", hint="JSON_BUILD_OBJECT('a', x, 'b', y)")
+    for key in arguments[::2]:
+        if key.type.kind not in _KEYS or is_null(key):
+            raise TypeClash(f"a key of JSON is a text, not {key.type}", key, "CAST it AS TEXT")
+    if not arguments:
+        return Constant("{}", JSON)
+    return call("json_built_object", *(_as_json(v) if at % 2 else as_string(v) for at, v in enumerate(arguments)))
+
+
+@reads_name("json_build_array", dialects=ONLY_POSTGRES)
+def built_array(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """JSON_BUILD_ARRAY(x, y)."""
+    return call("json_built_array", *map(_as_json, arguments)) if arguments else Constant("[]", JSON)
+
+
+@reads_name("json_of_group", takes=1, dialects=ONLY_POSTGRES)
+def of_group(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """JSON_AGG(x), of the array of the values of a group."""
+    array = arguments[0]
+    _refuse_parts(array.type, array)
+    return call("json_of_group", array, Constant(str(array.type), STRING))
+
+
+def _write(value: object, type_text: str) -> str:
+    return IN_POSTGRES.of(type_text)(value)
+
+
+def _object(*parts: str | None) -> str | None:
+    """An object, NULL of a key that is NULL."""
+    if None in parts[::2]:
+        return None
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    members = (f"{IN_POSTGRES.quoted(key or '')} : {value or 'null'}" for key, value in pairs)
+    return f"{{{', '.join(members)}}}"
+
+
+def _of_group(values: Sequence[object], type_text: str) -> str:
+    """An array, whose elements stand on lines of their own where they are arrays."""
+    element = type_text.removeprefix("array<").removesuffix(">")
+    write = IN_POSTGRES.of(element)
+    between = ", \n " if element.startswith(("array<", "struct<")) else ", "
+    return f"[{between.join(map(write, values))}]"
+
+
+def _json(signature: str, python: Callable[..., object], of_null: bool = False) -> Function:
+    return function(signature, rule=lambda arguments: (arguments, JSON), returns=JSON, python=python, inner=True,
+                    of_null=of_null)  # fmt: skip
+
+
+DECLARED = [
+    _json("to_json_in_postgres(value, type)", _write),
+    _json("json_of_group(array, type)", _of_group),
+    _json("json_built_object(string, string[, string...])", _object, of_null=True),
+    _json("json_built_array(string[, string...])",
+          lambda *parts: f"[{', '.join(part or 'null' for part in parts)}]", of_null=True),
+]  # fmt: skip
