@@ -16,8 +16,9 @@ from browser.widget_page import CHROMIUM, WidgetPage, shown
 
 from workbench.arrow.frames import frame_of
 from workbench.notebook.chart import ChartColumns
+from workbench.notebook.joint_chart import DrawnRows
 from workbench.notebook.panel.answer_page import page_of
-from workbench.notebook.panel.live_chart import LiveChart
+from workbench.notebook.panel.live_chart import ChartWidget
 from workbench.notebook.panel.widgets import AnswerWidget
 from workbench.session.held_answer import HeldAnswer
 from workbench.sql.algebra.types import DATE, INTEGER, STRING
@@ -33,19 +34,22 @@ class Scrolled:
     """A widget over a held answer, as ``ResultsView`` has them, without threads."""
 
     def __init__(self, held: HeldAnswer) -> None:
-        self.held, self.widget = held, AnswerWidget()
+        self.held, self.widget, self.names = held, AnswerWidget(), held.page(0, 0).column_names
         self.widget.observe(lambda change: self.send(), ["asked", "window"])
         self.send()
 
     def send(self) -> None:
         (start, rows), asked = self.widget.window, self.widget.asked
-        names = self.held.table.column_names
-        order = (names.index(asked["column"]), asked["descending"]) if asked else None
+        order = (self.names.index(asked["column"]), asked["descending"]) if asked else None
         page = self.held.page(start, start + rows, order)
         was = [None if row is None else list(row.values()) for row in self.held.replaced(start, start + rows, order)]
         self.widget.page = page_of(
             frame_of(page), start, self.held.rows, replaced=was, order=asked, batch=self.held.batch
         )
+
+    def rest(self) -> None:
+        """What the view does once the page is sent."""
+        self.held.prepare()
 
 
 @pytest.fixture
@@ -92,7 +96,7 @@ def test_a_million_rows_are_scrolled_and_sorted(scrolled: Scrolled, theme: str) 
         assert seen(page)[-1][0] == "account 0999999"
         page.page.get_by_role("button", name="n", exact=True).click()
         page.settle()
-        scroll(page, 0.0)
+        assert page.page.evaluate("() => document.querySelector('.argus-answer').scrollTop") == 0, "from the top"
         largest = [int(row[1].replace(",", "")) for row in seen(page)]
         assert largest == sorted(largest, reverse=True) and largest[0] == max(scrolled.held.table["n"].to_pylist())
         assert page.page.locator("th[aria-sort=descending]").count() == 1
@@ -120,6 +124,9 @@ def test_cells_that_a_batch_changed_tick_in_place(scrolled: Scrolled) -> None:
             and ticked.get_attribute("title") == f"was {before['n']:,}"
         )
         assert seen(page)[2] == [before["name"], "5", seen(page)[2][2]], "the row stays where it is"
+        page.page.wait_for_selector("td.changed")
+        assert ticked.count() == 0, "it is marked strongly for a moment"
+        ticked = page.page.locator("td.changed")
         ticked.click()
         page.settle()
         assert scrolled.widget.selected == {"at": 2, "column": 1}
@@ -134,14 +141,14 @@ def test_a_chart_moves_without_a_new_drawing(theme: str) -> None:
     days = pd.date_range("2024-01-01", periods=20).date
     rows = pd.DataFrame({"day": [*days, *days], "bank": ["x"] * 20 + ["<y>"] * 20, "n": range(40)})
     columns = ChartColumns.of([("day", DATE), ("bank", STRING), ("n", INTEGER)], {})
-    live = LiveChart(lambda: None)
-    live.draw(rows, columns, 40, "q")
-    with shown(live.chart, theme) as page:
+    live = ChartWidget()
+    live.draw(DrawnRows("q", rows, columns, 40))
+    with shown(live, theme) as page:
         page.page.wait_for_selector(".argus-chart svg .mark-line path")
         page.page.evaluate("() => { document.querySelector('.argus-chart svg').dataset.mark = 'first'; }")
         line = page.page.locator(".argus-chart svg .mark-line path").first
         path = line.get_attribute("d")
-        live.draw(rows.assign(n=rows["n"] * -1), columns, 40, "q")
+        live.draw(DrawnRows("q", rows.assign(n=rows["n"] * -1), columns, 40))
         page.push()
         page.page.wait_for_function(
             "(was) => document.querySelector('.argus-chart .mark-line path').getAttribute('d') !== was", arg=path

@@ -16,6 +16,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave, least_contrast
 from browser.widget_page import CHROMIUM, WidgetPage, shown
+from playwright.sync_api import Page
 
 from benchmarks.query_sets import tpch as questions
 from benchmarks.sample_streams import tpch as tables
@@ -33,6 +34,8 @@ pytestmark = [
     pytest.mark.timeout(300),
 ]
 ORDERS = 10
+LABELS = {"rows": "rows that pass", "time": "time for what passes", "waiting": "waits for other inputs",
+          "bytes": "bytes that pass"}  # fmt: skip
 
 
 @cache
@@ -61,6 +64,11 @@ def view() -> PlanView:
     made.refresh()
     yield made
     session.close()
+
+
+def stroke(page: Page, element: str) -> str:
+    """The colour in which it is drawn."""
+    return page.locator(element).first.evaluate("(path) => getComputedStyle(path).stroke")
 
 
 def boxes(shown_page: WidgetPage) -> int:
@@ -105,13 +113,19 @@ def test_twenty_two_queries_are_read_searched_and_coloured(view: PlanView) -> No
         assert view.widget.focus == [] and page.locator(".argus-map").is_visible()
         assert re.match("All 22 queries", page.locator(".argus-chooser summary").inner_text())
 
-        # The same numbers in other colours; edges are as thick as their rows.
+        # The same numbers in other colours; edges are as thick as what passes them.
         for scale, legend in (("rows", "rows of the batch"), ("queries", "sharing"), ("age", "age"), ("time", "time")):
             page.get_by_label("Colour by").select_option(scale)
             assert page.get_by_role("group", name="Legend").inner_text().startswith(legend)
             assert page.locator('.argus-pane g.node[data-level="5"], .argus-pane g.cluster[data-level="5"]').count()
-        thick = [int(edge.get_attribute("data-thick") or 0) for edge in page.locator(".argus-pane g.edge").all()]
-        assert 3 in thick, "hundreds of rows"
+        titles = {"rows": "rows that pass: ", "time": "ms", "waiting": "waits for", "bytes": "kB"}
+        for load, words in titles.items():
+            page.get_by_label("Edges by").select_option(load)
+            opened.settle()
+            assert view.widget.load == load
+            hottest = page.locator('.argus-pane g.edge[data-thick="5"]')
+            assert hottest.count() and words in (hottest.first.locator("title").text_content() or "")
+            assert f"edges, {LABELS[load]}" in page.get_by_role("group", name="Legend").inner_text()
         assert opened.complaints == []
 
 
@@ -141,7 +155,12 @@ def test_everybody_can_use_it_with_the_keyboard_alone(view: PlanView, theme: str
             view.widget.nodes[view.widget.selected]["name"]
             in page.get_by_role("region", name="The chosen node").inner_text()
         )
-        assert page.locator(".argus-pane g.node.upstream, .argus-pane g.node.downstream").count()
+        for way in ("upstream", "downstream"):
+            assert (
+                page.locator(f".argus-pane g.node.{way}").count() and page.locator(f".argus-pane g.edge.{way}").count()
+            )
+        one, other = (stroke(page, f".argus-pane g.edge.{way} path") for way in ("upstream", "downstream"))
+        assert one != other
         closed = page.locator(".argus-pane g.node").count()
         page.keyboard.press("Enter")
         page.wait_for_function("(n) => document.querySelectorAll('.argus-pane g.node').length !== n", arg=closed)

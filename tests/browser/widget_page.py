@@ -75,8 +75,9 @@ class WidgetPage:
 
     def take(self, values: dict[str, Any]) -> dict[str, Any]:
         """Set what was chosen in the page; what the widget is afterwards."""
-        for name, value in values.items():
-            setattr(self.widget, name, value)
+        with self.widget.hold_trait_notifications():
+            for name, value in values.items():
+                setattr(self.widget, name, value)
         return json.loads(json.dumps(self.state(), default=list))
 
     def settle(self) -> None:

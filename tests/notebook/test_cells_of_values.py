@@ -2,17 +2,57 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Callable
+from decimal import Decimal
+
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from workbench.arrow.frames import frame_of
+from workbench.notebook.chart import ChartColumns, points_of
 from workbench.notebook.display import frame_table
 from workbench.notebook.panel.answer_page import answer_table
 
 NAN, INFINITE = float("nan"), float("inf")
-TEXTS = ["NULL", None, "", " ", "NaN", "nan", "a", "a ", "None", "null", "  "]
+TEXTS = ["NULL", None, "", " ", "NaN", "nan", "inf", "-inf", "a", "a ", "None", "null", "  "]
 NUMBERS = [NAN, None, 0.0, INFINITE, -INFINITE, 1.5]
 LISTS = [None, [], [None], ["NULL"], [""]]
+AS_READ = [(NAN, "NaN"), (INFINITE, "inf"), (-INFINITE, "-inf"), (None, "NULL"), (1.5, "1.5")]
+QUOTED = ["NULL", "NaN", "inf", "-inf", "Infinity", "", " ", "1.5"]
+NESTED: list[tuple[Callable[[pa.DataType], pa.DataType], Callable[[object], object], str]] = [
+    (pa.list_, lambda value: [value], "[{}]"),
+    (lambda type_: pa.list_(pa.list_(type_)), lambda value: [[value], None], "[[{}], NULL]"),
+    (lambda type_: pa.struct({"a": type_, "b": pa.int64()}), lambda value: {"a": value, "b": 1}, '{{"a": {}, "b": 1}}'),
+    (lambda type_: pa.map_(pa.string(), type_), lambda value: [("k", value)], '{{"k": {}}}'),
+    (lambda type_: pa.list_(pa.struct({"a": type_})), lambda value: [{"a": value}], '[{{"a": {}}}]'),
+]
+"""Types of a value within another, how that is made, and what a reader sees."""
+
+
+def cells_of(rows: pd.DataFrame) -> set[str]:
+    """The cell of a row's one value in all places: text, HTML, the panel, a chart's label."""
+    table, panel = frame_table(rows), answer_table(rows, len(rows), "v").html or ""
+    chart = points_of(rows.assign(n=1), ChartColumns("v", "n", kind="bars"))
+    return {
+        html.unescape((table.html or "").split("<td>")[1].split("</td>")[0]),
+        html.unescape(panel.split("<td")[1].split("</td>")[0].partition(">")[2]),
+        str(chart[0]["label"]),
+    }
+
+
+@pytest.mark.parametrize("place", range(len(NESTED)))
+def test_values_within_others_are_read_as_they_are(place: int) -> None:
+    type_of, made, text = NESTED[place]
+    for value, seen in AS_READ:
+        rows = frame_of(pa.table({"v": pa.array([made(value)], type_of(pa.float64()))}))
+        assert cells_of(rows) == {text.format(seen)}
+    for quoted in QUOTED:
+        rows = frame_of(pa.table({"v": pa.array([made(quoted)], type_of(pa.string()))}))
+        assert cells_of(rows) == {text.format(f'"{quoted}"')}
+    exact = frame_of(pa.table({"v": pa.array([made(Decimal("1.50"))], type_of(pa.decimal128(9, 2)))}))
+    assert cells_of(exact) == {text.format("1.50")}
 
 
 @pytest.mark.parametrize("values", [TEXTS, NUMBERS, LISTS], ids=["texts", "numbers", "lists"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from decimal import Decimal
 
@@ -144,3 +145,9 @@ def test_a_cell_draws_several_answers(run, session):
         assert said in str(run(line).error), line
     session.queries["q2"].columns = (("tranid", INTEGER), ("id", INTEGER))
     assert "q1 has names, q2 has numbers" in str(run("%argus results q1 q2 --chart y=tranid").error)
+
+
+def test_rows_without_a_place_are_counted_as_left_out() -> None:
+    rows = pd.DataFrame({"x": [1.0, math.nan, math.inf, 2.0], "y": [1.0, 2.0, 3.0, math.nan]})
+    chart = answer_chart(rows, ChartColumns("x", "y", x_kind=DOUBLE.kind), 4, "q")
+    assert "3 without a value left out" in chart.text and chart.text.count("█") == 12

@@ -13,6 +13,7 @@ from workbench.errors import QueryError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.panel.dashboard_view import DashboardView
+from workbench.notebook.panel.live_chart import ChartWidget
 from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderRange
 from workbench.notebook.panel.view import Live
 from workbench.notebook.serving import PAGE_PATH, SessionPages
@@ -75,22 +76,31 @@ def test_a_served_page_follows_the_writer_and_needs_the_token(session, in_proces
 
 def shown(view):
     """The HTML of the answers' boxes, in their order."""
-    return "".join(child.value for child in view.widget.children[1].children if hasattr(child, "value"))
+    boxes = view.widget.children[1].children
+    return "".join(part.value for box in boxes for part in box.children if hasattr(part, "value"))
+
+
+def charts(view):
+    """The charts that are seen."""
+    parts = [part for box in view.widget.children[1].children for part in box.children]
+    return [part for part in parts if isinstance(part, ChartWidget) and part.layout.display != "none"]
 
 
 def test_a_dashboard_follows_the_batches_and_keeps_its_order(session):
     view = DashboardView(session, session.player, ["names", "by_day"], 10)
     dashboard = Live(view)
     dashboard.refresh()
-    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', shown(view)) == ["names", "by_day"]
-    before = shown(view)
+    assert re.findall(r"<h2[^>]*>([^<]*)", shown(view)) == ["names", "by_day"]
+    before, chart = shown(view), charts(view)[-1]
+    spec, points = chart.spec, chart.points
     session.run(1)
     dashboard.refresh()
+    assert chart.spec is spec and chart.points != points and chart is charts(view)[-1], "it moves"
     assert before != shown(view) and shown(view).count("as of batch 1") == 2
     assert "names: as of batch 1" in view.static_view().text
     session.drop("names")
     dashboard.refresh()
-    assert re.findall(r'<section[^>]*aria-label="([^"]*)"', shown(view)) == ["by_day"]
+    assert re.findall(r"<h2[^>]*>([^<]*)", shown(view)) == ["by_day"]
     dashboard.close()
 
 

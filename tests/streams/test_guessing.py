@@ -191,6 +191,7 @@ def test_types_are_guessed_from_as_much_of_a_file_that_is_compressed(tmp_path: P
         ("\ufeffnäh,b\n1,€\n", ["näh", "b"], (1, "€"), 2),
         ("n\u00e9,b\n1,Caf\u00e9\n".encode("latin-1"), ["né", "b"], (1, "Café"), 2),
         ("né,b\n1,5 \u20ac\n".encode("cp1252"), ["né", "b"], (1, 5), 2),
+        ("Größe;b €\n„XL“;Café – 5\n".encode("cp1252"), ["Größe", "b €"], ("„XL“", "Café – 5"), 2),
         ("né,b\n1,日本\n".encode("utf-16"), ["né", "b"], (1, "日本"), 2),
     ],
 )
@@ -219,6 +220,19 @@ def test_what_is_declared_of_a_file_counts(
     data: str | bytes, options: CsvOptions, row: tuple[object, ...], tmp_path: Path
 ) -> None:
     assert values_of(added(tmp_path, data, options=options))[0] == row
+
+
+def test_what_dos_has_written_is_not_taken_for_windows(tmp_path: Path) -> None:
+    log = added(tmp_path, "Stadt;n\nK\u00f6ln;1\nL\u00f6rrach;2\nUlm;3\n".encode("cp437"))
+    assert [one.reason for one in log.quarantined] == ["not UTF-8 text"] * 2 and values_of(log) == [("Ulm", 3)]
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".txt", ".tab", ".txt.gz"])
+def test_delimited_text_of_other_endings_is_read(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"stops{ending}"
+    data = b"stop_id\tname\n1\tK\xc3\xb6ln, Dom\n2\tUlm\n"
+    path.write_bytes(gzip.compress(data) if ending.endswith(".gz") else data)
+    assert values_of(ingest("s", path, tmp_path / "log"))[0] == (1, "Köln, Dom")
 
 
 @pytest.mark.parametrize("wrong", [{"sep": ";;"}, {"decimal": "x"}, {"encoding": "latin-99"}])

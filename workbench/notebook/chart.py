@@ -128,6 +128,11 @@ class ChartColumns:
         return self.x_kind in _TIMES and self.kind != BARS_KIND
 
     @property
+    def named(self) -> bool:
+        """Whether rows stand at their names, and not at times or numbers."""
+        return self.kind == BARS_KIND or not (self.over_time or self.x_kind in _NUMBERS)
+
+    @property
     def most(self) -> int:
         """How many rows are drawn where no number is given."""
         return POINTS if self.over_time or self.kind not in ("", BARS_KIND) or self.x_kind in _NUMBERS else BARS
@@ -187,7 +192,7 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
 
 def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> str:
     """What a chart is of, and how many rows it draws."""
-    drawn = int(np.isfinite(_floats(rows[columns.y])).sum())
+    drawn = int(_drawn(rows, columns).sum())
     first = counted(total, "row") if len(rows) == total else f"{len(rows):,} of {counted(total, 'row')}"
     count = first if drawn == len(rows) else f"{first}, {len(rows) - drawn:,} without a value left out"
     return f"{title}, {columns}: {count}"
@@ -198,9 +203,8 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
 
     A time is milliseconds since 1970, read as UTC, so that no browser moves it to its own zone.
     """
-    numbers = _floats(rows[columns.y])
-    there = np.isfinite(numbers)
-    rows, numbers = rows[there], numbers[there].tolist()
+    there = _drawn(rows, columns)
+    rows, numbers = rows[there], _floats(rows[columns.y])[there].tolist()
     names = list(rows[columns.x]) if columns.x is not None else list(range(1, len(rows) + 1))
     labels = _labels(names)
     points = [
@@ -211,16 +215,23 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
         series = cache(lambda value: str(marked_cell(value)))
         for point, value in zip(points, rows[columns.by], strict=True):
             point["by"] = series(value) if isinstance(value, Hashable) else str(marked_cell(value))
-    return [point for point in points if point["x"] is not None]
+    return points
 
 
-def _places(names: Sequence[Any], labels: list[str], columns: ChartColumns) -> Sequence[float | str | None]:
+def _drawn(rows: pd.DataFrame, columns: ChartColumns) -> npt.NDArray[np.bool_]:
+    """Which rows have a point: those with a number, and a place where places are times or numbers."""
+    there = np.isfinite(_floats(rows[columns.y]))
+    if columns.x is None or columns.named:
+        return there
+    is_place = _is_time if columns.over_time else _is_finite
+    return there & np.array([is_place(value) for value in rows[columns.x]], dtype=bool)
+
+
+def _places(names: Sequence[Any], labels: list[str], columns: ChartColumns) -> Sequence[float | str]:
     """Where points stand: at their times or numbers, or at their names."""
     if columns.over_time:
-        return [_milliseconds(name) if _is_time(name) else None for name in names]
-    if columns.kind == BARS_KIND or columns.x_kind not in _NUMBERS:
-        return labels
-    return [float(name) if _is_finite(name) else None for name in names]
+        return [_milliseconds(name) for name in names]
+    return labels if columns.named else [float(name) for name in names]
 
 
 def _milliseconds(time: dt.date) -> float:
@@ -242,7 +253,7 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
     along: dict[str, Any] = {"field": "x", "title": columns.x or "row"}
     if columns.over_time:
         along |= {"type": "temporal", "scale": {"type": "utc"}}
-    elif columns.kind == BARS_KIND or columns.x_kind not in _NUMBERS:
+    elif columns.named:
         along |= {"type": "nominal", "sort": None, "axis": {"labelLimit": 200, "title": None}}
     else:
         along |= {"type": "quantitative", "scale": {"zero": False}}

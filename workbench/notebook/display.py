@@ -5,8 +5,11 @@ The plain text is complete, as a terminal, a diff of a saved notebook and a scre
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +17,7 @@ import pandas as pd
 from IPython.display import display
 
 from workbench.arrow.frames import is_null_number
-from workbench.arrow.stored_values import json_text
+from workbench.arrow.stored_values import json_text, json_value
 from workbench.explain.text import clock_text, counted, monospace
 from workbench.notebook.drift_lines import drift_lines
 from workbench.sql.algebra.column_names import display_name
@@ -35,6 +38,8 @@ WIDEST = 60
 """Characters of a value shown in a table."""
 _WELL = ("●", "var(--jp-success-color1, #388e3c)")
 _NOT_WELL = ("▲", "var(--jp-warn-color1, #b35900)")
+_MARKS = ("NULL", "NAN", "<NA>", "NONE", "INF", "-INF", "INFINITY", "-INFINITY")
+"""Texts that read like what is no text."""
 _PLACES = 4
 """Places of a source that are listed."""
 
@@ -149,16 +154,31 @@ def marked_cell(value: Any) -> Any:
 
     Example:
         >>> [marked_cell(value) for value in (None, "NULL", " ", "a b", 1.5, float("nan"), ["NULL", None])]
-        ['NULL', "'NULL'", "' '", 'a b', 1.5, 'NaN', '["NULL", null]']
+        ['NULL', "'NULL'", "' '", 'a b', 1.5, 'NaN', '["NULL", NULL]']
     """
     if isinstance(value, str):
-        looks_alike = value != value.strip() or not value or value.upper() in ("NULL", "NAN", "<NA>", "NONE")
+        looks_alike = value != value.strip() or not value or value.upper() in _MARKS
         return f"'{value}'" if looks_alike else value
-    if isinstance(value, list | dict | bytes):
+    if isinstance(value, bytes):
         return json_text(value)
+    if isinstance(value, list | dict):
+        return _nested_text(value)
     if not pd.api.types.is_scalar(value) or not pd.isna(value):
         return value
     return "NaN" if isinstance(value, float) and not is_null_number(value) else "NULL"
+
+
+def _nested_text(value: Any) -> str:
+    """A list or struct as a reader takes it: texts in quotes; NULL, NaN, infinities and numbers without."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_nested_text, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_nested_text(name)}: {_nested_text(each)}' for name, each in value.items())}}}"
+    if value is None:
+        return "NULL"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else str(value)
+    return format(value, "f") if isinstance(value, Decimal) else json.dumps(json_value(value), ensure_ascii=False)
 
 
 def rows_table(shown: pd.DataFrame, rows: int, title: str = "") -> Shown:

@@ -7,16 +7,18 @@ of a session that goes on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted
-from workbench.notebook.chart import WIDTH, ChartColumns, answer_chart
+from workbench.notebook.chart import WIDTH, answer_chart
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.dashboard_grid import DashboardGrid
-from workbench.notebook.display import Shown, as_of_html, plain, sinks_table, streams_table
+from workbench.notebook.display import as_of_html, plain, sinks_table, streams_table
 from workbench.notebook.drawing import picture
+from workbench.notebook.joint_chart import DrawnRows, drawn_rows
 from workbench.notebook.panel.answer_page import answer_table
 from workbench.notebook.panel.widgets import STYLE
 from workbench.session.query import Query
@@ -110,7 +112,10 @@ def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator
 def answer_section(session: Session, query: Query, rows: int, grid: DashboardGrid | None = None) -> str:
     """The section of a query: of when it is, its chart, its first rows, its text; in a place of a grid."""
     width, area = (WIDTH, "") if grid is None else (grid.chart_width(query.name), grid.area(query.name))
-    return _section(query.name, "".join(_answer(session, query, rows, width)), area=area)
+    parts = answer_parts(session, query, rows)
+    drawn = parts.drawn
+    chart = answer_chart(drawn.rows, drawn.columns, drawn.total, drawn.name, width).html or "" if drawn else ""
+    return _section(query.name, parts.as_of + chart + parts.rows, area=area)
 
 
 def _section(title: str, html: str, wide: bool = False, area: str = "") -> str:
@@ -118,31 +123,37 @@ def _section(title: str, html: str, wide: bool = False, area: str = "") -> str:
     return f'<section{kind} aria-label="{escape(title, quote=True)}"><h2>{escape(title)}</h2>{html}</section>'
 
 
-def _answer(session: Session, query: Query, rows: int, width: int) -> Iterator[str]:
+@dataclass(frozen=True)
+class AnswerParts:
+    """What is shown of an answer: of when it is, what its chart draws, and its first rows with its text."""
+
+    as_of: str
+    drawn: DrawnRows | None
+    rows: str
+
+
+def answer_parts(session: Session, query: Query, rows: int) -> AnswerParts:
     """The parts of a query's section; what cannot be read says why in its place."""
-    yield as_of_html(session.as_of(query.name))
+    as_of, drawn = as_of_html(session.as_of(query.name)), None
     try:
         total = query.count()
         shown = query.head(rows)
-        if (chart := _chart(query, total, width)) is not None:
-            yield chart.html or ""
+        drawn = _drawn(query) if total > 1 else None
         heading = counted(total, "row") if len(shown) == total else f"{len(shown):,} of {counted(total, 'row')}"
         table = answer_table(shown, total, query.name).html or ""
         name = escape(query.name, quote=True)
-        yield f'{escape(heading)}<div class="rows" tabindex="0" role="region" aria-label="rows of {name}">{table}</div>'
+        html = (
+            f'{escape(heading)}<div class="rows" tabindex="0" role="region" aria-label="rows of {name}">{table}</div>'
+        )
     except WorkbenchError as problem:
-        yield plain(str(problem)).html or ""
-    yield f"<details><summary>SQL</summary><pre>{escape(query.sql.strip())}</pre></details>"
+        html = plain(str(problem)).html or ""
+    text = f"<details><summary>SQL</summary><pre>{escape(query.sql.strip())}</pre></details>"
+    return AnswerParts(as_of, drawn, html + text)
 
 
-def _chart(query: Query, total: int, width: int) -> Shown | None:
-    """The chart that an answer suggests; ``None`` where it has no numbers, or a single row."""
+def _drawn(query: Query) -> DrawnRows | None:
+    """What the chart draws that an answer suggests; ``None`` where it has no numbers."""
     try:
-        columns = ChartColumns.of(query.columns, {})
+        return drawn_rows(query, {})
     except MagicError:
         return None
-    if total < 2:
-        return None
-    newest = columns.over_time and total > columns.most
-    drawn = query.head(columns.most, sort=columns.x if newest else None, descending=newest)
-    return answer_chart(drawn, columns, total, query.name, width)

@@ -6,8 +6,8 @@ would take seconds; following its changes takes as long as copying its columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from workbench.engine.fetching import fetch_changes, fetch_first, fetch_results, to_shown_table
 from workbench.engine.selection import repeated, summed_weights
 from workbench.engine.spark.failures import translate_errors
-from workbench.engine.storage.comparable import Direction, dense_ranks, positions_in_order
+from workbench.engine.storage.comparable import Direction, dense_ranks, first_in_order, positions_in_order
 from workbench.engine.storage.grouping import Positions, matching_rows
 from workbench.engine.storage.indexes.key_index import key_hashes
 from workbench.session.state import OFF
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _ALL = 2**31 - 1
 """As many rows as Spark can be asked for."""
+PATCHED = 4
+"""Rows are written anew when those that came or went are this part of all."""
+FEW = 20
+"""A page is found without an order of all rows while it ends before this part of them."""
 
 AnswerOrder = tuple[int, bool]
 """A column by its place, and whether the order descends; NULL is last."""
@@ -68,48 +72,55 @@ class HeldAnswer:
 
     def __init__(self, rows: pa.Table, batch: int, keys: Sequence[int] | None = None) -> None:
         self._names = rows.column_names
-        self._columns: list[pa.Array] = [column.combine_chunks() for column in rows.columns]
         self.batch = batch
         self._keys = keys
-        self._hashes: npt.NDArray[np.uint64] | None = None
-        self._came: npt.NDArray[np.int32] = np.full(rows.num_rows, -1, dtype=np.int32)
-        self._order: AnswerOrder | None = None
-        self._places = np.arange(rows.num_rows)
         self.changed: Changed | None = None
+        self._order: AnswerOrder | None = None
+        self._take_over([column.combine_chunks() for column in rows.columns], np.full(rows.num_rows, -1, np.int32))
+
+    def _take_over(self, columns: list[pa.Array], came: npt.NDArray[np.int32]) -> None:
+        """Hold rows of which all are there."""
+        self._columns, self._added = columns, [column.slice(0, 0) for column in columns]
+        self._came, self._there = came, np.ones(len(came), dtype=bool)
+        self._hashes: _SortedHashes | None = None
+        self._added_hashes = np.empty(0, dtype=np.uint64)
+        self._places: Positions | None = np.arange(len(came)) if self._order is None else None
 
     @property
     def rows(self) -> int:
         """How many there are."""
-        return len(self._came)
+        return int(np.count_nonzero(self._there))
 
     @property
     def table(self) -> pa.Table:
         """All of them, as they are stored."""
-        return pa.table(self._columns, names=self._names)
+        return self._taken(np.flatnonzero(self._there))
 
     def page(self, start: int, stop: int, order: AnswerOrder | None = None) -> pa.Table:
         """Some rows in an order; without one as they were read, what came later last."""
-        return self._taken(self._ordered(order)[start:stop])
+        return self._taken(self._ordered(start, stop, order))
 
     def came_after(self, batch: int, start: int, stop: int, order: AnswerOrder | None = None) -> list[bool]:
         """Which rows of a page came after a batch, as far as they were followed."""
-        return (self._came[self._ordered(order)[start:stop]] > batch).tolist()
+        return (self._came[self._ordered(start, stop, order)] > batch).tolist()
 
     def came_since(self, batch: int) -> int:
         """How many rows came after a batch, as far as they were followed."""
-        return int((self._came > batch).sum())
+        return int(np.count_nonzero((self._came > batch) & self._there))
 
     def replaced(self, start: int, stop: int, order: AnswerOrder | None = None) -> list[dict[str, object] | None]:
         """For each row of a page the row that it replaced in the last step."""
+        places = self._ordered(start, stop, order)
         if self.changed is None:
-            return [None] * (min(stop, self.rows) - start)
+            return [None] * len(places)
         was = dict(zip(self.changed.came.tolist(), self.changed.was.tolist(), strict=True))
-        gone = pa.table(list(self.changed.gone), names=self._names)
-        before = [was.get(at, -1) for at in self._ordered(order)[start:stop].tolist()]
-        return [gone.slice(at, 1).to_pylist()[0] if at >= 0 else None for at in before]
+        before = [was.get(at, -1) for at in places.tolist()]
+        at = pa.array([at for at in before if at >= 0], pa.int64())
+        rows = iter(pa.table([column.take(at) for column in self.changed.gone], names=self._names).to_pylist())
+        return [next(rows) if at >= 0 else None for at in before]
 
     def follow(self, batch: int, changes: pa.Table) -> None:
-        """Become the answer after a later batch.
+        """Become the answer after a later batch: the rows that went are crossed out, those that came stand behind.
 
         Args:
             batch: the batch.
@@ -119,28 +130,38 @@ class HeldAnswer:
             ValueError: a row that is to go is not there, so the rows are not of the answer before.
         """
         gone, new = _came_and_went(changes)
-        stays, found = np.ones(self.rows, dtype=bool), self._found(gone)
+        found = self._found(gone)
         if len(found) < len(gone[0]):
             raise ValueError("a row that is to go is not there")
-        stays[found] = False
-        moved = np.cumsum(stays) - 1
-        kept, added = int(moved[-1]) + 1 if len(moved) else 0, len(new[0])
-        before = self._columns
-        self._columns = [
-            pa.concat_arrays([column.filter(pa.array(stays)), added_.cast(column.type)])
-            for column, added_ in zip(before, new, strict=True)
+        before, added = len(self._came), len(new[0])
+        self._there[found] = False
+        self._there = np.append(self._there, np.ones(added, dtype=bool))
+        self._came = np.append(self._came, np.full(added, batch, dtype=np.int32))
+        self._added_hashes = np.append(self._added_hashes, self._hashes_of(new))
+        self._added = [
+            pa.concat_arrays([there, come.cast(there.type)]) for there, come in zip(self._added, new, strict=True)
         ]
-        self._came = np.append(self._came[stays], np.full(added, batch, dtype=np.int32))
-        if self._hashes is not None:
-            self._hashes = np.append(self._hashes[stays], self._hashes_of(new))
-        self._places = self._merged(moved[self._places[stays[self._places]]], kept)
-        self.changed = Changed(kept + np.arange(added), self._replaced_by(gone, new), gone)
+        if self._places is not None:
+            self._places = self._merged(self._places[self._there[self._places]], before + np.arange(added))
+        self.changed = Changed(before + np.arange(added), self._replaced_by(gone, new), gone)
         self.batch = batch
 
     def prepare(self) -> None:
-        """Compute what the first step needs of all rows, so that it takes no longer than the others."""
+        """Compute what the next page or step needs of all rows: their order, and their hashes; rows that went go."""
+        if (len(self._came) - self.rows + len(self._added[0])) * PATCHED > len(self._came):
+            self._rewrite()
         if self._hashes is None:
-            self._hashes = self._hashes_of(self._columns)
+            self._hashes = _SortedHashes(self._hashes_of(self._columns))
+        self._in_order()
+
+    def _rewrite(self) -> None:
+        """Hold the rows that are there, and no others; what changed last is found again behind all others."""
+        at = np.flatnonzero(self._there)
+        places = None if self._places is None else np.searchsorted(at, self._places)
+        if self.changed is not None:
+            self.changed = replace(self.changed, came=np.searchsorted(at, self.changed.came))
+        self._take_over([self._take(place, at) for place in range(len(self._columns))], self._came[at])
+        self._places = places
 
     def _hashes_of(self, rows: Sequence[pa.Array]) -> npt.NDArray[np.uint64]:
         """The hash of each row, or of what tells it apart."""
@@ -150,15 +171,15 @@ class HeldAnswer:
         """Remember which of the rows came late; ``changes`` is as in ``follow``."""
         self._came[self._found(_came_and_went(changes)[1])] = self.batch
 
-    def _merged(self, places: Positions, kept: int) -> Positions:
-        """The order with the rows from ``kept`` on put into it, after those that are equal to them."""
-        new = np.arange(kept, self.rows)
+    def _merged(self, places: Positions, new: Positions) -> Positions:
+        """The order with new rows put into it, after those that are equal to them."""
         if self._order is None or not len(new):
             return np.append(places, new)
-        column, direction = self._columns[self._order[0]], _direction(self._order)
-        values = column.take(pa.array(new))
+        column, direction = self._order[0], _direction(self._order)
+        values = self._take(column, new)
         sorted_ = positions_in_order([values], [direction])
-        at = _insertion(column, places, values.take(pa.array(sorted_)), direction)
+        values = values.take(pa.array(sorted_))
+        at = _insertion(lambda middle: self._take(column, places[middle]), len(places), values, direction)
         return np.insert(places, at, new[sorted_])
 
     def _found(self, gone: Sequence[pa.Array]) -> Positions:
@@ -166,10 +187,13 @@ class HeldAnswer:
         wanted = len(gone[0])
         if not wanted:
             return np.empty(0, dtype=np.int64)
-        self.prepare()
-        hashes = pa.array(self._hashes_of(gone))
-        candidates = np.flatnonzero(pc.is_in(pa.array(self._hashes), value_set=hashes).to_numpy(zero_copy_only=False))
-        among = [column.take(pa.array(candidates)) for column in self._columns]
+        if self._hashes is None:
+            self._hashes = _SortedHashes(self._hashes_of(self._columns))
+        hashes = np.unique(self._hashes_of(gone))
+        late = np.flatnonzero(np.isin(self._added_hashes, hashes)) + len(self._columns[0])
+        candidates = np.append(self._hashes.found(hashes), late)
+        candidates = candidates[self._there[candidates]]
+        among = [self._take(place, candidates) for place in range(len(self._columns))]
         at = matching_rows(gone, among, (wanted, len(candidates)), once=True)
         return candidates[at[at >= 0]]
 
@@ -180,19 +204,52 @@ class HeldAnswer:
         keys, before = ([columns[place] for place in self._keys] for columns in (new, gone))
         return matching_rows(keys, before, (len(new[0]), len(gone[0])), once=True)
 
-    def _ordered(self, order: AnswerOrder | None) -> Positions:
+    def _ordered(self, start: int, stop: int, order: AnswerOrder | None) -> Positions:
+        """The positions of a page; of one near the beginning without an order of all."""
         if order != self._order:
-            self._places = (
-                np.arange(self.rows)
-                if order is None
-                else positions_in_order([self._columns[order[0]]], [_direction(order)])
-            )
-            self._order = order
+            self._order, self._places = order, None
+        if self._places is None and order is not None and stop * FEW < len(self._came):
+            at = np.flatnonzero(self._there)
+            return at[first_in_order(self._take(order[0], at), _direction(order), stop)[start:]]
+        return self._in_order()[start:stop]
+
+    def _in_order(self) -> Positions:
+        """The positions of all rows in the order that was asked for last."""
+        if self._places is None:
+            at = self._places = np.flatnonzero(self._there)
+            if self._order is not None:
+                values = self._take(self._order[0], at)
+                self._places = at[positions_in_order([values], [_direction(self._order)])]
         return self._places
 
     def _taken(self, places: Positions) -> pa.Table:
-        at = pa.array(places)
-        return pa.table([column.take(at) for column in self._columns], names=self._names)
+        return pa.table([self._take(place, places) for place in range(len(self._columns))], names=self._names)
+
+    def _take(self, column: int, at: Positions) -> pa.Array:
+        """Values of a column, which has two parts."""
+        whole, added = self._columns[column], self._added[column]
+        if not len(added):
+            return whole if len(at) == len(whole) and (np.diff(at) == 1).all() else whole.take(pa.array(at))
+        late = at >= len(whole)
+        parts = [whole.take(pa.array(at[~late])), added.take(pa.array(at[late] - len(whole)))]
+        back = np.empty(len(at), dtype=np.int64)
+        back[np.append(np.flatnonzero(~late), np.flatnonzero(late))] = np.arange(len(at))
+        return pa.concat_arrays(parts).take(pa.array(back))
+
+
+class _SortedHashes:
+    """Where rows with a hash are."""
+
+    def __init__(self, hashes: npt.NDArray[np.uint64]) -> None:
+        self._at = np.argsort(hashes)
+        self._hashes = hashes[self._at]
+
+    def found(self, hashes: npt.NDArray[np.uint64]) -> Positions:
+        """The positions of rows that have one of some different hashes, in their order."""
+        first, end = (np.searchsorted(self._hashes, hashes, side) for side in ("left", "right"))
+        counts = end - first
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.sort(self._at[np.repeat(first, counts) + within])
 
 
 def _came_and_went(changes: pa.Table) -> tuple[list[pa.Array], list[pa.Array]]:
@@ -274,12 +331,14 @@ def _direction(order: AnswerOrder) -> Direction:
     return order[1], False
 
 
-def _insertion(column: pa.Array, places: Positions, values: pa.Array, direction: Direction) -> Positions:
-    """Before which of the sorted rows at ``places`` each value belongs, behind those that are equal."""
-    low, high = np.zeros(len(values), dtype=np.int64), np.full(len(values), len(places), dtype=np.int64)
+def _insertion(
+    sorted_values: Callable[[Positions], pa.Array], count: int, values: pa.Array, direction: Direction
+) -> Positions:
+    """Before which of so many sorted values each value belongs, behind those that are equal."""
+    low, high = np.zeros(len(values), dtype=np.int64), np.full(len(values), count, dtype=np.int64)
     while (open_ := low < high).any():
         middle = (low + high) // 2
-        compared = column.take(pa.array(places[np.minimum(middle, len(places) - 1)]))
+        compared = sorted_values(np.minimum(middle, count - 1))
         ranks = dense_ranks(pa.concat_arrays([compared, values.cast(compared.type)]), direction)
         right = open_ & (ranks[: len(values)] <= ranks[len(values) :])
         low, high = np.where(right, middle + 1, low), np.where(open_ & ~right, middle, high)

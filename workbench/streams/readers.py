@@ -32,7 +32,7 @@ from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
-CSV_ENDINGS = (".csv", ".csv.gz", ".csv.zst")
+CSV_ENDINGS = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv", ".txt", ".tab") for packed in ("", ".gz", ".zst"))
 DATA_ENDINGS = (".parquet", *CSV_ENDINGS, *ENDINGS, *LOG_ENDINGS)
 """How the names of files end that can be a source."""
 _READ_BY_PANDAS = {
@@ -190,7 +190,7 @@ def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
     """The columns of a file, and how many rows it has."""
     with _opened(path) as opened:
         if opened.read(len(_MAGIC)) != _MAGIC:
-            ends = f"CSV files must end in {' or '.join(CSV_ENDINGS)}, JSON lines in {' or '.join(ENDINGS[:2])}"
+            ends = f"CSV files must end in .csv, .tsv or .txt, JSON lines in {' or '.join(ENDINGS[:2])}"
             by_pandas = _READ_BY_PANDAS.get(Path(path.name).suffix.lower())
             frame = f"pandas reads it: frame = pandas.{by_pandas}({path.name!r}), and frame is the source"
             raise StreamError(f"{path} is not a Parquet file", hint=frame if by_pandas else ends)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage.comparable import dense_ranks, positions_in_order
+from workbench.engine.storage.comparable import dense_ranks, first_in_order, positions_in_order, stable_order
 
 VALUES: list[tuple[pa.DataType, list[Any]]] = [
     (pa.int64(), [0, 1, -3, 2**63 - 1, -(2**63)]),
@@ -35,3 +35,22 @@ def test_the_order_is_that_of_ranks(descending: bool, nulls_first: bool) -> None
         column = column.slice(draw.randint(0, 2))
         order = positions_in_order([column], [(descending, nulls_first)])
         assert order.tolist() == np.lexsort([dense_ranks(column, (descending, nulls_first))]).tolist(), column
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("nulls_first", [False, True])
+def test_the_first_rows_are_those_of_the_whole_order(descending: bool, nulls_first: bool) -> None:
+    draw = random.Random(8)
+    for type_, values in VALUES * 4:
+        column, way = pa.array([draw.choice([None, *values]) for _ in range(300)], type_), (descending, nulls_first)
+        for count in (0, 1, 9, 30, 299):
+            assert first_in_order(column, way, count).tolist() == positions_in_order([column], [way])[:count].tolist()
+
+
+@pytest.mark.parametrize("width", [1, 7, 2**40, 2**62])
+def test_equal_numbers_keep_their_order(width: int) -> None:
+    draw = np.random.default_rng(9)
+    for rows in (0, 1, 2, 1000):
+        numbers = draw.integers(-width, width, rows)
+        numbers = np.append(numbers, numbers[: rows // 2])
+        assert stable_order(numbers).tolist() == np.argsort(numbers, kind="stable").tolist()

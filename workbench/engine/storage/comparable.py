@@ -162,28 +162,78 @@ def positions_in_order(columns: Sequence[pa.Array], directions: Sequence[Directi
         >>> positions_in_order([pa.array([1, 1, 0]), pa.array(["b", "a", "c"])], [(True, False), ASCENDING]).tolist()
         [1, 0, 2]
     """
-    if len(columns) == 1 and _has_order_numbers(columns[0].type):
-        return _by_numbers(columns[0], directions[0])
-    ranks = [dense_ranks(column, way) for column, way in zip(columns, directions, strict=True)]
-    return np.lexsort(ranks[::-1])
+    if len(columns) > 1:
+        ranks = [dense_ranks(column, way) for column, way in zip(columns, directions, strict=True)]
+        return np.lexsort(ranks[::-1])
+    (values,), (way,) = columns, directions
+    if pa.types.is_string(values.type):
+        return _texts_in_order(values, way)
+    missing, known = _numbers_known(values, way)
+    ordered = known[0][stable_order(known[1])]
+    return np.concatenate([missing, ordered] if way[1] else [ordered, missing]) if len(missing) else ordered
 
 
-def _has_order_numbers(type_: pa.DataType) -> bool:
-    """Whether ``order_numbers`` tells all values of a type apart."""
-    is_ = pa.types
-    if is_.is_decimal(type_):
-        return bool(type_.precision <= 18)
-    return is_.is_signed_integer(type_) or is_.is_float64(type_) or is_.is_date32(type_) or is_.is_timestamp(type_)
+def first_in_order(values: pa.Array, direction: Direction, count: int) -> Positions:
+    """The first of ``positions_in_order`` of one column, in a tenth of its time where they are few.
+
+    Example:
+        >>> first_in_order(pa.array([3, 1, None, 1, 2]), ASCENDING, 3).tolist()
+        [2, 1, 3]
+    """
+    few = len(values) - values.null_count
+    if direction[1] or not 0 < count < few // 10 or not (_is_number(values.type) or pa.types.is_string(values.type)):
+        return positions_in_order([values], [direction])[:count]
+    if pa.types.is_string(values.type):
+        way = "descending" if direction[0] else "ascending"
+        last = values[pc.select_k_unstable(values, count, sort_keys=[("", way)])[-1].as_py()]
+        before = (pc.greater if direction[0] else pc.less)(values, last)
+        at, like = _places_of(before), _places_of(pc.equal(values, last))
+        at = at[_texts_in_order(values.take(pa.array(at)), direction)]
+    else:
+        places, numbers = _numbers_known(values, direction)[1]
+        last = np.partition(numbers, count - 1)[count - 1]
+        at, like = np.flatnonzero(numbers < last), places[numbers == last]
+        at = places[at[stable_order(numbers[at])]]
+    return np.concatenate([at, like[: count - len(at)]])
 
 
-def _by_numbers(values: pa.Array, direction: Direction) -> Positions:
-    """``positions_in_order`` of one column, whose numbers are sorted at once: ranks would sort them twice."""
-    descending, nulls_first = direction
-    numbers = order_numbers(values)
-    numbers = ~numbers if descending else numbers  # the order turned round, without an overflow
+def _places_of(mask: pa.BooleanArray) -> Positions:
+    return np.flatnonzero(filled(mask, False).to_numpy(zero_copy_only=False))
+
+
+def _texts_in_order(values: pa.Array, direction: Direction) -> Positions:
+    """Arrow sorts texts by their bytes, and keeps the order of equal ones."""
+    way, at = ("descending", "ascending")[not direction[0]], ("at_end", "at_start")[direction[1]]
+    return pc.array_sort_indices(values, order=way, null_placement=at).to_numpy().astype(np.int64)
+
+
+def _numbers_known(values: pa.Array, direction: Direction) -> tuple[Positions, tuple[Positions, Positions]]:
+    """The positions of NULL; those of values, with the numbers by which these are in an order."""
+    numbers = numbers_in_order(values, direction)[-1]
     if not values.null_count:
-        return np.argsort(numbers, kind="stable")
-    there = values.is_valid().to_numpy(zero_copy_only=False)
-    known, nulls = np.flatnonzero(there), np.flatnonzero(~there)
-    ordered = known[np.argsort(numbers[there], kind="stable")]
-    return np.concatenate([nulls, ordered] if nulls_first else [ordered, nulls])
+        return np.empty(0, dtype=np.int64), (np.arange(len(numbers)), numbers)
+    missing = np.asarray(values.is_null())
+    known = np.flatnonzero(~missing)
+    return np.flatnonzero(missing), (known, numbers[known])
+
+
+def stable_order(numbers: Positions) -> Positions:
+    """The positions of whole numbers in their order, of equal ones as they are: ``np.argsort(kind="stable")`` in a
+    tenth to a half of its time.
+
+    Example:
+        >>> stable_order(np.array([7, 2**62, 7, -(2**62)])).tolist()
+        [3, 0, 2, 1]
+    """
+    if not len(numbers):
+        return np.empty(0, dtype=np.int64)
+    bits, least = len(numbers).bit_length(), int(numbers.min())
+    if int(numbers.max()) - least < 2 ** (63 - bits):  # number and position are one number
+        return np.sort((numbers - least) << bits | np.arange(len(numbers))) & (2**bits - 1)
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    new = ordered[1:] != ordered[:-1]
+    if new.all():
+        return order
+    runs = np.concatenate([[0], np.cumsum(new)])
+    return np.sort(runs << bits | order) & (2**bits - 1)

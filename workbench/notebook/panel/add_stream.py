@@ -14,10 +14,12 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
+from workbench.arrow.stored_values import as_rows
 from workbench.errors import WorkbenchError
 from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.text import counted, monospace
 from workbench.notebook.command_line import batch_size
+from workbench.notebook.display import marked_cell
 from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid, scrolled
@@ -188,5 +190,5 @@ def _name_of(source: str) -> str:
 def _first_rows(look: SourcePreview) -> str:
     """The columns with their types, and the first rows."""
     headings = [f"{name} {type_}" for name, type_ in look.columns]
-    rows = [["NULL" if cell is None else escape(str(cell)) for cell in row.values()] for row in look.rows.to_pylist()]
+    rows = [[escape(str(marked_cell(cell))) for cell in row.values()] for row in as_rows(look.rows)]
     return scrolled("first rows", grid(headings, rows)) + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)

@@ -9,16 +9,40 @@ import ipywidgets
 
 from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import Shown
+from workbench.notebook.panel.live_chart import ChartWidget
 from workbench.notebook.panel.parameter_sliders import ParameterSliders
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
-from workbench.notebook.snapshot import DASHBOARD_STYLE, answer_section
+from workbench.notebook.snapshot import DASHBOARD_STYLE, AnswerParts, answer_parts, answer_section
 from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.session import Session
 
 _FRAME = {"border": "1px solid var(--jp-border-color2)", "padding": "8px 16px"}
 _HEADING = '<h2 style="font-size: 16px; margin: 8px 0">{}</h2>'
+
+
+class _AnswerBox:
+    """The box of an answer, whose chart is drawn once and then moves.
+
+    Args:
+        name: of the query.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self._chart = name, ChartWidget()
+        self._head, self._rows = html_box(), html_box()
+        self.widget = ipywidgets.VBox([self._head, self._chart, self._rows], layout=_FRAME)
+
+    def show(self, parts: AnswerParts) -> None:
+        """Show another answer."""
+        self._head.value = _HEADING.format(escape(self._name)) + parts.as_of
+        if parts.drawn is None:
+            self._chart.clear()
+        else:
+            self._chart.draw(parts.drawn)
+        self._chart.layout.display = "none" if parts.drawn is None else ""
+        self._rows.value = f"<div class='argus-dashboard'><div>{parts.rows}</div></div>"
 
 
 class DashboardView(View):
@@ -48,8 +72,9 @@ class DashboardView(View):
         super().__init__(session, player)
 
     def build(self) -> ipywidgets.Widget:
-        """One piece of HTML for each query; only those of queries whose answer is another one are made anew."""
-        self._made: dict[str, tuple[object, str]] = {}
+        """A box for each query; only those of queries whose answer is another one are made anew."""
+        self._made: dict[str, object] = {}
+        self._answers: dict[str, _AnswerBox] = {}
         self._asked_after = -1
         self._boxes: dict[str, ipywidgets.Widget] = {
             name: ipywidgets.VBox([ipywidgets.HTML(_HEADING.format(escape(name))), sliders.widget], layout=_FRAME)
@@ -65,11 +90,12 @@ class DashboardView(View):
         """The sections of queries whose batch, text or state is another one."""
         for query in self._queries():
             state = (query, query.batch, query.status, str(self.session.as_of(query.name)))
-            if self._made.get(query.name, (None, ""))[0] != state:
-                self._made[query.name] = state, answer_section(self.session, query, self._rows, self._grid)
-                if query.name not in self._boxes:
-                    self._boxes[query.name] = html_box()
-                self._boxes[query.name].value = f"<div class='argus-dashboard'>{self._made[query.name][1]}</div>"
+            if self._made.get(query.name) != state:
+                self._made[query.name] = state
+                if query.name not in self._answers:
+                    self._answers[query.name] = _AnswerBox(query.name)
+                    self._boxes[query.name] = self._answers[query.name].widget
+                self._answers[query.name].show(answer_parts(self.session, query, self._rows))
         if self.session.batch != self._asked_after:
             self._asked_after = self.session.batch
             for sliders in self._sliders.values():
@@ -87,7 +113,7 @@ class DashboardView(View):
         return Shown("\n".join(lines) or "there is no query yet", self._all())
 
     def _all(self) -> str:
-        sections = "".join(self._made.get(query.name, (None, ""))[1] for query in self._queries())
+        sections = "".join(answer_section(self.session, query, self._rows, self._grid) for query in self._queries())
         grid = f" argus-grid' style='--argus-columns: {self._grid.columns}" if self._grid is not None else ""
         return f"<style>{DASHBOARD_STYLE}</style><div class='argus-dashboard{grid}'>{sections}</div>"
 

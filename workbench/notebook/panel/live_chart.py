@@ -9,11 +9,11 @@ from typing import Any
 
 import anywidget
 import ipywidgets
-import pandas as pd
 import traitlets
 import vl_convert
 
-from workbench.notebook.chart import CHART_KINDS, ChartColumns, answer_spec, chart_heading, points_of
+from workbench.notebook.chart import CHART_KINDS, answer_spec, chart_heading, points_of
+from workbench.notebook.joint_chart import DrawnRows
 from workbench.notebook.panel.widgets import STATIC, STYLE
 from workbench.sql.algebra.types import DataType
 
@@ -42,6 +42,18 @@ class ChartWidget(anywidget.AnyWidget):
     @traitlets.default("_esm")
     def _chart_module(self) -> str:
         return _module()
+
+    def draw(self, drawn: DrawnRows) -> None:
+        """Draw rows; where only the points are others, the drawing stays."""
+        rows, columns = drawn.rows, drawn.columns.drawn_as(drawn.rows)
+        spec = answer_spec(rows, columns, chart_heading(rows, columns, drawn.total, drawn.name))
+        self.points = points_of(rows, columns)
+        if {**spec, "description": ""} != {**self.spec, "description": ""}:
+            self.spec = spec
+
+    def clear(self) -> None:
+        """Show no chart."""
+        self.spec = {}
 
 
 class LiveChart:
@@ -99,15 +111,3 @@ class LiveChart:
     def asked(self) -> dict[str, str]:
         """What was chosen, as ``ChartColumns.of`` takes it."""
         return {part: field.value or "" for part, field in self.fields.items()}
-
-    def draw(self, rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> None:
-        """Draw rows; where only the points are others, the drawing stays."""
-        columns = columns.drawn_as(rows)
-        spec = answer_spec(rows, columns, chart_heading(rows, columns, total, title))
-        self.chart.points = points_of(rows, columns)
-        if {**spec, "description": ""} != {**self.chart.spec, "description": ""}:
-            self.chart.spec = spec
-
-    def clear(self) -> None:
-        """Show no chart."""
-        self.chart.spec = {}

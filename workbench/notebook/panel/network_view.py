@@ -8,6 +8,7 @@ from typing import Any
 from workbench.engine.reports import BatchReport
 from workbench.explain.describe import NetworkView
 from workbench.explain.dot import rows_out, rows_through, to_live_dot
+from workbench.explain.edge_loads import edge_loads, row_bytes
 from workbench.explain.node_view import SYMBOLS, NodeView
 from workbench.explain.visible import is_crowded, visible
 from workbench.network.network import Network
@@ -153,13 +154,20 @@ def _detail(network: NetworkView, node: NodeView, tree: int) -> dict[str, Any]:
 
 
 def numbers(network: NetworkView, report: BatchReport | None) -> dict[str, Any]:
-    """Rows of each node and seconds of each tree in a batch, and of each node alone if it was profiled."""
+    """Rows of nodes and seconds of trees in a batch, seconds of nodes alone if it was profiled, and what passed along
+    edges, by child and then by parent.
+    """
     if report is None:
         return {}
+    widths = {node.id: row_bytes(map(str, network.columns(node.id).values())) for node in network.nodes}
+    edges: dict[str, dict[str, list[float]]] = {}
+    for (parent, child), load in edge_loads(report, network.nodes, widths).items():
+        edges.setdefault(child, {})[parent] = list(load)
     worked, out = {id_ for operator in report.operators for id_ in operator.nodes}, rows_out(report)
     return {
         "batch": report.batch,
         "rows": {node.id: list(rows_through(out, node)) for node in network.nodes if node.id in worked},
         "seconds": {id_: operator.seconds for operator in report.operators for id_ in operator.nodes},
         "alone": {id_: seconds for operator in report.operators for id_, seconds in operator.alone.items()},
+        "edges": edges,
     }

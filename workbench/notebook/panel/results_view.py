@@ -275,7 +275,7 @@ class ResultsView(View):
             parts, where = dict(asked.drawn), asked.where or None
             drawn = joint([drawn, *(drawn_rows(other, parts, batch=asked.past, where=where) for other in others)])
         name, rows, columns, total = drawn.name, drawn.rows, drawn.columns, drawn.total
-        self.chart.draw(rows, columns, total, name)
+        self.chart.chart.draw(drawn)
         self._say(asked, f"{len(rows):,} of {counted(total, 'row')}" if len(rows) < total else counted(total, "row"))
         if asked.past is None:
             self._count.value += "".join(as_of_html(self.session.as_of(other.name), other.name) for other in others)

@@ -31,12 +31,12 @@ class NetworkWidget(anywidget.AnyWidget):
         boxes: for each node the box that shows it.
         nodes: what is known of each node, by id.
         names: all queries; nodes name theirs by position.
-        numbers: rows of nodes and seconds of trees in the batch that is shown.
+        numbers: rows of nodes, seconds of trees and loads of edges in the batch that is shown.
         batches: the first and the last that can be shown.
         at: the one that is shown, 0 for the last.
         series: the chosen node over the last batches.
         focus: the queries that are drawn; all when there are none.
-        toggled, selected, scale: what else the analyst chose.
+        toggled, selected, scale, load: what else the analyst chose.
     """
 
     _esm = NETWORK
@@ -53,6 +53,7 @@ class NetworkWidget(anywidget.AnyWidget):
     toggled: Any = traitlets.List().tag(sync=True)
     selected = traitlets.Unicode().tag(sync=True)
     scale = traitlets.Enum(["time", "rows", "queries", "age"], "time").tag(sync=True)
+    load = traitlets.Enum(["rows", "time", "waiting", "bytes"], "rows").tag(sync=True)
 
 
 class ListWidget(anywidget.AnyWidget):

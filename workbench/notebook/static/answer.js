@@ -6,6 +6,9 @@ const SIGN = { none: "", descending: " ▼", ascending: " ▲" };
 const ROW = 26; // pixels; that of the style sheet
 const TALLEST = 8_000_000; // pixels that every browser can scroll; rows of larger answers are passed over faster
 const AROUND = 60; // rows asked for before and after those that are seen
+const DRAWN = 8; // rows drawn before and after those that are seen
+const TICK = 1200; // milliseconds for which a changed cell is marked strongly
+const PADDING = 22; // pixels of a cell beside its text
 
 class View {
   constructor(model, el) {
@@ -24,6 +27,7 @@ class View {
     el.append(this.pane);
     this.widths = [];
     this.batch = undefined;
+    this.ink = document.createElement("canvas").getContext("2d");
     this.fill = this.fill.bind(this);
     this.pane.addEventListener("scroll", () => this.place(this.pane.scrollTop), { passive: true });
     this.pane.addEventListener("keydown", (event) => this.step(event));
@@ -48,9 +52,11 @@ class View {
 
   place(top) {
     const { start, rows, total } = this.page, { fit, tall, first } = this.seen(top);
-    const above = total * ROW <= TALLEST ? start * ROW : Math.max(0, top - (first - start) * ROW);
+    const from = Math.min(rows.length, Math.max(0, first - start - DRAWN)), to = Math.max(from, Math.min(rows.length, first - start + fit + DRAWN));
+    const above = total * ROW <= TALLEST ? (start + from) * ROW : Math.min(tall, Math.max(0, top - (first - start - from) * ROW));
     this.before.style.height = `${above}px`;
-    this.after.style.height = `${Math.max(0, tall - above - rows.length * ROW)}px`;
+    this.after.style.height = `${Math.max(0, tall - above - (to - from) * ROW)}px`;
+    this.draw(from, to);
     const missing = first < start || Math.min(total, first + fit) > start + rows.length;
     if (!missing) return;
     const wanted = [Math.max(0, first - AROUND), fit + 2 * AROUND];
@@ -71,34 +77,49 @@ class View {
     }
     this.wanted = undefined;
     const top = this.pane.scrollTop; // fewer rows than before would move it
-    const moved = batch !== this.batch;
+    const moved = batch !== this.batch && this.batch !== undefined;
     this.batch = batch;
     this.table.setAttribute("aria-rowcount", total + 1);
     this.head.replaceChildren(...columns.map((column) => this.heading(column, order)));
-    const selected = this.model.get("selected");
-    this.body.replaceChildren(...rows.map((row, i) => this.row(row, start + i, columns, moved, selected)));
+    this.fit(columns, rows);
+    if (moved) this.tick();
     this.place(top);
     this.pane.scrollTop = top;
-    this.keepWidths();
     if (held !== undefined) [...this.head.querySelectorAll("button")].find((each) => each.dataset.column === held)?.focus();
   }
 
-  row({ cells, fresh, was }, at, columns, moved, selected) {
-    const row = document.createElement("tr");
-    row.setAttribute("aria-rowindex", at + 2);
-    if (fresh) { row.className = "fresh"; row.title = "new since you looked"; }
-    if (selected.at === at) row.setAttribute("aria-selected", "true");
+  // Rows of the page are written into those that are there: only texts that are others are laid out anew.
+  draw(from, to) {
+    const { columns, rows, start } = this.page, selected = this.model.get("selected");
+    while (this.body.rows.length > to - from) this.body.lastChild.remove();
+    for (let i = from; i < to; i += 1) {
+      const row = this.body.rows[i - from] ?? this.body.insertRow();
+      while (row.cells.length > columns.length) row.lastChild.remove();
+      while (row.cells.length < columns.length) row.insertCell().onclick = ({ currentTarget }) => this.choose(row.ariaRowIndex - 2, currentTarget.cellIndex);
+      this.write(row, rows[i], start + i, columns, selected);
+    }
+  }
+
+  write(row, { cells, fresh, was }, at, columns, selected) {
+    row.ariaRowIndex = at + 2;
+    put(row, "className", fresh ? "fresh" : "");
+    put(row, "title", fresh ? "new since you looked" : "");
+    put(row, "ariaSelected", selected.at === at ? "true" : null);
     cells.forEach((cell, i) => {
-      const place = row.insertCell();
-      place.textContent = cell;
-      if (columns[i].number) place.classList.add("number");
-      if (was && was[i] !== null) {
-        place.title = `was ${was[i]}`;
-        place.classList.add(moved ? "ticked" : "changed");
-      }
-      place.onclick = () => this.choose(at, i);
+      const place = row.cells[i], before = was?.[i] ?? null;
+      put(place, "textContent", cell);
+      put(place, "className", `${columns[i].number ? "number" : ""}${before === null ? "" : this.ticking ? " ticked" : " changed"}`.trim());
+      put(place, "title", before === null ? "" : `was ${before}`);
     });
-    return row;
+  }
+
+  // Mark strongly for a moment what a batch changed. An animation of many cells would compute their styles in each frame.
+  tick() {
+    clearTimeout(this.ticking);
+    this.ticking = setTimeout(() => {
+      this.ticking = undefined;
+      for (const cell of this.body.querySelectorAll(".ticked")) cell.classList.replace("ticked", "changed");
+    }, TICK);
   }
 
   choose(at, column) {
@@ -118,12 +139,19 @@ class View {
     if (next < first || next >= first + fit) this.pane.scrollTop += by * ROW;
   }
 
-  // A column does not become narrower while one scrolls.
-  keepWidths() {
-    [...this.head.cells].forEach((cell, i) => {
-      this.widths[i] = Math.max(this.widths[i] ?? 0, Math.ceil(cell.getBoundingClientRect().width));
-      cell.style.minWidth = `${this.widths[i]}px`;
+  // The widths of columns by their texts, without a layout; a column does not become narrower while one scrolls.
+  fit(columns, rows) {
+    const { fontWeight, fontSize, fontFamily } = getComputedStyle(this.pane);
+    const wide = (texts, weight) => {
+      this.ink.font = `${weight} ${fontSize} ${fontFamily}`;
+      return Math.ceil(Math.max(0, ...texts.map((text) => this.ink.measureText(text).width))) + PADDING;
+    };
+    columns.forEach(({ name }, i) => {
+      const texts = wide(rows.map(({ cells }) => cells[i]), fontWeight), heading = wide([name + SIGN.ascending], 600);
+      this.widths[i] = Math.max(this.widths[i] ?? 0, texts, heading);
+      this.head.cells[i].style.width = `${this.widths[i]}px`;
     });
+    this.table.style.width = `${this.widths.slice(0, columns.length).reduce((all, width) => all + width, 0)}px`;
   }
 
   heading({ name, number, sortable }, order) {
@@ -137,6 +165,8 @@ class View {
     press.dataset.column = name;
     press.onclick = () => {
       const next = NEXT[way];
+      this.pane.scrollTop = 0;
+      this.model.set("window", this.wanted = [0, this.seen(0).fit + 2 * AROUND]);
       this.model.set("asked", next === "none" ? {} : { column: name, descending: next === "descending" });
       this.model.save_changes();
     };
@@ -146,9 +176,14 @@ class View {
   }
 
   end() {
+    clearTimeout(this.ticking);
     this.model.off("change:page", this.fill);
     this.model.off("change:selected", this.fill);
   }
+}
+
+function put(element, property, value) {
+  if (element[property] !== value) element[property] = value;
 }
 
 export default {

@@ -12,8 +12,10 @@ from workbench.streams.files.opening import SourceFile
 
 UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "cp1252"
 _LOOKED_AT = 1 << 20
-_SIGNS = "€£§°µ²³½¼¾®©™·•–—…‘’“”«»¿¡ \u00a0"
+_SIGNS = "€£§°µ²³½¼¾®©™·•–—…’¿¡×÷ \u00a0"
 """Signs beyond ASCII that stand in texts by themselves."""
+_QUOTES = "„‚‹›“”‘«»"
+"""Those that stand before or after a word: within one they are letters of another encoding."""
 
 
 def encoding_of(data: bytes) -> str:
@@ -55,6 +57,7 @@ def _is_likely(text: str) -> bool:
     """Whether letters beyond ASCII stand in words, as they do in a text that is read in its encoding."""
     return all(
         sign in _SIGNS
+        or (sign in _QUOTES and not (text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()))
         or (sign.isalpha() and any(near.isascii() and near.isalpha() for near in text[max(0, at - 1) : at + 2]))
         for at, sign in enumerate(text)
         if not sign.isascii()

@@ -19,8 +19,8 @@ from workbench.files.writing import checksum_of
 from workbench.streams.files.json_lines import ENDINGS
 from workbench.streams.live.reader import mark_of
 
-_FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.jsonl", "*.ndjson")
-_HALF_IS_A_LINE = (".csv", ".log")
+_FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.tsv", "*.jsonl", "*.ndjson")
+_HALF_IS_A_LINE = (".csv", ".tsv", ".txt", ".tab", ".log")
 LINE_WAITS = 10.0
 """Seconds without a change after which a last line without an end is whole."""
 _LOOK = 1 << 16

@@ -1,5 +1,5 @@
-// Colours of boxes by a measure, with a legend, and edges as thick as the rows that pass. Strong boxes have thick lines
-// too, so that nothing is said by colour alone.
+// Colours of boxes and edges by measures, with a legend. Strong boxes and edges have thick lines too, so that nothing is
+// said by colour alone.
 
 const LEVELS = 5;
 const SCALES = {
@@ -8,9 +8,17 @@ const SCALES = {
   queries: { label: "sharing: queries it works for", text: count, value: (node) => node.queries.length },
   age: { label: "age: batches since its first query", text: count, value: (node, { batch = 0 }) => Math.max(0, batch - node.since) },
 };
-const STEPS = [1, 10, 100, 1_000, 10_000]; // rows from which on an edge is thicker
+// Of an edge between boxes that stand for several nodes: what each of them gave, once, or what all that read them took.
+const sum = (values) => values.reduce((all, value) => all + value, 0), most = (values) => Math.max(0, ...values);
+const gave = (place) => (loads) => sum(Object.values(Object.fromEntries(loads.map(([parent, load]) => [parent, load[place]]))));
+const LOADS = {
+  rows: { label: "rows that pass", text: count, value: gave(0) },
+  time: { label: "time for what passes", text: milliseconds, value: (loads) => sum(loads.map(([, load]) => load[1])) },
+  waiting: { label: "waits for other inputs", text: milliseconds, value: (loads) => most(loads.map(([, load]) => load[2])) },
+  bytes: { label: "bytes that pass, about", text: bytes, value: gave(3) },
+};
 
-function level(value, most) { return value > 0 && most > 0 ? Math.max(1, Math.ceil((LEVELS * value) / most)) : 0; }
+function level(value, top) { return value > 0 && top > 0 ? Math.max(1, Math.ceil((LEVELS * value) / top)) : 0; }
 
 class Colours {
   constructor(model) {
@@ -22,21 +30,25 @@ class Colours {
   paint(boxes, frames, edges) {
     const scale = this.model.get("scale"), nodes = this.model.get("nodes"), numbers = this.model.get("numbers");
     const { value, text, label } = SCALES[scale], bytime = scale === "time";
-    const most = Object.values(nodes).reduce((top, node) => Math.max(top, value(node, numbers)), 0);
+    const top = most(Object.values(nodes).map((node) => value(node, numbers)));
     for (const [name, group] of boxes) {
       const node = nodes[name];
       // A tree is timed as a whole, so its frame has the colour and not its nodes.
-      if (node) group.dataset.level = bytime && frames.has(node.root) ? 0 : level(value(node, numbers), most);
+      if (node) group.dataset.level = bytime && frames.has(node.root) ? 0 : level(value(node, numbers), top);
     }
-    for (const [root, frame] of frames) frame.dataset.level = bytime ? level(value(nodes[root], numbers), most) : 0;
-    for (const { group, read } of edges) {
-      const rows = read.reduce((all, id) => all + (numbers.rows?.[id]?.[1] ?? 0), 0);
-      group.dataset.thick = STEPS.filter((step) => rows >= step).length;
+    for (const [root, frame] of frames) frame.dataset.level = bytime ? level(value(nodes[root], numbers), top) : 0;
+    const load = LOADS[this.model.get("load")], passed = numbers.edges ?? {};
+    const heaviest = most(Object.values(passed).flatMap((from) => Object.entries(from).map((each) => load.value([each]))));
+    for (const { group, pairs } of edges) {
+      const loads = pairs.map(([parent, child]) => [parent, passed[child]?.[parent]]).filter(([, found]) => found);
+      const value = load.value(loads);
+      group.dataset.thick = Math.min(LEVELS, level(value, heaviest));
+      group.querySelector(":scope > title").textContent = pairs.length ? `${load.label}: ${load.text(value)}` : "read by queries";
     }
-    const steps = Array.from({ length: LEVELS }, (_, i) => make("span", { "data-level": i + 1 },
-      most ? `${i ? "" : "> 0 "}≤ ${text((most * (i + 1)) / LEVELS)}` : "–"));
-    this.legend.replaceChildren(`${label}: `, ...steps,
-      make("span", { class: "argus-thick" }, "edges: ", ...STEPS.map((step, i) => make("span", { "data-thick": i + 1 }, `${count(step)}`)), "rows and more"),
+    const steps = (kind, greatest, text) => Array.from({ length: LEVELS }, (_, i) => make("span", { [`data-${kind}`]: i + 1 },
+      greatest ? `${i ? "" : "> 0 "}≤ ${text((greatest * (i + 1)) / LEVELS)}` : "–"));
+    this.legend.replaceChildren(`${label}: `, ...steps("level", top, text),
+      make("span", { class: "argus-thick" }, `edges, ${load.label}: `, ...steps("thick", heaviest, load.text)),
       make("span", { class: "argus-way" }, "what the chosen node is computed from"), make("span", { class: "argus-way downstream" }, "what is computed from it"),
       make("span", { class: "argus-hint" }, "double click or Enter: open, close · drag: move · click, then wheel: zoom"));
   }

@@ -21,6 +21,7 @@ class View {
     follow("batches", () => this.timeline.refresh());
     follow("at", () => this.timeline.refresh());
     follow("scale", () => { this.scale.value = model.get("scale"); this.paint(); });
+    follow("load", () => { this.load.value = model.get("load"); this.paint(); });
     follow("selected", () => { this.mark(); this.side.refresh(); });
     follow("series", () => this.side.chart());
     follow("focus", () => this.chooser.refresh());
@@ -37,6 +38,9 @@ class View {
     this.scale = make("select", { "aria-label": "Colour by", onchange: () => this.set("scale", this.scale.value) },
       ...Object.entries(SCALES).map(([name, { label }]) => make("option", { value: name }, label)));
     this.scale.value = this.model.get("scale");
+    this.load = make("select", { "aria-label": "Edges by", onchange: () => this.set("load", this.load.value) },
+      ...Object.keys(LOADS).map((name) => make("option", { value: name }, name)));
+    this.load.value = this.model.get("load");
     this.pane = make("div", { class: "argus-pane", tabindex: "0", role: "application",
       "aria-label": "Query network. Arrow keys go from box to box, Enter opens or closes a local tree, plus and minus zoom, 0 shows all, F fills the screen." });
     this.pane.addEventListener("keydown", (event) => this.key(event));
@@ -48,7 +52,7 @@ class View {
     this.root = make("div", { class: "argus-network" },
       make("div", { class: "argus-bar" },
         this.chooser.element, this.search, this.found,
-        make("label", {}, "Colour by ", this.scale),
+        make("label", {}, "Colour by ", this.scale), make("label", {}, "Edges by ", this.load),
         make("span", { class: "argus-zoom" },
           button("−", "Zoom out", () => this.camera.zoom(1 / 1.3)), button("+", "Zoom in", () => this.camera.zoom(1.3)),
           button("Fit", "Show all", () => this.camera.fit()),
@@ -126,19 +130,18 @@ class View {
       group.addEventListener("dblclick", () => this.toggle(name));
     }
     this.edges = this.read();
-    for (const title of this.svg.querySelectorAll("g.edge > title, g.graph > title")) title.remove();
+    this.svg.querySelector("g.graph > title")?.remove();
   }
 
-  // Each edge with the nodes whose rows pass along it: those in its first box that nodes in its second box read.
+  // Each edge with the pairs of nodes whose rows pass along it: one in its first box, one in its second box that reads it.
   read() {
     const boxes = this.model.get("boxes"), between = new Map();
     for (const node of Object.values(this.model.get("nodes"))) for (const parent of node.parents) {
       const edge = `${boxes[parent]}->${boxes[node.id]}`;
-      between.set(edge, [...(between.get(edge) ?? []), parent]);
+      between.set(edge, [...(between.get(edge) ?? []), [parent, node.id]]);
     }
     return [...this.svg.querySelectorAll("g.edge")].map((group) => {
-      const edge = group.querySelector(":scope > title").textContent;
-      return { group, read: [...new Set(between.get(edge) ?? [edge.split("->")[0]])] };
+      return { group, pairs: between.get(group.querySelector(":scope > title").textContent) ?? [] };
     });
   }
 
@@ -239,6 +242,11 @@ class View {
       group.classList.toggle("chosen", group === box);
       group.classList.toggle("upstream", upstream.has(name));
       group.classList.toggle("downstream", downstream.has(name));
+    }
+    const upto = new Set([...upstream, chosen]), after = new Set([...downstream, chosen]);
+    for (const { group, pairs } of this.edges) {
+      group.classList.toggle("upstream", pairs.some(([, child]) => upto.has(child)));
+      group.classList.toggle("downstream", pairs.some(([parent]) => after.has(parent)));
     }
   }
 
