@@ -22,7 +22,7 @@ import threading
 from workbench.notebook.extension import get_session
 session, go = get_session(), threading.Event()
 add = session.add_stream
-session.add_stream = lambda *given, **more: go.wait(60) and add(*given, **more)
+session.add_stream = lambda *given, **more: go.wait(250) and add(*given, **more)
 """
 """Adding waits for a word, as it would for a large file."""
 
@@ -56,10 +56,10 @@ def test_cells_run_while_the_panel_adds_a_stream(tmp_path: Path) -> None:
         panel.get_by_role("columnheader", name="started at timestamp").wait_for()
         panel.get_by_role("textbox", name="Name").locator("visible=true").fill("more")
         panel.locator("button").filter(has_text="Add").last.click()
-        panel.get_by_text("adding more: ").wait_for()
+        panel.get_by_text("adding more: ").wait_for(timeout=120_000)  # it stays until the word is given
         assert jupyter.ask("len(session.streams)") == 1
         jupyter.run_cell("%argus results dear")  # which is not kept waiting
         jupyter.run_code("go.set()")
-        panel.get_by_text("more: 0 rows of history, then 60 rows").wait_for()
+        panel.get_by_text("more: 0 rows of history, then 60 rows").wait_for(timeout=120_000)
         assert jupyter.ask("list(session.streams)") == ["rides", "more"]
         assert jupyter.complaints == [] and jupyter.elsewhere == []

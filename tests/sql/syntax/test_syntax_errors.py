@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from sql.bind_schema import SCHEMA
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, WorkbenchError
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.syntax.parse import parse
 from workbench.sql.syntax.source_text import SourceText
@@ -27,7 +29,7 @@ from workbench.sql.syntax.source_text import SourceText
         ("select a from T group a", "unexpected group", "group", "did you mean GROUP BY?"),
         ("select a from T where", "the text ends after where", "where", "go on after where, or leave it out"),
         ("select a from T where a > 1 and ;", "the text ends after and", "and", "go on after and, or leave it out"),
-        ("select a from T where a = = 1", "unexpected =", "=", None),
+        ("select a from T where a = = 1", "unexpected =", "=", "something is missing, or too much, between = and ="),
         ("select a from T where (a > 1", "a parenthesis is not closed", "(", "write ) where it ends"),
         ("select sum(a from T", "a parenthesis is not closed", "(", "write ) where it ends"),
         ("select a from T where a > 1)", "unexpected )", ")", "it closes nothing: leave it out"),
@@ -54,8 +56,8 @@ from workbench.sql.syntax.source_text import SourceText
             "a pattern is a text, in which % stands for anything: LIKE '%a%'",
         ),
         ("select a from T order a", "unexpected order", "order", "did you mean ORDER BY?"),
-        ("select sum(a b) from T", "expected )", "b", None),
-        ("select cast(a int) from T", "expected AS after CAST", "int", None),
+        ("select sum(a b) from T", "expected )", "b", "write ) before b"),
+        ("select cast(a int) from T", "expected AS after CAST", "int", "write AS before int"),
         (
             "select a, from T",
             "nothing stands between , and from",
@@ -64,6 +66,14 @@ from workbench.sql.syntax.source_text import SourceText
         ),
         ("select a from T join U on", "the text ends after on", "on", "go on after on, or leave it out"),
         ("select a from T join U on where a > 1", "nothing stands between on and where", "on", None),
+        (
+            "with x as select 1 select a from x",
+            "unexpected select",
+            "select",
+            "a query stands in parentheses: as (SELECT …)",
+        ),
+        ("select a as from T", "unexpected T", "T", "a name is missing between as and from"),
+        ("select case when a > 1 then 2 from T", "expected END after CASE", "2", "write END after 2"),
         (
             "select a from T where a in (1, 2,)",
             "nothing stands between , and )",
@@ -89,3 +99,31 @@ def test_a_comma_may_end_a_list_where_the_dialect_says_so() -> None:
 @pytest.mark.parametrize("sql", ["select 'a, from' from T", "select a /* , */ from T", "select a from T -- on"])
 def test_commas_in_texts_and_comments_are_none(sql: str) -> None:
     assert len(parse(SourceText(sql, "spark"))) == 1
+
+
+TEXTS = (
+    "select a , b from T where a > 3 group by a , b having count ( * ) > 1 order by a limit 5",
+    "with x as ( select a from T ) select case when a > 3 then 1 else 2 end as c from x",
+    "select T.a from T join T u on T.a = u.a where T.a in ( 1 , 2 ) and T.a between 1 and 2",
+    "select a as n , sum ( a ) over ( partition by b order by a ) as s from T",
+)
+
+
+def with_a_slip(words: list[str]) -> Iterator[str]:
+    """A text with one word left out, written twice, in the place of its neighbour, or the last one."""
+    for at in range(len(words)):
+        yield " ".join(words[:at] + words[at + 1 :])
+        yield " ".join([*words[:at], words[at], *words[at:]])
+        yield " ".join(words[:at] + words[at : at + 2][::-1] + words[at + 2 :])
+        yield " ".join(words[: at + 1])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+def test_after_any_slip_one_reads_where_and_what_to_try(text: str, dialect: str) -> None:
+    for slipped in with_a_slip(text.split()):
+        try:
+            bind(slipped, dialect, SCHEMA)
+        except WorkbenchError as error:
+            assert error.hint and "^" in str(error), f"{slipped}: {error}"

@@ -143,6 +143,7 @@ class AddStream:
             how = how_far(self._session.arriving or self._session.progress, time.monotonic() - begun)
             self._shown.value = monospace(f"adding {name}: {how}; cells can be run meanwhile")
 
+        say()
         try:
             with repeatedly(say), translate_unexpected_errors():
                 stream = add()

@@ -64,6 +64,7 @@ _LABELS: dict[type[exp.Expr], str] = {
     exp.JSON: "JSON", exp.SimilarTo: "SIMILAR TO", exp.UnicodeString: "a text with Unicode escapes",
 }  # fmt: skip
 _HINTS: dict[type[exp.Expr], str] = {
+    exp.Star: "* stands in a list of columns, and in COUNT(*)",
     exp.Tuple: "write the values one by one; comparisons of them with AND",
     exp.Placeholder: "write :name for the value of a variable of the notebook, {{name}} for a text to be put in",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",

@@ -132,7 +132,8 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
         part = part_of_window(b.bind(node.this), node.expression.name, b.keep)
         if part is not None:
             return part
-    b.source.refuse("a part of a value, by a dot", node)
+    hint = "parts are those of a struct; before a parenthesis a word may be missing, such as IN"
+    b.source.refuse("a part of a value, by a dot", node, hint)
 
 
 def part_of_window(start: Expression, name: str, keep: Callable[[AggregateCall], None] | None) -> Expression | None:

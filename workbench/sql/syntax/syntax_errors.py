@@ -52,7 +52,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     line_and_column = (details.get("line"), details.get("col"))
     at = next((i for i, token in enumerate(statement) if (token.line, token.col) == line_and_column), None)
     if at is None:
-        return SqlError("syntax error: unexpected end", sql=source.sql, position=len(source.sql.rstrip()))
+        hint = f"go on after {statement[-1].text}, or leave it out" if statement else "write SELECT …"
+        return SqlError("syntax error: unexpected end", sql=source.sql, position=len(source.sql.rstrip()), hint=hint)
     description, token = str(details.get("description") or ""), statement[at]
     unclosed = _unclosed_parenthesis(statement)
     if description == "Expected TYPE after CAST":
@@ -67,6 +68,10 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
     if expected:
         message = f"expected {expected[1]}"
+        lacks = expected[1].split()[0]
+        hint = (
+            hint or f"write {lacks} {'after' if lacks == 'END' else 'before'} {token.text}"
+        )  # END: the word before it
     elif description.startswith("Required") and at + 1 == len(statement):
         return _ends_after(token, source)
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
@@ -77,7 +82,19 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         message = f"unexpected {source.sql[token.start : token.end + 1]}"
     if hint is None and message.startswith("unexpected") and _lacks_comma(statement, at):
         hint = f"is a comma missing before {token.text}?"
-    return _error_at(token, message, source, hint)
+    return _error_at(token, message, source, hint or _what_may_lack(statement, at))
+
+
+def _what_may_lack(statement: Sequence[Token], at: int) -> str:
+    """A hint for a word that cannot stand where it does, where nothing more is known."""
+    word, before = statement[at], statement[max(0, at - 2) : at]
+    if not before:
+        return "a query begins with SELECT or WITH"
+    if before[-1].token_type is TokenType.ALIAS and word.token_type is TokenType.SELECT:
+        return f"a query stands in parentheses: {before[-1].text} (SELECT …)"
+    if before[0].token_type is TokenType.ALIAS and before[-1].token_type in _ENDING:
+        return f"a name is missing between {before[0].text} and {before[-1].text}"
+    return f"something is missing, or too much, between {before[-1].text} and {word.text}"
 
 
 def stumbled(source: SourceText, statement: Sequence[Token], parse: Callable[[Sequence[Token]], object]) -> SqlError:
