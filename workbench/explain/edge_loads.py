@@ -1,7 +1,7 @@
 """What passed along the edges of a network in a batch: rows and bytes, what time they took, and how long they waited.
 
-An operator begins when all of its inputs are there, so what comes earlier waits for what comes last: the edges that
-wait are not those which make a batch long.
+An operator begins when all of its inputs are there, so an earlier input waits for the last one: the edges that wait are
+not those which make a batch long.
 """
 
 from __future__ import annotations

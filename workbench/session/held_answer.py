@@ -31,8 +31,8 @@ _ALL = 2**31 - 1
 """As many rows as Spark can be asked for."""
 PATCHED = 4
 """Rows are written anew when those that came or went are this part of all."""
-FEW = 20
-"""A page is found without an order of all rows while it ends before this part of them."""
+PAGES = 20
+"""A page that ends before this part of all rows is found without an order of all."""
 
 AnswerOrder = tuple[int, bool]
 """A column by its place, and whether the order descends; NULL is last."""
@@ -208,7 +208,7 @@ class HeldAnswer:
         """The positions of a page; of one near the beginning without an order of all."""
         if order != self._order:
             self._order, self._places = order, None
-        if self._places is None and order is not None and stop * FEW < len(self._came):
+        if self._places is None and order is not None and stop * PAGES < len(self._came):
             at = np.flatnonzero(self._there)
             return at[first_in_order(self._take(order[0], at), _direction(order), stop)[start:]]
         return self._in_order()[start:stop]
@@ -334,7 +334,7 @@ def _direction(order: AnswerOrder) -> Direction:
 def _insertion(
     sorted_values: Callable[[Positions], pa.Array], count: int, values: pa.Array, direction: Direction
 ) -> Positions:
-    """Before which of so many sorted values each value belongs, behind those that are equal."""
+    """Before which of ``count`` sorted values each value belongs, behind those that are equal."""
     low, high = np.zeros(len(values), dtype=np.int64), np.full(len(values), count, dtype=np.int64)
     while (open_ := low < high).any():
         middle = (low + high) // 2
