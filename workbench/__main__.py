@@ -1,8 +1,9 @@
 """``argus run PATH``, or ``python -m workbench run PATH``: let the batches of a session arrive without a notebook.
 
-``argus doctor`` checks that everything is there. The session goes on from its last commit. A process that has it open
-reads along; when it is opened afterwards, ``q.changes(since=...)`` tells what happened. An interrupt or a termination
-lets the batch end that is running.
+``argus serve PATH --live`` goes on with a session for a team: batches as rows come, its page, and what followers ask
+for. ``argus doctor`` checks that everything is there. The session goes on from its last commit. A process that has it
+open reads along; when it is opened afterwards, ``q.changes(since=...)`` tells what happened. An interrupt or a
+termination lets the batch end that is running.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ from workbench.explain.text import counted
 
 if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport
+    from workbench.session.session import Session
+
+_PATH = "the session's folder, or its address, as s3://bucket/argus"
+_TAKEN = "it is open elsewhere"
+_OPENED = "it was not open"
+_ELSEWHERE = "%argus close in the notebook that has it open, or its end, lets others go on; so does --take-over"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,20 +40,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("doctor", help="check that everything the workbench needs is there")
     run = commands.add_parser("run", help="let the batches of a session arrive", description=__doc__)
-    run.add_argument("path", metavar="PATH", help="the session's folder")
+    run.add_argument("path", metavar="PATH", help=_PATH)
     run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
-    trust = "let act what others put there: functions, which runs their code, sinks and sources"
-    run.add_argument("--trust", action="store_true", help=trust)
-    gone = "go on with what another machine, which is gone, has not closed (sessions at an address)"
-    run.add_argument("--take-over", action="store_true", help=gone)
     agents = commands.add_parser("agents", help="let an agent ask a session, as a server of the Model Context Protocol")
-    agents.add_argument("path", metavar="PATH", help="the session's folder, which is read alone")
-    serve = commands.add_parser("serve", help="show a session in a browser, read-only, as it goes on")
-    serve.add_argument("path", metavar="PATH", help="the session's folder")
+    agents.add_argument("path", metavar="PATH", help=f"{_PATH}, which is read alone")
+    serve = commands.add_parser("serve", help="show a session in a browser, as it goes on")
+    serve.add_argument("path", metavar="PATH", help=_PATH)
+    serve.add_argument("--live", action="store_true", help="let rows arrive as they come, and answer its followers")
+    serve.add_argument("--latency", default="1s", metavar="T", help="what a batch may take, with --live (default: 1s)")
     serve.add_argument("--grid", action="append", default=[], metavar="ROW", help="answers side by side, row by row")
     serve.add_argument("--port", type=int, default=0, metavar="N", help="where (default: a port that is free)")
     serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="which interface (default: this machine)")
     serve.add_argument("--token-from", metavar="NAME", help="the variable of the environment that has the token")
+    trust = "let act what others put there: functions, which runs their code, sinks and sources"
+    gone = "go on with what another machine, which is gone, has not closed (sessions at an address)"
+    for each in (run, serve):
+        each.add_argument("--trust", action="store_true", help=trust)
+        each.add_argument("--take-over", action="store_true", help=gone)
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
@@ -57,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "agents":
             return answer_agents(options.path)
         if options.command == "serve":
-            return serve_session(options.path, options.port, options.host, options.token_from, options.grid)
+            return serve_session(options)
         return run_session(options.path, options.batches, options.trust or None, options.take_over)
     except WorkbenchError as problem:
         print(problem, file=sys.stderr)
@@ -87,32 +97,51 @@ def answer_agents(path: str) -> int:
     return 0
 
 
-def serve_session(path: str, port: int, host: str, token_from: str | None, grid: Sequence[str] = ()) -> int:
-    """Show a session's page until the process is interrupted; another process may go on with the session.
+def serve_session(options: argparse.Namespace) -> int:
+    """Show a session's page until the process is told to end; with ``--live`` this process goes on with the session.
+
+    Another process may go on with it otherwise. A session that could not be written to any more is opened again from
+    its store, unless another process has taken it over.
 
     Raises:
-        WorkbenchError: the session cannot be opened, nothing can listen there, or the environment has no such variable.
+        WorkbenchError: the session cannot be opened or gone on with, nothing can listen there, or the environment has
+            no such variable.
     """
     from workbench.notebook.dashboard_grid import DashboardGrid
     from workbench.notebook.serving import PAGE_PATH, SessionPages
+    from workbench.session.live.going_on import keep_going, writable
     from workbench.session.session import Session
     from workbench.web.listening import listen
 
-    if token_from is not None and token_from not in os.environ:
-        raise SessionError(f"the environment has no variable {token_from}", hint="the token would be seen in a command")
-    token = secrets.token_urlsafe(24) if token_from is None else os.environ[token_from]
-    ends = threading.Event()
+    named = options.token_from
+    if named is not None and named not in os.environ:
+        raise SessionError(f"the environment has no variable {named}", hint="the token would be seen in a command")
+    token = secrets.token_urlsafe(24) if named is None else os.environ[named]
+    grid = DashboardGrid.parsed(options.grid) if options.grid else None
+    ends, why = threading.Event(), _OPENED
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ends.set())
-    with Session.open(path, trust=False, reading=True) as session:
-        placed = DashboardGrid.parsed(grid) if grid else None
-        if placed is not None:
-            placed.check(session)
-        endpoint = listen(SessionPages(session, grid=placed), PAGE_PATH, port, host, token)
-        asked = f"?token={token}" if token_from is None else ", for requests with the token"
-        print(f"{session.place} at {endpoint.url}{asked}", flush=True)
-        ends.wait()
-        endpoint.close()
+    trust, take_over = (options.trust or None) if options.live else False, options.take_over
+    while why and not ends.is_set():
+        with Session.open(options.path, trust=trust, reading=not options.live, take_over=take_over) as session:
+            if options.live:
+                _print_problems(writable(session, _ELSEWHERE))
+            if grid is not None:
+                grid.check(session)
+            endpoint = listen(SessionPages(session, grid=grid), PAGE_PATH, options.port, options.host, token)
+            asked = f"?token={token}" if named is None else ", for requests with the token"
+            print(f"{session.place} at {endpoint.url}{asked}", flush=True)
+            try:
+                if options.live:
+                    why = keep_going(session, ends, options.latency, _print_report, _print_problem)
+                else:
+                    why = "" if ends.wait() else why
+            finally:
+                endpoint.close()
+            if why.startswith(_TAKEN):
+                writable(session, _ELSEWHERE)
+            print(f"{why}; it is opened again" if why else f"stopped after batch {session.batch}", flush=True)
+        take_over = False
     return 0
 
 
@@ -123,6 +152,7 @@ def run_session(path: str, batches: int | None, trust: bool | None = None, take_
         WorkbenchError: the session cannot be opened or run.
     """
     # pyspark takes a second to import, and a wrong argument needs none of it
+    from workbench.session.live.going_on import writable
     from workbench.session.live.sources import no_more_rows
     from workbench.session.session import Session
 
@@ -132,14 +162,7 @@ def run_session(path: str, batches: int | None, trust: bool | None = None, take_
         stopped.append(number)
 
     with Session.open(path, trust=trust, take_over=take_over) as session:
-        if session.read_only is not None:
-            elsewhere = "%argus close in the notebook that has it open, or its end, lets others go on"
-            hint = elsewhere if session.read_only.startswith("it is open elsewhere") else None
-            raise SessionError(f"{session.place} is read-only: {session.read_only}", hint=hint)
-        for statuses in (session.sources, session.sinks):
-            for name, status in statuses.items():
-                if status.problem:
-                    print(f"{name}: {status.problem}", file=sys.stderr, flush=True)
+        _print_problems(writable(session, _ELSEWHERE))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         while not stopped and (batches is None or batches > 0):
@@ -151,6 +174,18 @@ def run_session(path: str, batches: int | None, trust: bool | None = None, take_
             batches = None if batches is None else batches - 1
         print(f"stopped after batch {session.batch}", flush=True)
     return 0
+
+
+def _print_problems(session: Session) -> None:
+    """Print what keeps sources and sinks of a session from acting."""
+    for statuses in (session.sources, session.sinks):
+        for name, status in statuses.items():
+            if status.problem:
+                print(f"{name}: {status.problem}", file=sys.stderr, flush=True)
+
+
+def _print_problem(problem: WorkbenchError) -> None:
+    print(problem, file=sys.stderr, flush=True)
 
 
 def _print_report(report: BatchReport) -> None:

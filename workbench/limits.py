@@ -82,6 +82,7 @@ class Limits:
         percent_needed_in_packs: of a pack; with less it is moved, once all packs together have less.
         milliseconds_until_collected: by which a file that no kept state names is older than the newest one when it is
             removed; tasks that failed, or that Spark ran twice, have written it, and may still be writing others.
+        milliseconds_between_requests: of the writer's looks for what followers ask for; each is one request.
         latencies_behind: how many times the latency a row has waited when its stream counts as behind.
         batches_behind: in a row, after which a stream that is behind sheds, or queries are suspended.
         rows_caught_up_together: of those of a stream that were left out.
@@ -146,6 +147,7 @@ class Limits:
     bytes_empty_in_packs: int = 64_000_000
     percent_needed_in_packs: int = 50
     milliseconds_until_collected: int = 3_600_000
+    milliseconds_between_requests: int = 1_000
     latencies_behind: int = 3
     batches_behind: int = 3
     rows_caught_up_together: int = 50_000

@@ -30,6 +30,8 @@ from workbench.files.store import Store
 from workbench.files.writing import make_folder, replacing
 
 COMMITS, SNAPSHOTS = "commits", "snapshots"
+REQUESTS = "requests"
+"""The folder of what readers ask the writer for, and the setting that has the number of the last one taken up."""
 DATABASE = ".sqlite"
 """How the names of databases end."""
 _AT_A_TIME = 16
@@ -38,6 +40,10 @@ _SNAPSHOT_BYTES, _SNAPSHOT_COMMITS = 1 << 20, 256
 
 READERS_SECONDS = 3_600.0
 """As long as a reader may take, what has been replaced is still there."""
+
+
+_OWNERS: set[str] = set()
+"""Those of journals that are open in this process."""
 
 
 class Fenced(OSError):
@@ -81,7 +87,9 @@ class Journal:
         self._store, self.folder = store, folder
         self.on_lost: Callable[[str], None] = lambda why: None
         self._owner, self.by = uuid.uuid4().hex, f"process {os.getpid()} on {socket.gethostname()}"
+        _OWNERS.add(self._owner)
         self.number, self.holder, self.lost = 0, "", ""
+        self._held_by = ""
         self.writing = False
         self.files: set[str] = set()
         self._lock = threading.RLock()
@@ -149,10 +157,13 @@ class Journal:
         self.restore()
         return self.number > before
 
-    def needs(self, name: str) -> bool:
-        """Whether a file of the store is a commit or a snapshot from which the folder is made."""
-        folder, _, number = name.partition("/")
-        return name == self._snapshot[0] or (folder == COMMITS and int(number) > self._snapshot[1])
+    def needs(self, name: str, last_request: int) -> bool:
+        """Whether a file of the store is one from which the folder is made, or a request that comes after the last."""
+        return (
+            name == self._snapshot[0]
+            or (name.startswith(f"{COMMITS}/") and name > _name(self._snapshot[1]))
+            or (name.startswith(f"{REQUESTS}/") and name > request_name(last_request))
+        )
 
     def take_over(self, anyway: bool = False) -> str:
         """Write from now on, where no other process does; who does, "" when it is this process.
@@ -165,7 +176,7 @@ class Journal:
         """
         while True:
             self.follow()
-            if self.holder and not anyway and _is_alive(self.holder):
+            if self.holder and not anyway and _is_alive(self.holder, self._held_by):
                 return self.holder
             if self._put([]):
                 self.writing = True
@@ -239,6 +250,7 @@ class Journal:
                 self.by = ""
                 self._put([*self._staged.items()])
             self.writing = False
+            _OWNERS.discard(self._owner)
 
     def discard(self) -> None:
         """Remove all that the store has, of a session that could not begin."""
@@ -293,7 +305,7 @@ class Journal:
 
     def _adopt(self, number: int, commit: JournalCommit) -> None:
         self._looked = time.monotonic()
-        self.number, self.holder, self._snapshot = number, commit.by, commit.snapshot
+        self.number, self.holder, self._snapshot, self._held_by = number, commit.by, commit.snapshot, commit.owner
 
     def _store_snapshot(self) -> None:
         """Store all files as the last commit left them; the next commit says where."""
@@ -349,15 +361,25 @@ class Journal:
             file.write(content)
 
 
+def request_name(number: int) -> str:
+    """The name of a request of readers in the store."""
+    return f"{REQUESTS}/{number:010d}"
+
+
 def _name(number: int) -> str:
     return f"{COMMITS}/{number:010d}"
 
 
-def _is_alive(holder: str) -> bool:
-    """Whether a process may be alive: it is unless it was one of this machine that is not there any more."""
+def _is_alive(holder: str, owner: str) -> bool:
+    """Whether a process may be alive: it is unless it was one of this machine that is not there any more.
+
+    A container that is started again has the name and the number of the one before.
+    """
     _, process, _, host = holder.split(" ", 3)
     if host != socket.gethostname():
         return True
+    if int(process) == os.getpid():
+        return owner in _OWNERS
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

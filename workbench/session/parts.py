@@ -28,6 +28,7 @@ from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
 from workbench.session.query_handles import QueryHandles
+from workbench.session.requests import Requests
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.source import answer_source
 from workbench.session.subscriptions.events import Subscriptions
@@ -83,6 +84,7 @@ class Parts:
         self.opening = Opening(self.store, self.runtime, self.functions)
         self.failures = FunctionFailures(self.store, self.runtime, self.functions)
         self.batches = Batches(self.store, self.runtime, self.failures)
+        self.requests = Requests(self.store, self.runtime, self.failures)
         self.answers = AnswerReader(self.store, self.runtime, self.failures, self.jobs)
         self.verifier = Verifier(self.answers, self.functions, directory.state)
         self.gate = Gate(lambda: self.planner.catalog.identity)
@@ -110,6 +112,7 @@ class Parts:
 
     def close(self) -> None:
         """End all of them."""
+        self.requests.close()
         self.sinks.close()
         self.subscriptions.close()
         self.integrity.close()

@@ -93,6 +93,7 @@ class Session(
         with directory.starting() as catalog:
             self._wire(directory, catalog, spark, dialect, options, limits)
             self.parts.opening.begin(dialect, asdict(options), timezone)
+        self.parts.requests.start()
 
     @classmethod
     def open(
@@ -151,6 +152,7 @@ class Session(
         if session.read_only is None:
             session.parts.live.adopt(session.streams)
             session.parts.sinks.go_on()
+            session.parts.requests.start()
         return session
 
     def _wire(
@@ -182,11 +184,14 @@ class Session(
             suspension,
             reoptimizer,
             parts.verifier,
+            parts.requests,
             dialect,
         )
         SessionSinks.__init__(self, store, parts.sinks, parts.subscriptions)
         SessionErrors.__init__(self, store, live, parts.sinks, parts.errors)
-        SessionBatches.__init__(self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity)
+        SessionBatches.__init__(
+            self, store, runtime, failures, batches, live, suspension, reoptimizer, parts.integrity, parts.requests
+        )
 
     def save(self, path: str | Path) -> Path | str:
         """Copy the session as it is to another folder or address, to be opened there; this one goes on where it is.

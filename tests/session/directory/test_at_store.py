@@ -20,6 +20,7 @@ from workbench.catalog.database import CatalogError
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import EnvironmentProblem, SessionError, StreamError, WorkbenchError
 from workbench.files import store as stores
+from workbench.files.journal import REQUESTS
 from workbench.files.store import FolderStore, Stored
 from workbench.limits import LIMITS
 
@@ -65,7 +66,8 @@ class Watched(FolderStore):
         return done
 
     def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
-        self._ask("GET", name)
+        if not name.startswith(REQUESTS):  # a thread asks by the clock for what followers want
+            self._ask("GET", name)
         return super().get(name, first, length)
 
     def names(self, below: str = "") -> Iterator[Stored]:

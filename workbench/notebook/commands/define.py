@@ -60,6 +60,7 @@ OUTPUT = argument("-o", "--output", type=new_variable, metavar="VAR", help="vari
         action="store_true",
         help="first show what it would change to put it in the place of the query of its name, and ask",
     ),
+    argument("--request", action="store_true", help="ask the process that writes to this session for it, and wait"),
     argument("--move", action="store_true", help="let queries, alerts and sinks that read the old one go over to it"),
     LIMIT,
     OUTPUT,
@@ -87,6 +88,12 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         return
     if arguments.compare:
         show_replacement(session, sql, arguments)
+        return
+    if arguments.request:
+        with doubts() as found:
+            query = session.request(sql, arguments.name, arguments.dialect, arguments.results)
+        show("\n".join([f"{query.name} is registered by the process that writes", *found]))
+        show_result(context, query, arguments.limit, arguments.output)
         return
     query, change = register_and_describe(
         session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force, arguments.move

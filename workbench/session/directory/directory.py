@@ -307,6 +307,8 @@ class SessionDirectory:
         self.check_open()
         if self.read_only is not None:
             hint = "it can be asked for results, changes, explain and plan; to change it, open it when that is over"
+            if self.journal is not None and not self.journal.lost:
+                hint += "; session.request(…), or %%argus NAME --request, asks who writes for a query"
             raise SessionError(f"the session is read-only: {self.read_only}", hint=hint)
 
     def refuse_changes(self, reason: str) -> None:

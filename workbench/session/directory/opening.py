@@ -14,7 +14,7 @@ from workbench.catalog.schema import PLAN_ANEW
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.errors import SessionError
-from workbench.files.journal import Journal
+from workbench.files.journal import REQUESTS, Journal
 from workbench.files.shared import removed, stored_below
 from workbench.session.changes import StateStore
 from workbench.session.directory.directory import CATALOG, decoding_catalog
@@ -172,13 +172,14 @@ class Opening:
         stored = stored_below(self._directory.path)
         seconds = self._runtime.engine.jobs.limits.milliseconds_until_collected / 1000
         last = max((each.written for each in stored.values()), default=0.0) - seconds
+        taken_up = int(self._catalog.settings.get(REQUESTS, 0))
         removed(
             path
             for path, each in stored.items()
             if each.written <= last
             and path not in named
             and os.path.dirname(path) not in logs
-            and not journal.needs(path[len(folder) + 1 :])
+            and not journal.needs(path[len(folder) + 1 :], taken_up)
         )
 
     def _refresh(self) -> None:

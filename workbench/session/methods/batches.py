@@ -24,6 +24,7 @@ from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.live_run import LiveRun
 from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
+from workbench.session.requests import Requests
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.streams.cut import BatchCut
@@ -42,6 +43,7 @@ class SessionBatches:
         suspension: of the queries.
         reoptimizer: plans the network anew after a batch, where the session's options say so.
         integrity: verifies files as batches run.
+        requests: of followers, which are answered between batches.
     """
 
     def __init__(
@@ -54,9 +56,11 @@ class SessionBatches:
         suspension: Suspension,
         reoptimizer: Reoptimizer,
         integrity: IntegrityChecks,
+        requests: Requests,
     ) -> None:
         self._store, self._runtime, self._failures, self._batches = store, runtime, failures, batches
         self._live, self._suspension, self._reoptimizer, self._integrity = live, suspension, reoptimizer, integrity
+        self._requests = requests
 
     def run(
         self, batches: int = 1, progress: Callable[[BatchReport], None] | None = None, profile: bool = False
@@ -219,6 +223,7 @@ class SessionBatches:
         self._runtime.engine.interrupts.interrupt()
 
     def _run_batch(self, sizes: Mapping[str, int | BatchCut] | None, profile: bool = False) -> BatchReport:
+        self._requests.answer()
         report = self._batches.commit(lambda state: transitions.run(self._runtime, state, sizes, profile))
         self._integrity.after_batch()
         self._reoptimizer.after_batch(report.seconds)

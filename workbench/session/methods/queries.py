@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from types import MappingProxyType
 from typing import overload
 
@@ -24,10 +25,12 @@ from workbench.session.learning.adapting import Reoptimizer
 from workbench.session.learning.forecast import Forecast
 from workbench.session.learning.reoptimizing import Reoptimization, asked
 from workbench.session.learning.strategies import StrategyPlan, compare_strategies
+from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.suspension import Suspension
 from workbench.session.query import Query
 from workbench.session.query_handles import QueryHandles
 from workbench.session.replacement import Replacement, compare_answers, replace_query
+from workbench.session.requests import QueryRequest, Requests
 from workbench.session.state import ACTIVE, LAZY, LISTED, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime
 from workbench.session.verification.report import Verification, Verifying
@@ -51,6 +54,7 @@ class SessionQueries:
         suspension: of the queries.
         reoptimizer: plans the network anew.
         verifier: of answers.
+        requests: for queries, of followers.
         dialect: SQL dialect of queries that name none.
     """
 
@@ -64,11 +68,12 @@ class SessionQueries:
         suspension: Suspension,
         reoptimizer: Reoptimizer,
         verifier: Verifier,
+        requests: Requests,
         dialect: str,
     ) -> None:
         self._store, self._runtime, self._failures, self._answers = store, runtime, failures, answers
         self._handles, self._suspension, self._reoptimizer = handles, suspension, reoptimizer
-        self._verifier = verifier
+        self._verifier, self._requests = verifier, requests
         self.dialect = dialect
 
     @property
@@ -140,6 +145,37 @@ class SessionQueries:
                 texts[name] = BoundText(sql, dialect, bind(sql, dialect, state.schema), results)
                 state = state.with_views(texts[name].bound.named(name))
             return self._register(texts, state.named, force)
+
+    def request(
+        self,
+        sql: str,
+        name: str | None = None,
+        dialect: str | None = None,
+        results: str = LAZY,
+        within: str | float | timedelta = "1 minute",
+    ) -> Query:
+        """Ask the process that writes to this session for a query, and follow its answer; see ``register``.
+
+        The writer takes it up between two batches, or when it goes on. It replaces no query. Where this process writes,
+        the query is registered.
+
+        Args:
+            sql, name, dialect, results: as in ``register``.
+            within: how long to wait for the writer.
+
+        Raises:
+            SqlError, UnsupportedError, QueryError, EngineError: the query is refused, here or there.
+            SessionError: the session is in no store, or the writer has not answered in time; it may do so later.
+
+        Example:
+            >>> session = Session.open("s3://bucket/argus", reading=True)  # doctest: +SKIP
+            >>> session.request("SELECT * FROM trades WHERE amount > 5", "large").result()  # doctest: +SKIP
+        """
+        dialect, seconds = dialect or self.dialect, seconds_of(within, "within")
+        if self._store.directory.read_only is None:
+            return self.register(sql, name, dialect, results)
+        bind(sql, dialect, self._store.state.schema).named(name or ASKED)  # a mistake is said at once
+        return self.query(self._requests.ask(QueryRequest(sql, name, dialect, results), seconds))
 
     def drop(self, name: str) -> None:
         """Drop a query and exactly the nodes that no other query needs.
