@@ -123,7 +123,7 @@ def test_an_error_of_the_writer_shows_the_place_in_the_text(writer: Session, add
     store_at(address).put(request_name(1), QueryRequest(sql, "x", "spark").encoded())
     until_taken_up(writer, 1)
     with follower(address) as other:
-        problem = other.parts.requests._answer_of(1)
+        problem = other.parts.requests.answer_of(1)
     assert problem is not None and problem["kind"] == "SqlError" and sql[problem["position"] :].startswith("kk")
 
 
@@ -171,13 +171,13 @@ def test_a_query_that_ends_the_writer_is_not_computed_again(
 
     monkeypatch.setattr(requests, "_register", die)
     store_at(address).put(request_name(1), QueryRequest(GROUPS, "groups", "spark").encoded())
-    requests._find(0)
+    requests.find(0)
     with pytest.raises(Died):
         writer.run(1)
     writer.close()
     with Session.open(address, InProcess(), limits=AT_ONCE) as again, follower(address) as other:
         until_taken_up(again, 2)
-        told = other.parts.requests._answer_of(1)
+        told = other.parts.requests.answer_of(1)
         assert told is not None and "ended while it registered this query" in told["message"]
         assert "groups" not in again.queries
 
@@ -200,8 +200,8 @@ def test_a_store_that_fails_loses_no_request(writer: Session, address: str, monk
     monkeypatch.setattr(stores, "FolderStore", Failing)
     with Session.open(address, InProcess(), limits=AT_ONCE) as again, follower(address) as other:
         again.parts.requests.close()
-        other.parts.requests._put(QueryRequest(GROUPS, "groups", "spark"))
-        again.parts.requests._find(0)
+        other.parts.requests.put(QueryRequest(GROUPS, "groups", "spark"))
+        again.parts.requests.find(0)
         failing.set()
         with pytest.raises(WorkbenchError):
             again.run(1)

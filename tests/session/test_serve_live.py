@@ -21,12 +21,11 @@ from workbench.__main__ import main
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import EngineError, QueryError, WorkbenchError
-from workbench.files import journal as journals
+from workbench.files.commits import JournalCommit
 from workbench.files.journal import Journal
 from workbench.files.store import store_at
 from workbench.session.failures.batches import Compute
 from workbench.session.live.going_on import keep_going
-from workbench.session.requests import QueryRequest
 
 GROUPS = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
 
@@ -97,10 +96,14 @@ def test_it_is_started_again_where_it_was_killed_and_ends_where_another_takes_ov
         with handlers_kept():
             assert main(["serve", address, "--live"]) == 1
         assert "is read-only: it is open elsewhere" in capsys.readouterr().err
-        with Session.open(address, InProcess(), take_over=True):
+        second.process.send_signal(signal.SIGSTOP)  # as long as another needs to take over, and to go on
+        with Session.open(address, InProcess(), take_over=True) as taker:
             with Session.open(address, InProcess(), reading=True) as follower:
-                follower.parts.requests._put(QueryRequest(GROUPS, "asked", "spark"))
+                assert follower.request(GROUPS, "asked").name == "asked"
+            commits = {each.name for each in store_at(address).names("commits")}
+            second.process.send_signal(signal.SIGCONT)
             assert "it is open elsewhere" in second.line("read-only") and second.ended() == 1
+            assert commits == {each.name for each in store_at(address).names("commits")} and taker.read_only is None
 
 
 @contextmanager
@@ -141,12 +144,14 @@ def test_what_fails_is_tried_again(address: str) -> None:
 
 
 def test_a_container_that_is_started_again_has_the_name_of_the_one_before(address: str, tmp_path: Path) -> None:
-    before = Journal(store_at(address), tmp_path / "before")
-    after = Journal(store_at(address), tmp_path / "after")
-    for each in (before, after):
+    store, here = store_at(address), Journal(store_at(address), tmp_path / "here")
+    other = Journal(store, tmp_path / "other")
+    for each in (here, other):
         each.folder.mkdir()
         each.restore()
-    before.take_over(anyway=True)
-    assert after.take_over() == before.by
-    journals._OWNERS.discard(before._owner)  # that was another process, with the same number in its own container
-    assert after.take_over() == ""
+    here.take_over(anyway=True)
+    assert other.take_over() == here.by
+    # A process of another container may have the number of this one.
+    last = JournalCommit.decoded(store.get(f"commits/{here.number:010d}"))
+    store.put(f"commits/{here.number + 1:010d}", JournalCommit("another", here.by, last.snapshot).encoded())
+    assert other.take_over() == ""

@@ -139,9 +139,9 @@ class Requests:
         if (journal := self._directory.journal) is None:
             hint = "who writes registers it; a session at an address, as file:///shared/argus, takes requests"
             raise SessionError(f"{self._directory.place} is in a folder, and takes no requests", hint=hint)
-        number = self._put(replace(request, by=journal.by))
+        number = self.put(replace(request, by=journal.by))
         until = time.monotonic() + seconds
-        while (answer := self._answer_of(number)) is None:
+        while (answer := self.answer_of(number)) is None:
             if time.monotonic() > until:
                 writer = journal.holder or "no process writes to the session, so none"
                 raise SessionError(
@@ -171,14 +171,15 @@ class Requests:
                     self._take_up(*self._found[0])
                     self._answered.append((time.monotonic(), self._found.popleft()[0]))
 
-    def _put(self, request: QueryRequest) -> int:
-        """Store a request as the next one; its number."""
+    def put(self, request: QueryRequest) -> int:
+        """Store a request as the next one, and do not wait for its answer; its number."""
         number = (self._read(REQUESTS) or 0) + 1
         while not self._objects.put_first(request_name(number), request.encoded()):
             number += 1
         return number
 
-    def _answer_of(self, number: int) -> Mapping[str, Any] | None:
+    def answer_of(self, number: int) -> Mapping[str, Any] | None:
+        """The answer to a request: the name of the query, or the error; ``None`` while there is none."""
         answer: Mapping[str, Any] | None = self._read(_setting(number))
         return answer
 
@@ -205,7 +206,7 @@ class Requests:
             last = self._last_taken()
             while not self._ended.wait(every) and self._directory.read_only is None:
                 with suppress(OSError):
-                    last = self._find(last)
+                    last = self.find(last)
                     self._forget_answered()
                 with suppress(WorkbenchError):  # it is taken up again, by the next batch or the next look
                     self.answer()
@@ -219,8 +220,8 @@ class Requests:
                 self._refuse(last, QueryError(ended, hint="it may need too much memory; ask again if it did not"))
         return last
 
-    def _find(self, last: int) -> int:
-        """Read the requests after the last one that was found; the number of the last one now."""
+    def find(self, last: int) -> int:
+        """Read the requests after the last one that was found, to be taken up; the number of the last one now."""
         while True:
             try:
                 data = self._objects.get(request_name(last + 1))
