@@ -76,6 +76,17 @@ def test_at_most_so_many_stay_mapped_and_readers_keep_their_rows(tmp_path: Path)
     assert [batch.column("id")[0].as_py() for batch in rows] == [0, 1, 2, 3, 4, 5]
 
 
+def test_what_was_just_written_is_read_from_memory_and_keeps_no_more_rows(tmp_path: Path) -> None:
+    rows = pa.table({"n": np.arange(100_000)})
+    for written, kept_as_they_are in ((pa.table({"n": np.arange(50)}), True), (rows.slice(70, 50), False)):
+        (own,) = write_segments(written, tmp_path)
+        kept = open_segment(own.path)
+        assert kept.column("n").equals(written["n"].combine_chunks())
+        address = written["n"].chunk(0).buffers()[1].address
+        assert (kept.column("n").buffers()[1].address == address) == kept_as_they_are
+        assert kept.get_total_buffer_size() < 10_000
+
+
 def test_files_that_another_process_removes_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mapped = MappedFiles()
     paths = [segment(tmp_path, first) for first in range(20)]

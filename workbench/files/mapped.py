@@ -85,10 +85,16 @@ class MappedFiles:
         self._keep(path, rows, read)
         return rows
 
-    def keep(self, path: str, data: pa.Buffer) -> None:
-        """Have the bytes of a small file that this process has just written, and need not read."""
-        if data.size <= SMALL_FILE:
-            self._keep(path, pa.ipc.open_file(data).get_batch(0), data.size)
+    def keep(self, path: str, rows: pa.RecordBatch, data: pa.Buffer) -> None:
+        """Have the rows of a small file that this process has just written, and need not read.
+
+        Args:
+            path: of the file, or of the part of a pack.
+            rows: as they were written. Those that are a part of more rows would keep all of these in memory.
+            data: the bytes of the file.
+        """
+        own = rows.get_total_buffer_size() <= 2 * data.size
+        self._keep(path, rows if own else pa.ipc.open_file(data).get_batch(0), data.size)
 
     def _keep(self, path: str, rows: pa.RecordBatch, read: int) -> None:
         """Keep the rows of a path, of which ``read`` bytes are in memory."""

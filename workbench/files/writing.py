@@ -91,10 +91,10 @@ def checksum_of(path: str | Path, size: int | None = None, first: int = 0) -> in
     Raises:
         OSError: it cannot be read.
     """
-    checksum, buffer = 0, memoryview(bytearray(_AT_A_TIME))
+    left = maxsize if size is None else size
+    checksum, buffer = 0, memoryview(bytearray(min(left, _AT_A_TIME)))
     with open(path, "rb", buffering=0) as file:
         file.seek(first)
-        left = maxsize if size is None else size
         while count := file.readinto(buffer[:left]):
             checksum = crc32(buffer[:count], checksum)
             left -= count

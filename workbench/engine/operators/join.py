@@ -48,7 +48,8 @@ def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | N
     if not operator.changed_rows:
         return None
     left, right = operator.parents
-    pairs = index_join_of(plan, left, right)
+    stored = (left.relation.layout, left.bit, right.relation.layout, right.bit)
+    pairs = runner.read_once(plan, stored, lambda: index_join_of(plan, left, right))
     job_input = runner.set_input(plan, operator.batch, operator.segments)
     tasks = _tasks(runner, operator, plan, pairs, job_input)
     return runner.cached(plan, "rows", (pairs, tasks), lambda: _job(runner, plan, pairs, job_input, tasks))

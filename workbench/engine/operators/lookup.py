@@ -122,11 +122,11 @@ class Lookup:
         waiting: list[tuple[Positions, pa.RecordBatch]] = []
         number = 0
         for segment in others:
-            rows = conform(open_segment(segment.path), self.other.paired)
+            rows = open_segment(segment.path)
             for at, partners in self._one_each(segment.path) if once else self._all(segment.path, early):
                 if not len(at):
                     continue
-                waiting.append((at, rows.take(pa.array(partners))))
+                waiting.append((at, conform(rows, self.other.paired).take(pa.array(partners))))
                 number += len(at)
                 if number >= self.limits.pairs_handed_on:
                     yield self._sides(waiting)

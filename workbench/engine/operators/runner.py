@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -40,6 +40,8 @@ from workbench.files.writing import make_folder
 from workbench.limits import Limits
 from workbench.network.nodes import NodeId
 from workbench.sql.algebra.expressions import columns
+
+T = TypeVar("T")
 
 _TESTS = "tests"
 """The role of the input with what is known of a tree's tests."""
@@ -76,6 +78,8 @@ class Runner:
         """Those of each tree that has jobs."""
         self._learnt: dict[str, Mapping[str, Any]] = {}
         """What is known of the tests of each tree that call functions."""
+        self._read: dict[str, tuple[TreePlan, object, Any]] = {}
+        """What each tree reads of the rows of others, with the plan and layouts that it was made for."""
         self._steps: dict[str, Path] = {}
         """The file of the last step of each tree that Spark's workers ran, by its role."""
 
@@ -94,6 +98,7 @@ class Runner:
         self._plans.forget(lambda name: keep(name.split("_")[0]))
         self._inputs = {tree: inputs for tree, inputs in self._inputs.items() if keep(tree)}
         self._seconds = {tree: seconds for tree, seconds in self._seconds.items() if keep(tree)}
+        self._read = {tree: read for tree, read in self._read.items() if keep(tree)}
         self.views.forget(lambda name: keep(name.split("_")[0]))
 
     def folder(self, tree: str) -> Path:
@@ -104,7 +109,7 @@ class Runner:
 
     def remove(self, tree: str) -> None:
         """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
-        for of_tree in (self._inputs, self._learnt, self._roots):
+        for of_tree in (self._inputs, self._learnt, self._roots, self._read):
             of_tree.pop(tree, None)
         self._steps = {role: file for role, file in self._steps.items() if role.split()[0] != tree}
         folder = self._folder / tree
@@ -138,6 +143,19 @@ class Runner:
             make: makes it.
         """
         return self._plans.get(f"{plan.name}_{role}", (plan.computes, depends_on), make)
+
+    def read_once(self, plan: TreePlan, depends_on: object, make: Callable[[], T]) -> T:
+        """What a tree reads of the rows of others, made once for a plan.
+
+        Args:
+            plan: the tree's.
+            depends_on: how these rows are stored.
+            make: makes it.
+        """
+        known = self._read.get(plan.name)
+        if known is None or known[0] is not plan or known[1] != depends_on:
+            known = self._read[plan.name] = plan, depends_on, make()
+        return cast(T, known[2])
 
     def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> PlanJob:
         """The job that takes a root's rows through the tree's filter and writes them.

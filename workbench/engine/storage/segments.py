@@ -90,7 +90,7 @@ class SegmentWriter:
             if data is None or path is None:
                 self._written.append(self._write_file(batch, data))
             else:
-                MAPPED.keep(path, data)
+                MAPPED.keep(path, batch, data)
                 self._written.append(Segment(path, batch.num_rows, crc32(data)))
         self._waiting = []
 
@@ -108,7 +108,7 @@ class SegmentWriter:
             Path(local).unlink(missing_ok=True)  # on a full disk every byte counts
             raise
         if data is not None:
-            MAPPED.keep(path, data)  # it is read next
+            MAPPED.keep(path, batch, data)  # it is read next
         return Segment(path, batch.num_rows, checksum)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.statistics import cast_or_null
+from workbench.engine.physical import value_statistics
 from workbench.engine.physical.accumulators import Addend, Adds, StatePart
 from workbench.engine.storage.grouping import group_rows, not_distinct
 from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, Layout
@@ -24,6 +25,7 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING
 
 LARGEST = 10**38 - 1
 EVERY = (Combine.SUM, Combine.MIN, Combine.MAX)
+VALUE = value_statistics.VALUES
 VALUES: dict[str, tuple[pa.DataType, Callable[[Random], Any]]] = {
     "integer": (pa.int64(), lambda r: r.randint(-(10**12), 10**12)),
     "money": (pa.decimal128(38, 2), lambda r: Decimal(r.randint(-(10**15), 10**15)).scaleb(-2)),
@@ -113,3 +115,26 @@ def test_a_sum_that_does_not_fit_its_type_is_null() -> None:
     assert cast_or_null(sums, pa.decimal128(6, 2)).to_pylist() == [Decimal("9999.99"), None, None, None]
     whole = pa.array([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, None], pa.decimal128(38, 0))
     assert cast_or_null(whole, pa.int64()).to_pylist() == [2**63 - 1, None, -(2**63), None, None]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_fragments_of_one_piece_are_those_of_their_reader(seed: int) -> None:
+    """A batch for groups and one for values, or two pieces of groups; one lineage or several, one reader or several."""
+    random = Random(seed)
+    layout = Layout({MEMBER: INTEGER, "g": INTEGER, VALUE: INTEGER, "n": INTEGER})
+    parts, readers = (StatePart("n", INTEGER, Addend(Adds.WEIGHT)),), ((((1, (0,)), (2, (1,))),),)
+    fragments = Fragments(("g", VALUE), parts, readers, (0,), layout)
+    lineages = random.choice([[0], [1], [2], [3], [1, 2], [1, 3]])
+    batches = []
+    for values in random.choice([[0], [0, 1], [0, 0]]):
+        keys = [(group, lineage) for group in (None, *range(5)) for lineage in lineages]
+        own = random.sample(keys, random.randint(0, len(keys)))
+        columns = {"g": pa.array([group for group, _ in own], pa.int64())}
+        columns |= {name: pa.array([0] * len(own), pa.int64()) for name in (GROUPING_SET, BRANCH)}
+        columns |= {VALUE: pa.array([values] * len(own), pa.int64())}
+        columns |= {word_column(0): pa.array([lineage for _, lineage in own], pa.int64())}
+        columns |= {"n": pa.array([random.randint(-2, 3) for _ in own], pa.int64())}
+        batches.append(pa.RecordBatch.from_pydict(columns))
+    merged, as_they_are = (fragments.dirty_groups(batches, of_pieces) for of_pieces in (False, True))
+    assert as_they_are.schema == merged.schema
+    assert sorted(map(repr, as_they_are.to_pylist())) == sorted(map(repr, merged.to_pylist()))

@@ -16,7 +16,7 @@ incrementally.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -38,7 +38,6 @@ from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import GROUPING_SET, Layout
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
-from workbench.engine.storage.segments import Run
 
 
 def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) -> Prepared:
@@ -69,17 +68,18 @@ class _Aggregate:
 
     def updates_state(self) -> Job:
         """One job for all: it writes the change of the state, too."""
-        operator, grouped, scans = self.operator, self.grouped, self._scans()
-        stored = self._stored()
-        inputs = [*operator.segments, *(InputRows((), run) for _, run in stored.values())]
+        operator, grouped, (scans, of_state, of_rows) = self.operator, self.grouped, self._read
+        state = () if operator.state is None else operator.state.segments
+        inputs = [*operator.segments, InputRows((), state), self._rows_before]
         # Hydration with groups is a batch after none, so its plan, which Spark compiles, is that of later batches.
         there = operator.relation is not None or bool(grouped.groups)
-        read = StoredGroups(len(scans), stored["stored"][0], stored["state"][0]) if there else None
+        read = StoredGroups(len(scans), of_rows, of_state) if there else None
         job_input = self.runner.set_input(self.plan, operator.batch, inputs)
         # Where Spark evaluates something of the rows, what writes them is another process.
         name, apart = self.plan.name, bool(evaluated(self.plan))
         folder = str(self.runner.folder(name))
-        update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart)
+        of_pieces = self.tasks == 1 and reads_stored_columns(grouped)
+        update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, of_pieces)
 
         def make() -> Job:
             return self._over_fragments(job_input, scans, update, update.ddl)
@@ -89,12 +89,12 @@ class _Aggregate:
 
     def computes_anew(self, anew: GroupedPlan) -> Job:
         """The job that computes the dirty groups from all of their rows."""
-        grouped, scans, own = self.grouped, self._scans(), self._stored()["stored"]
-        inputs = [*self.operator.segments, InputRows((), own[1])]
+        grouped, (scans, _, own) = self.grouped, self._read
+        inputs = [*self.operator.segments, self._rows_before]
         job_input = self.runner.set_input(self.plan, self.operator.batch, inputs)
         name, functions = self.plan.name, self._called(anew)
         rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
-        step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, name, rows, own[0], functions)
+        step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, name, rows, own, functions)
         operated = operands(anew.inputs(0))
 
         def make() -> Job:
@@ -142,17 +142,25 @@ class _Aggregate:
         """The functions of the analyst that a plan calls."""
         return {call.function: self.runner.functions[call.function] for call in plan.calls}
 
-    def _stored(self) -> Mapping[str, tuple[Scan, Run]]:
-        """What is read from the state and the operator's rows for the dirty groups, and among which segments."""
-        relation, state, grouped = self.operator.relation, self.operator.state, self.grouped
-        layout = Layout(grouped.state_columns) if state is None else state.layout
-        of_state = Scan.of(layout, tuple(grouped.state_columns), tuple(grouped.state_keys), None)
-        names = self.plan.produced if grouped.anew else [n for n in self.plan.produced if n not in grouped.keys]
-        of_rows = Scan.of(self._layout, tuple(names), tuple(grouped.keys), None)
-        return {
-            "state": (of_state, () if state is None else state.segments),
-            "stored": (of_rows, () if relation is None else relation.segments),
-        }
+    @property
+    def _rows_before(self) -> InputRows:
+        """The operator's rows before the batch."""
+        relation = self.operator.relation
+        return InputRows((), () if relation is None else relation.segments)
+
+    @property
+    def _read(self) -> tuple[list[LineageScan], Scan, Scan]:
+        """What is read from the parents' changes, and for the dirty groups from the state and the operator's rows."""
+        state, grouped = self.operator.state, self.grouped
+        kept = Layout(grouped.state_columns) if state is None else state.layout
+
+        def make() -> tuple[list[LineageScan], Scan, Scan]:
+            of_state = Scan.of(kept, tuple(grouped.state_columns), tuple(grouped.state_keys), None)
+            names = self.plan.produced if grouped.anew else [n for n in self.plan.produced if n not in grouped.keys]
+            return self._scans(), of_state, Scan.of(self._layout, tuple(names), tuple(grouped.keys), None)
+
+        layouts = (*(rows.relation.layout for rows in self.operator.parents), kept, self._layout)
+        return self.runner.read_once(self.plan, layouts, make)
 
     @property
     def _layout(self) -> Layout:

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.engine.physical.accumulators import StatePart
 from workbench.engine.physical.aggregate_plan import GroupedPlan
-from workbench.engine.physical.value_statistics import DistinctPart
+from workbench.engine.physical.value_statistics import VALUES, DistinctPart
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform
 from workbench.engine.storage.lineage import word_values
@@ -59,20 +59,26 @@ class Fragments:
         by_branch = [plan.readers(branch) for branch in range(len(plan.branches))]
         readers = tuple(zip(*by_branch, strict=True))
         groups = tuple(name for name in plan.state_keys if name != MEMBER)
-        return Fragments(groups, plan.parts, readers, plan.words, Layout(plan.state_columns))
+        return Fragments(groups, plan.parts, readers, plan.words, Layout(plan.state_columns), limits)
 
-    def dirty_groups(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    def dirty_groups(self, batches: Sequence[pa.RecordBatch], of_pieces: bool = False) -> pa.RecordBatch:
         """The change of the state: a row for each group of each member that reads one of the fragments.
 
         Args:
             batches: all fragments of these groups.
+            of_pieces: whether the fragments of a batch differ in their groups or lineage, as those of one piece do.
 
         Returns:
             Columns of ``layout``; the batch is 0 and the weight 1.
         """
-        together = _one_batch(batches)
+        filled = [batch for batch in batches if batch.num_rows]
+        together = _one_batch(filled)
+        if of_pieces and together is not None and self._differ(filled):
+            dirty = self._of_one_lineage(together)
+            if dirty is not None:
+                return dirty
         pieces = [] if together is None else [[*self._of_grouping(n, together)] for n in range(len(self.readers))]
-        dirty = _one_batch([piece for own in pieces for piece in own])
+        dirty = _one_batch([piece for own in pieces for piece in own if piece.num_rows])
         if dirty is None:
             return conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)
         # A group whose fragments were looked at in several pieces has several rows.
@@ -83,6 +89,30 @@ class Fragments:
     def key_columns(self) -> tuple[str, ...]:
         """The key of a row of the state."""
         return (MEMBER, *self.groups)
+
+    def _differ(self, batches: Sequence[pa.RecordBatch]) -> bool:
+        """Whether batches, of one piece each, are of one piece of one grouping and branch: of its groups and values."""
+        marks = (GROUPING_SET, BRANCH, *(name for name in self.groups if name == VALUES))
+        own = [tuple(batch.column(mark)[0].as_py() for mark in marks) for batch in batches]
+        return len({*own}) == len(own) and len({of[:2] for of in own}) == 1
+
+    def _of_one_lineage(self, fragments: pa.RecordBatch) -> pa.RecordBatch | None:
+        """The rows of the only member that reads fragments, which differ in their groups or lineage.
+
+        ``None`` where there are several lineages or members; else nothing is left to be merged.
+        """
+        lineage = np.stack([word_values(fragments, word) for word in self.words], axis=1)
+        if (lineage != lineage[0]).any():
+            return None
+        number, branch = (fragments.column(mark)[0].as_py() for mark in (GROUPING_SET, BRANCH))
+        readers = self.readers[number][branch]
+        own = read_by(lineage[:1], self.words, readers)[0]
+        members = [member for (member, _), read in zip(readers, own, strict=True) if read]
+        if len(members) != 1:
+            return None
+        columns = {MEMBER: pa.array(np.full(fragments.num_rows, members[0], dtype=np.int64))}
+        columns |= {name: fragments.column(name) for name in (*self.groups, *(part.name for part in self.parts))}
+        return conform(_with_marks(columns, fragments.num_rows), self.layout.arrow)
 
     def _of_grouping(self, number: int, fragments: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows of the members that group alike."""
@@ -160,7 +190,6 @@ def _with_marks(columns: dict[str, pa.Array], rows: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns | marks)
 
 
-def _one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch | None:
-    """Batches as one; ``None`` where there are no rows."""
-    filled = [batch for batch in batches if batch.num_rows]
+def _one_batch(filled: Sequence[pa.RecordBatch]) -> pa.RecordBatch | None:
+    """Batches with rows as one; ``None`` where there are none."""
     return pa.concat_batches(filled) if filled else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.handed_over import hand_over
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.job_input import JobInput
-from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform
+from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, SegmentWriter
@@ -39,13 +40,27 @@ class StoredGroups:
 
     Attributes:
         position: of the first of both among the inputs.
-        rows: what is read from the operator's rows: the columns beside the keys.
+        rows: what is read from the operator's rows, where a statistic follows from its value before: the columns
+            beside the keys.
         state: what is read from the state: keys and parts.
     """
 
     position: int
     rows: Scan
     state: Scan
+
+
+@dataclass(frozen=True)
+class MergedGroups:
+    """The parts of dirty groups.
+
+    Attributes:
+        after: those after the batch.
+        before: those before it, NULL where nothing is stored of a group; ``None`` where nothing is stored at all.
+    """
+
+    after: pa.RecordBatch
+    before: pa.RecordBatch | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +75,7 @@ class StateUpdate:
         stored: what is looked up; ``None`` where nothing was there.
         tree: the name of the tree, by which the segments of the state are handed over to ``FilterAndWrite``.
         apart: whether that runs in another process.
+        of_pieces: whether the fragments of a batch are of one piece of rows (``Fragments.dirty_groups``).
     """
 
     plan: GroupedPlan
@@ -69,6 +85,7 @@ class StateUpdate:
     stored: StoredGroups | None
     tree: str = ""
     apart: bool = False
+    of_pieces: bool = False
 
     @property
     def ddl(self) -> str:
@@ -77,9 +94,8 @@ class StateUpdate:
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        dirty, values = ChangedValues.split(
-            self.plan, Fragments.of(self.plan, self._limits).dirty_groups(list(batches))
-        )
+        fragments = Fragments.of(self.plan, self._limits)
+        dirty, values = ChangedValues.split(self.plan, fragments.dirty_groups(list(batches), self.of_pieces))
         dirty = self._with_distinct_parts(dirty, values)
         writer = SegmentWriter(self.folder, self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
@@ -96,7 +112,7 @@ class StateUpdate:
 
     def _rows_after(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
         if self._state is None:
-            return self._change(self._with_empty_groups(dirty), values)
+            return self._change(MergedGroups(self._with_empty_groups(dirty)), values)
         return self._change(self._merged(dirty, self._state, self._looked_up(0)), values)
 
     @property
@@ -107,6 +123,11 @@ class StateUpdate:
     def _state(self) -> Scan | None:
         """What is read from the state; ``None`` while the operator is hydrated."""
         return None if self.stored is None else self.stored.state
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        """Of the operator's rows, with their weights."""
+        return only(Layout(self.produced).arrow, [*self.produced, WEIGHT])
 
     @property
     def _values(self) -> list[str]:
@@ -132,16 +153,17 @@ class StateUpdate:
             return dirty
         before = np.zeros(values.rows.num_rows, dtype=np.int64)
         if self._state is not None:
-            after = self._merged(values.rows, self._state, self._looked_up(0))
-            before = after.column(LIVE).to_numpy() - values.counts
+            lookup = KeyedLookup(self._state.key_columns, self._state, limits=self._limits)
+            for value, rows, at in lookup.pairs(values.rows, self._looked_up(0)):
+                np.add.at(before, value, rows.column(LIVE).to_numpy()[at])
         for part in self.plan.distinct_parts:
             own = np.flatnonzero(values.rows.column(VALUES).to_numpy() == part.of.number)
             change = values.of(part.of).distinct_change(part, before[own], dirty.num_rows)
             dirty = dirty.set_column(dirty.schema.get_field_index(part.name), dirty.schema.field(part.name), change)
         return dirty
 
-    def _merged(self, dirty: pa.RecordBatch, scan: Scan, state: Run) -> pa.RecordBatch:
-        """The dirty groups with their parts after the batch: those before it and their change."""
+    def _merged(self, dirty: pa.RecordBatch, scan: Scan, state: Run) -> MergedGroups:
+        """The dirty groups with their parts: those before the batch, and these with their change."""
         positions, found = [np.arange(dirty.num_rows)], [dirty]
         for group, rows, at in KeyedLookup(scan.key_columns, scan, limits=self._limits).pairs(dirty, state):
             positions.append(group)
@@ -149,11 +171,17 @@ class StateUpdate:
         group = np.concatenate(positions)
         order = np.argsort(group, kind="stable")
         together = pa.concat_batches(found).take(pa.array(order))
-        cells = Cells.of_one_reader(np.searchsorted(group[order], positions[0]), len(group))
-        columns = {name: dirty.column(name) for name in self.plan.state_keys}
+        read = np.stack([order >= dirty.num_rows, np.ones(len(order), dtype=bool)])  # before the batch; after it
+        cells = Cells(np.searchsorted(group[order], positions[0]), read)
+        there = cells.present()
+        stored = np.cumsum(there[0])
+        place, rows = pa.array(stored - 1, mask=~there[0]), dirty.num_rows
+        after = {name: dirty.column(name) for name in self.plan.state_keys}
+        before = {**after}
         for part in self.plan.state_parts:
-            columns[part.name] = cells.reduce(together.column(part.name), part.combine, cells.every)
-        return pa.RecordBatch.from_pydict(columns)
+            both = cells.reduce(together.column(part.name), part.combine, there)
+            before[part.name], after[part.name] = both.take(place), both.slice(len(both) - rows)
+        return MergedGroups(pa.RecordBatch.from_pydict(after), pa.RecordBatch.from_pydict(before))
 
     def _after(
         self,
@@ -180,13 +208,14 @@ class StateUpdate:
                 columns.append(statistic_value(self.plan.finals[name], groups).cast(type_))
         return pa.RecordBatch.from_arrays(columns, names=self._values)
 
-    def _change(self, groups: pa.RecordBatch, changed: ChangedValues | None) -> pa.RecordBatch:
+    def _change(self, merged: MergedGroups, changed: ChangedValues | None) -> pa.RecordBatch:
         """The change of the rows of groups whose parts are merged."""
-        schema = pa.schema([Layout(self.produced).arrow.field(name) for name in (*self.produced, WEIGHT)])
+        groups, schema = merged.after, self._schema
+        types = [schema.field(name).type for name in self._values]
         before, present = None, np.zeros(groups.num_rows, dtype=np.int64)
-        if self.stored is not None:
-            before, present = self._before(groups, self.stored.rows, self._looked_up(1))
-        after = self._after(groups, changed, [schema.field(name).type for name in self._values], before)
+        if self.stored is not None and merged.before is not None:
+            before, present = self._before(groups, merged.before, types, self.stored.rows)
+        after = self._after(groups, changed, types, before)
         there = copies(self.plan, groups)
         if before is None or not present.any():
             return self._rows(groups, after, np.flatnonzero(there), there, schema)
@@ -210,8 +239,20 @@ class StateUpdate:
         columns[WEIGHT] = pa.array(weights[chosen])
         return conform(pa.RecordBatch.from_pydict(columns), schema)
 
-    def _before(self, groups: pa.RecordBatch, scan: Scan, stored: Run) -> tuple[pa.RecordBatch, Positions]:
+    def _before(
+        self, groups: pa.RecordBatch, before: pa.RecordBatch, types: Sequence[pa.DataType], rows: Scan
+    ) -> tuple[pa.RecordBatch, Positions]:
         """The operator's rows of some groups before the batch: values, and how often each was there.
+
+        They follow from the parts before the batch, and are not looked up. A statistic of counted values is: its value
+        after the batch follows from the one before.
+        """
+        if self.plan.from_values:
+            return self._emitted(groups, rows, self._looked_up(1))
+        return self._after(before, None, types, None), copies(self.plan, before)
+
+    def _emitted(self, groups: pa.RecordBatch, scan: Scan, stored: Run) -> tuple[pa.RecordBatch, Positions]:
+        """The operator's rows of some groups as they are stored.
 
         A group has one row at a time, and rows are stored as changes. Its row is the one that entered in the latest
         batch in which the group's row changed. That stays so when runs of changes are consolidated: such a run has the
@@ -219,10 +260,6 @@ class StateUpdate:
         """
         weights = np.zeros(groups.num_rows, dtype=np.int64)
         pairs = list(KeyedLookup(scan.key_columns, scan, limits=self._limits).pairs(groups, stored))
-        if not self._values:
-            for group, rows, at in pairs:
-                np.add.at(weights, group, rows.column(WEIGHT).to_numpy()[at])
-            return pa.RecordBatch.from_arrays([], []), weights
         latest = np.full(groups.num_rows, -1, dtype=np.int64)
         for group, rows, at in pairs:
             np.maximum.at(latest, group, rows.column(BATCH).to_numpy()[at].astype(np.int64))
