@@ -72,12 +72,12 @@ def write(page: Path = PAGE, drawings: Path = DRAWINGS, folder: Path = results.R
     for file in drawings.glob("*.svg"):
         if file.name not in drawn:
             file.unlink()
-    page.write_text(text(outcomes), encoding="utf-8")
+    page.write_text(text(outcomes, folder), encoding="utf-8")
     return Counter(outcome[1].verdict for outcome in outcomes.values() if outcome is not None)
 
 
-def text(outcomes: Mapping[str, tuple[str, Judgement] | None]) -> str:
-    """The page."""
+def text(outcomes: Mapping[str, tuple[str, Judgement] | None], folder: Path = results.RESULTS) -> str:
+    """The page, of the outcomes and of what is kept of the runs."""
     counts = Counter(outcome[1].verdict for outcome in outcomes.values() if outcome is not None)
     parts = [
         _ABOUT,
@@ -91,7 +91,32 @@ def text(outcomes: Mapping[str, tuple[str, Judgement] | None]) -> str:
     for paper, source in SOURCES.items():
         parts.append(f"\n## {paper}\n\n{source}")
         parts += [_section(each, outcomes[each.name]) for each in EXHIBITS if each.paper == paper]
+    parts += _runs(folder)
     return "\n".join(parts) + "\n"
+
+
+def _runs(folder: Path) -> list[str]:
+    """What each run took, and where it was measured."""
+    kept = {name: found for name in RUNS if (found := results.latest_kept(name, folder)) is not None}
+    timed = [(name, size, each) for name, (size, each) in kept.items() if "seconds" in each]
+    if not timed:
+        return []
+    machines = dict.fromkeys(_machine(each["machine"]) for _, _, each in timed)
+    return [
+        f"\n## Runs\n\nThe machine: {'; '.join(machines)}. *Load* is how many processes ran or waited, of all users, in"
+        " the last quarter of an hour of a run: where it is above the number of cores, others worked beside it, and it"
+        " took so much longer by the clock. Why a whole size is less than the paper's stands in"
+        " `benchmarks/paper/registry.py`.\n",
+        "| run | size | seconds by the clock | load |\n|---|---|---|---|",
+        *(f"| {name} | {size} | {each['seconds']:,} | {each['load']} |" for name, size, each in timed),
+    ]
+
+
+def _machine(machine: Mapping[str, object]) -> str:
+    return (
+        f"{machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Python {machine['python']},"
+        f" Spark {machine['pyspark']}, DuckDB {machine['duckdb']}"
+    )
 
 
 def _section(exhibit: Exhibit, outcome: tuple[str, Judgement] | None) -> str:

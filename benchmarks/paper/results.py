@@ -6,6 +6,8 @@ A result says its options and the version of the package; one of others is not u
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib import resources
@@ -44,13 +46,17 @@ def is_current(name: str, size: str, folder: Path = RESULTS) -> bool:
 
 
 def measure(name: str, size: str, progress: Callable[[str], None], folder: Path = RESULTS) -> Figures:
-    """Run, and keep the result."""
+    """Run, and keep the result, the seconds that it took, and the machine's load over its last quarter of an hour."""
     chosen = study(RUNS[name], size)
+    started = time.monotonic()
     _, figures, _ = chosen.run(progress)
+    _, _, load = os.getloadavg()
     kept = {
         "options": _plain(asdict(chosen)),
         "version": version(DISTRIBUTION),
         "machine": machine(),
+        "seconds": round(time.monotonic() - started),
+        "load": round(load, 1),
         "figures": _short(_plain(figures)),
     }
     file = _file(name, size, folder)
@@ -62,10 +68,16 @@ def measure(name: str, size: str, progress: Callable[[str], None], folder: Path 
 
 def latest(name: str, folder: Path = RESULTS) -> tuple[str, Figures] | None:
     """The figures to show, those of the whole size where they are kept, with their size."""
+    kept = latest_kept(name, folder)
+    return None if kept is None else (kept[0], kept[1]["figures"])
+
+
+def latest_kept(name: str, folder: Path = RESULTS) -> tuple[str, Mapping[str, Any]] | None:
+    """All that is kept of a run at the size to show."""
     for size in reversed(SIZES):
         result = stored(name, size, folder)
         if result is not None:
-            return size, result["figures"]
+            return size, result
     return None
 
 

@@ -227,7 +227,16 @@ m / 3 = 0.333333;
 m = 1;
 
 x + 1 > 5;
-(x + 1.0d) > 5.0d;
+x > 4.0d;
+
+x * 0.5 >= 5;
+x >= 10.0d;
+
+3 - x > 5;
+(3.0d - x) > 5.0d;
+
+abs(a - b) < 5;
+(cast(a as decimal(19,0)) - cast(b as decimal(19,0))) < 5 and (cast(a as decimal(19,0)) - cast(b as decimal(19,0))) > -5;
 
 'k' < s;
 s > 'k';

@@ -88,7 +88,7 @@ APART = [
     ("F.a > 5", "F.b > 5"),
     ("F.a - F.b > 0", "F.b - F.a > 0"),
     ("F.m >= 1.01", "F.m >= 1.02"),
-    ("F.x * 2 > 10", "F.x > 5"),
+    ("F.x * 2 > 10", "F.x > 5.1"),
     ("F.a * F.b > 2", "F.a > 2"),
     ("F.a + 1 > F.a + r.a - r.a", "1 = 1"),
     ("F.a > r.a", "r.a > F.a"),
@@ -116,7 +116,8 @@ def test_canonical_again_changes_nothing(sql: str) -> None:
 
 
 REASONS = [
-    ("x * 0.1 > 5", "`x * 0.1` is DOUBLE and cannot be inverted exactly"),
+    ("x * 0.1 > 5", None),
+    ("3 - x > 5", "`3 - x` is DOUBLE and cannot be inverted exactly"),
     ("a / 2 > 5", None),
     ("a / b > 5", "`a / b` is DOUBLE and cannot be inverted exactly"),
     ("a / 2 > b", "`a / 2` is DOUBLE and cannot be inverted exactly"),

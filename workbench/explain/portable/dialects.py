@@ -32,11 +32,19 @@ class PortableDialect:
         types: its types of kinds of values.
         decimal: its type of decimals.
         bytewise: makes a text compare by its bytes.
+        wide: its type of integers in which their arithmetic does not overflow; "" where that is an error of it.
         whole_quotient: the operator of the quotient of integers that cuts off its fraction.
-        exact_quotients: whether the quotient of decimals has all digits, instead of being binary.
-        try_cast: the function that gives NULL where a type has no such value; "" where there is none.
-        micros: gives the microseconds of a time since 1970; ``{}`` stands for the time.
-        try_sum: the function that gives NULL where a sum of integers is too large; "" where it is wider by itself.
+        quotient: the operator by which decimals are divided: ``/`` where it gives all digits, one of whole numbers
+            where it does not; "" where neither is there.
+        try_cast: gives NULL where a type has no such value, of a value and a type; "" where nothing does.
+        micros: gives the microseconds of a time since 1970, of the time; "" where nothing does.
+        total: the sum of integers, of DISTINCT or nothing, and the integer: NULL where it is too large, or wider.
+        truncated: cuts off the fraction of a number.
+        days_between: the days from the second of two dates to the first.
+        days_later, seconds_later: a date or time moved by a number.
+        skips_nulls: whether GREATEST and LEAST leave NULLs out.
+        recursive: whether it has recursive queries.
+        bool_aggregates: whether it has BOOL_AND and BOOL_OR.
     """
 
     name: str
@@ -45,11 +53,19 @@ class PortableDialect:
     types: Mapping[Kind, str] = field(default_factory=lambda: _TYPES)
     decimal: str = "NUMERIC"
     bytewise: str = ""
+    wide: str = ""
     whole_quotient: str = "/"
-    exact_quotients: bool = True
+    quotient: str = "/"
     try_cast: str = ""
     micros: str = ""
-    try_sum: str = ""
+    total: str = "SUM({}{})"
+    truncated: str = "TRUNC({})"
+    days_between: str = "({} - {})"
+    days_later: str = "({0} {2} CAST({1} AS INTEGER))"
+    seconds_later: str = "({0} {2} INTERVAL '{1}' SECOND)"
+    skips_nulls: bool = True
+    recursive: bool = True
+    bool_aggregates: bool = True
 
     def type_name(self, type_: DataType) -> str:
         """Its name of a type.
@@ -76,9 +92,10 @@ PORTABLE = {
             "duckdb",
             types=_TYPES | {Kind.DOUBLE: "DOUBLE"},
             decimal="DECIMAL",
+            wide="HUGEINT",
             whole_quotient="//",
-            exact_quotients=False,
-            try_cast="TRY_CAST",
+            quotient="//",
+            try_cast="TRY_CAST({} AS {})",
             micros="EPOCH_US({})",
         ),
         PortableDialect("postgres", bytewise=' COLLATE "C"', micros=_EPOCH),
@@ -89,8 +106,26 @@ PORTABLE = {
             quote="`",
             types=_TYPES | {Kind.DOUBLE: "DOUBLE", Kind.STRING: "STRING", Kind.TIMESTAMP: "TIMESTAMP_NTZ"},
             decimal="DECIMAL",
-            try_cast="TRY_CAST",
-            try_sum="TRY_SUM",
+            try_cast="TRY_CAST({} AS {})",
+            total="TRY_SUM({}{})",
+        ),
+        PortableDialect(
+            "flink",
+            quote="`",
+            types=_TYPES | {Kind.DOUBLE: "DOUBLE", Kind.STRING: "STRING", Kind.TIMESTAMP: "TIMESTAMP(6)"},
+            decimal="DECIMAL",
+            wide="DECIMAL(19, 0)",
+            quotient="",
+            # A cast of a number that is too large wraps, that of its text gives NULL.
+            try_cast="TRY_CAST(CAST({} AS STRING) AS {})",
+            total="SUM({}CAST({} AS DECIMAL(19, 0)))",
+            truncated="TRUNCATE({})",
+            days_between="TIMESTAMPDIFF(DAY, {1}, {0})",
+            days_later="TIMESTAMPADD(DAY, {2}CAST({1} AS INTEGER), {0})",
+            seconds_later="TIMESTAMPADD(SECOND, {2}{1}, {0})",
+            skips_nulls=False,
+            recursive=False,
+            bool_aggregates=False,
         ),
     )
 }

@@ -28,6 +28,7 @@ ColumnNames = Callable[[Column], str]
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
+_ORDERED = frozenset({Kind.INTEGER, Kind.DATE, Kind.DECIMAL})
 _PARTS = {"year": "YEAR", "month": "MONTH", "quarter": "QUARTER", "hour": "HOUR", "minute": "MINUTE"}
 _SAME = {"coalesce": "COALESCE", "nullif": "NULLIF", "greatest": "GREATEST", "least": "LEAST"}
 _MOST_CHARACTERS = 1_000_000
@@ -90,6 +91,8 @@ class PortableWriter:
         if function in ("min", "max") and len(call.arguments) == 1:
             argument = call.arguments[0]
             if argument.type.kind is Kind.BOOLEAN:
+                if not self.to.bool_aggregates:
+                    raise self._refused(f"{function.upper()} of truth values")
                 return f"BOOL_{'AND' if function == 'min' else 'OR'}({self.expression(argument)})"
             return f"{function.upper()}({self._ordered(argument)})"
         raise self._refused(f"the aggregate {function}")
@@ -159,15 +162,15 @@ class PortableWriter:
 
     def _sum(self, call: AggregateCall, distinct: str) -> str:
         argument = call.arguments[0]
-        name = self.to.try_sum if self.to.try_sum and argument.type.kind is Kind.INTEGER else "SUM"
-        return f"{name}({distinct}{self.expression(argument)})"
+        total = self.to.total if argument.type.kind is Kind.INTEGER else "SUM({}{})"
+        return total.format(distinct, self.expression(argument))
 
     def _narrowed(self, written: str, type_: DataType) -> str:
         """A sum with its own type; one that is beyond it is NULL, where the database can do that."""
         if type_.kind is Kind.DOUBLE:
             return written
         if self.to.try_cast:
-            return f"{self.to.try_cast}({written} AS {self.to.type_name(type_)})"
+            return self.to.try_cast.format(written, self.to.type_name(type_))
         return self.cast(written, type_)
 
     def _call(self, call: Call) -> str:
@@ -191,7 +194,7 @@ class PortableWriter:
                 return f"CASE {parts}ELSE {self._as(otherwise, call.type)} END"
             case (("coalesce" | "nullif"), _):
                 return f"{_SAME[function]}({', '.join(self._as(a, call.type) for a in arguments)})"
-            case (("greatest" | "least"), _) if call.type.kind in (Kind.INTEGER, Kind.DATE, Kind.DECIMAL):
+            case (("greatest" | "least"), _) if self.to.skips_nulls and call.type.kind in _ORDERED:
                 return f"{_SAME[function]}({', '.join(self._as(a, call.type) for a in arguments)})"
             case "cast", (value,):
                 return self._cast(value, call.type)
@@ -200,17 +203,17 @@ class PortableWriter:
             case "||", _ if all(a.type.kind is Kind.STRING for a in arguments):
                 return "(" + " || ".join(map(self.expression, arguments)) + ")"
             case "-", (left, right) if left.type.kind is right.type.kind is Kind.DATE:
-                return self.cast(f"({self.expression(left)} - {self.expression(right)})", INTEGER)
+                return self.cast(self.to.days_between.format(self.expression(left), self.expression(right)), INTEGER)
             case (("+" | "-"), (day, days)) if day.type.kind is Kind.DATE and days.type.kind is Kind.INTEGER:
-                return f"({self.expression(day)} {function} CAST({self.expression(days)} AS INTEGER))"
+                return self.to.days_later.format(self.expression(day), self.expression(days), function)
             case "unix_micros", (time,) if self.to.micros:
                 return self.to.micros.format(self.expression(time))
             case "add_seconds", (time, Constant(int() as seconds)):
-                return f"({self.expression(time)} {'-' if seconds < 0 else '+'} INTERVAL '{abs(seconds)}' SECOND)"
+                return self.to.seconds_later.format(self.expression(time), abs(seconds), "-" if seconds < 0 else "+")
             case name, (value,) if name in _PARTS and value.type.kind in (Kind.DATE, Kind.TIMESTAMP):
                 return self.cast(f"EXTRACT({_PARTS[name]} FROM {self.expression(value)})", INTEGER)
             case "length", (value,) if value.type.kind is Kind.STRING:
-                return self.cast(f"LENGTH({self.expression(value)})", INTEGER)
+                return self.cast(f"CHAR_LENGTH({self.expression(value)})", INTEGER)
             case "like", (value, Constant(str() as pattern), *rest) if not rest and "\\" not in pattern:
                 return f"({self.expression(value)} LIKE {self._text(pattern)} ESCAPE '\\')"
         if all(a.type.kind in _NUMBERS for a in arguments) and call.type.kind in _NUMBERS:
@@ -246,25 +249,27 @@ class PortableWriter:
     def _quotient(self, left: Expression, right: Expression, type_: DataType) -> str:
         """The quotient of decimals, rounded half up; of whole numbers where a database has only a binary one."""
         a, b = self.expression(left), self.expression(right)
-        if self.to.exact_quotients:
+        if not self.to.quotient:
+            raise self._refused("a quotient of decimals")
+        if self.to.quotient == "/":
             wide = self.cast(a, decimal(MAX_PRECISION, _scale(left.type)))
             return self.cast(f"({wide} / NULLIF({b}, 0))", type_)
         scale = _scale(right.type)
-        n = f"CAST(({a}) * {10 ** (type_.scale + scale)} AS HUGEINT)"
-        d = f"NULLIF(CAST(({b}) * {10**scale} AS HUGEINT), 0)"
-        rounded = f"SIGN({n}) * SIGN({d}) * ((2 * ABS({n}) + ABS({d})) // (2 * ABS({d})))"
+        n = f"CAST(({a}) * {10 ** (type_.scale + scale)} AS {self.to.wide})"
+        d = f"NULLIF(CAST(({b}) * {10**scale} AS {self.to.wide}), 0)"
+        rounded = f"SIGN({n}) * SIGN({d}) * ((2 * ABS({n}) + ABS({d})) {self.to.quotient} (2 * ABS({d})))"
         unit = (
             f"CAST('{Decimal(1).scaleb(-type_.scale):f}' AS {self.to.type_name(decimal(MAX_PRECISION, type_.scale))})"
         )
         return self._narrowed(f"CAST({rounded} AS DECIMAL(38, 0)) * {unit}", type_)
 
     def _wide(self, expression: Expression, result: DataType) -> str:
-        """A number that takes part in arithmetic; an integer in DuckDB so wide that nothing overflows."""
+        """A number that takes part in arithmetic; an integer so wide that nothing overflows, if that exists."""
         if result.kind is Kind.DOUBLE:
             return self._as(expression, DOUBLE)
         written = self.expression(expression)
-        if result.kind is Kind.INTEGER and self.to.try_cast:
-            return f"CAST({written} AS HUGEINT)"
+        if result.kind is Kind.INTEGER and self.to.wide:
+            return f"CAST({written} AS {self.to.wide})"
         return written if isinstance(expression, Column) else f"({written})"
 
     def _fitting(self, written: str, type_: DataType) -> str:
@@ -298,7 +303,7 @@ class PortableWriter:
             case (Kind.INTEGER | Kind.DECIMAL, Kind.DECIMAL):
                 return self._narrowed(written, type_)
             case (Kind.DECIMAL, Kind.INTEGER):
-                return self._narrowed(f"TRUNC({written})", type_)
+                return self._narrowed(self.to.truncated.format(written), type_)
             case (Kind.BOOLEAN, Kind.INTEGER):
                 return f"CASE WHEN {written} THEN 1 WHEN NOT {written} THEN 0 END"
         raise self._refused(f"a cast of {value.type} to {type_}")

@@ -42,7 +42,7 @@ from workbench.sql.logical import RecursionRule
 
 _LONGEST_NAME = 50
 """Characters; PostgreSQL has 63."""
-_ONE_REFERENCE = ("postgres", "materialize", "flink", "spark")
+_ONE_REFERENCE = ("postgres", "materialize", "spark")
 """Where a recursive query reads itself once."""
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = frozenset(word for words in sqlglot.Tokenizer.KEYWORDS for word in words.split())
@@ -226,6 +226,8 @@ class _Script:
         return f"SELECT a.* FROM ({first}) a\nWHERE {word} (SELECT 1 FROM (\n{found}\n) b WHERE {same})"
 
     def _recursion(self, node: Recursion) -> str:
+        if not self._to.recursive:
+            raise UnsupportedError(f"a recursive query cannot be written for {self._to.name}, which has none")
         union = "\nUNION ALL\n" if node.operator is SetOperator.RECURSION_ALL else "\nUNION\n"
         if self._to.name == "spark" and node.operator is SetOperator.RECURSION:
             raise UnsupportedError("UNION of a recursive query cannot be written for spark, whose is UNION ALL alone")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -134,6 +135,16 @@ def fold(expression: Call) -> Constant | None:
             return exact_constant(_negated(value), type_)
         case "neg", [float() as value]:
             return Constant(-value, DOUBLE)
+        case "abs", [int() | Decimal() as value] if fits(size := _negated(value) if value < 0 else value, type_):
+            return exact_constant(size, type_)
+        case (("/" | "/_ieee"), [float() as left, float() as right]) if right:
+            return _finite(left / right)
+        case "||", [*texts] if all(isinstance(text, str) for text in texts):
+            return Constant("".join(map(str, texts)), STRING)
+        case (("lower" | "upper") as case_, [str() as text]) if text.isascii():  # of others Java's rules differ
+            return Constant(getattr(text, case_)(), STRING)
+        case "length", [str() as text]:
+            return Constant(len(text), type_)
         case "cast", [value]:
             return _fold_cast(value, type_)
         case (("to_date" | "to_timestamp"), [str() as text, str() as pattern]):
@@ -203,11 +214,18 @@ def _fold_arithmetic(operator: str, left: Value, right: Value, type_: DataType) 
             return Constant(left + dt.timedelta(days=right if operator == "+" else -right), DATE)
         except OverflowError:
             return None
+    if isinstance(left, float) and isinstance(right, float):
+        return _finite({"+": left + right, "-": left - right, "*": left * right}[operator])
     if not (isinstance(left, (int, Decimal)) and isinstance(right, (int, Decimal))) or not type_.exact:
         return None
     operation = {"+": EXACT.add, "-": EXACT.subtract, "*": EXACT.multiply}[operator]
     value = operation(Decimal(left), Decimal(right))
     return exact_constant(value, type_) if fits(value, type_) else None
+
+
+def _finite(value: float) -> Constant | None:
+    """A DOUBLE, which all compute alike."""
+    return Constant(value, DOUBLE) if math.isfinite(value) else None
 
 
 def _negated(value: int | Decimal) -> int | Decimal:

@@ -20,7 +20,7 @@ from workbench.sql.algebra.exact_arithmetic import date_constant, days, exact_co
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, reading_order, sources, text, walk
 from workbench.sql.algebra.folding import compares, fold
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, Kind
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.predicates.cnf import (
     ALWAYS,
@@ -50,7 +50,10 @@ from workbench.sql.predicates.thresholds import threshold
 
 _WITH_EQUAL = (Operator.EQ, Operator.LE, Operator.GE)
 MOST_DISTRIBUTED = 3
-"""Literals of a disjunction that may stand for several, and tests for NULL of one: more would be too many clauses."""
+"""Tests for NULL of a literal; more would be too many clauses."""
+MOST_CLAUSES = 8
+"""Of one disjunction whose literals stand for several each."""
+_LARGEST = 2**63 - 1
 _ARITHMETIC = ("+", "-", "*", "/", "%", "div", "neg")
 
 
@@ -89,7 +92,7 @@ def without_overflow(predicates: PredSet) -> PredSet:
 def _clauses(predicate: ORPred, conjuncts: Callable[[Literal], tuple[Literal, ...]]) -> Iterator[tuple[Literal, ...]]:
     """The disjunctions that hold together where one of literals that stand for several each holds."""
     parts = [conjuncts(x) for x in predicate.literals]
-    if len(parts) > MOST_DISTRIBUTED:
+    if math.prod(map(len, parts)) > MOST_CLAUSES:
         parts = [found if len(found) == 1 else (x,) for x, found in zip(predicate.literals, parts, strict=True)]
     return product(*parts)
 
@@ -251,6 +254,8 @@ def _widened(literal: Literal) -> tuple[Literal, ...]:
     if literal.right is None:
         return (literal,)
     literal = threshold(orient(literal))
+    if len(both := _within(literal)) > 1:
+        return tuple(wide for each in both for wide in _widened(each))
     assert literal.right is not None
     left, right = literal.left, literal.right
     if left.type.exact and right.type.exact:
@@ -263,6 +268,21 @@ def _widened(literal: Literal) -> tuple[Literal, ...]:
                 return solved
     left, right = widened_sides(left, right)
     return (orient(Literal(left, literal.operator, right)),)
+
+
+def _within(literal: Literal) -> tuple[Literal, ...]:
+    """A size that is less than a constant, as a value between two; any other literal as it is.
+
+    An INTEGER without a size, the least one, is between no two either.
+    """
+    match literal:
+        case Literal(Call("abs", (inner,)), Operator.LT | Operator.LE, Constant(value=int() | float() | Decimal())):
+            assert literal.right is not None
+            below = Literal(inner, literal.operator, literal.right)
+            least = fold(Call("neg", (literal.right,), literal.right.type))
+            if least is not None and not (inner.type == INTEGER and literal.right.value > _LARGEST):
+                return (below, Literal(inner, FLIPPED[literal.operator], least))
+    return (literal,)
 
 
 def _compared(left: Expression, operator: Operator, right: Expression) -> Literal:

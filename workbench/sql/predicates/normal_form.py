@@ -3,17 +3,25 @@
 The PredSet is true for exactly the rows the expression is true for. Negation is exact in literals; AND and OR above
 them are monotone, so there unknown may be treated as false. A conjunct whose distribution would pass the bounds stays
 whole, as one ``HOLDS`` literal, beside the clauses that all its alternatives have: by these a join finds its pairs.
+
+What programs write around a condition is taken off: ``(a > 5) IS TRUE``, ``COALESCE(a > 5, false)`` and
+``CASE WHEN a > 5 THEN 1 ELSE 0 END = 1`` are the condition. The tests of a text's beginning, end and part are LIKE.
 """
 
 from __future__ import annotations
 
+import re
+
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.algebra.folding import fold
+from workbench.sql.algebra.types import BOOLEAN, STRING
 from workbench.sql.predicates.cnf import FALSE, NEGATED, Literal, Operator, PredSet, or_pred, orient, pred_set
 
 MAX_OR_PREDS = 64
 MAX_LITERALS = 512
 
+_PARTS = {"startswith": "{}%", "endswith": "%{}", "contains": "%{}%"}
+"""The tests of a part of a text, as patterns of LIKE."""
 _COMPARISONS = {str(operator): operator for operator in NEGATED if "null" not in operator}
 
 _Clause = frozenset[Literal]
@@ -122,8 +130,26 @@ def _clauses(expression: Expression, negated: bool) -> Clauses:
             return [c for t in tests for c in t] if negated else _union(tests)
         case Call("<=>", (left, right)) if isinstance(left, Constant) or isinstance(right, Constant):
             return _null_safe(left, right, negated)
+        case Call("=" | "<>" as name, (Call() as condition, Constant(bool() as value))):
+            return _clauses(condition, negated != ((name == "=") != value))
+        case Call("case", (condition, Constant(True), Constant(False))) | Call(
+            "coalesce", (condition, Constant(False))
+        ):
+            return _decided(condition, True, negated)
+        case Call("case", (condition, Constant(False), Constant(True))):
+            return _decided(condition, True, not negated)
+        case Call(name, (Call("case", (condition, Constant() as one, Constant() as other)), Constant() as value)) if (
+            name in _COMPARISONS and (chosen := _chosen(name, one, other, value)) is not None
+        ):
+            return _decided(condition, True, negated == chosen)
+        case Call("like", (text, Constant(str() as pattern))) if "\\" not in pattern:
+            return _like(text, re.sub("%+", "%", pattern), negated)
+        case Call(name, (text, Constant(str() as part))) if name in _PARTS and not set(part) & set("%_\\"):
+            return _like(text, _PARTS[name].format(part), negated)
         case Call(name, (left, right)) if name in _COMPARISONS:
             return _comparison(left, _COMPARISONS[name], right, negated)
+        case Call("is_null", (Call(name, (left, Constant(value))),)) if name in _COMPARISONS and value is not None:
+            return _clauses(Call("is_null", (left,), BOOLEAN), negated)
         case Call("is_null", (inner,)):
             if isinstance(inner, Constant):
                 return [] if (inner.value is None) != negated else [frozenset()]
@@ -144,6 +170,33 @@ def _comparison(left: Expression, operator: Operator, right: Expression, negated
     return _literal(orient(Literal(left, NEGATED[operator] if negated else operator, right)))
 
 
+def _like(text: Expression, pattern: str, negated: bool) -> Clauses:
+    """A pattern without escapes and doubled ``%``: of any text, of one, or of several."""
+    if pattern == "%":
+        return [frozenset()] if negated else _literal(Literal(text, Operator.IS_NOT_NULL))
+    if not set(pattern) & set("%_"):
+        return _comparison(text, Operator.EQ, Constant(pattern, STRING), negated)
+    whole = Call("like", (text, Constant(pattern, STRING)), BOOLEAN)
+    return _literal(Literal(Call("not", (whole,), BOOLEAN) if negated else whole, Operator.HOLDS))
+
+
+def _decided(condition: Expression, value: bool, negated: bool) -> Clauses:
+    """That a condition has a truth value, or not: then it has the other one, or none."""
+    clauses = _clauses(condition, value == negated)
+    if not negated:
+        return clauses
+    unknown = _clauses(Call("is_null", (condition,), BOOLEAN), False)
+    return _distributed([clauses, unknown])
+
+
+def _chosen(operator: str, one: Constant, other: Constant, value: Constant) -> bool | None:
+    """Which of two constants alone compares with a value: whether the first; ``None`` where both do, or none."""
+    if any(constant.value is None for constant in (one, other, value)):
+        return None
+    first, second = (fold(Call(operator, (constant, value), BOOLEAN)) for constant in (one, other))
+    return None if first is None or second is None or first.value == second.value else bool(first.value)
+
+
 def _null_safe(left: Expression, right: Expression, negated: bool) -> Clauses:
     """``<=>`` with a constant, written with the literals that can be indexed."""
     if isinstance(left, Constant):
@@ -153,6 +206,8 @@ def _null_safe(left: Expression, right: Expression, negated: bool) -> Clauses:
         return [] if (left.value == right.value) != negated else [frozenset()]
     if right.value is None:
         return _literal(Literal(left, Operator.IS_NOT_NULL if negated else Operator.IS_NULL))
+    if isinstance(left, Call) and isinstance(right.value, bool):
+        return _decided(left, right.value, negated)
     differs = _comparison(left, Operator.EQ, right, negated)
     return [differs[0] | {Literal(left, Operator.IS_NULL)}] if negated else differs
 

@@ -2,12 +2,14 @@
 
 ``a / 2 > 5`` of an INTEGER is a comparison of a DOUBLE, which cannot be solved by arithmetic, since DOUBLE rounds. Yet
 rounding keeps the order, so the quotient passes 5 at one value of ``a``. It is found by evaluating the function as the
-engine does, rounding included; hence the comparison of ``a`` with it is true for exactly the same rows.
+engine does, rounding included; hence the comparison of ``a`` with it is true for exactly the same rows. A DOUBLE is
+solved as well, ``x * 0.1 > 5`` for ``x > 50``, where the function rises: NaN is beyond every number on both sides.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +22,8 @@ from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator
 
 Number = float | Fraction
 _ORDERS = (Operator.LT, Operator.LE, Operator.GT, Operator.GE)
+_INFINITE = 0x7FF << 52
+"""The place of infinity in the order of DOUBLEs."""
 _EXACT_QUOTIENTS = 10**18
 """Spark divides decimals to 39 digits and then rounds to those of the type; by less than this both round alike."""
 
@@ -29,14 +33,14 @@ class _Monotone:
     """A function that never falls, or never rises.
 
     Attributes:
-        base: the expression of an exact type that it is a function of.
+        base: the expression of an exact type, or DOUBLE, that it is a function of.
         rises: its direction.
         value: gives its value, as the engine computes it.
     """
 
     base: Expression
     rises: bool
-    value: Callable[[Fraction], Number]
+    value: Callable[[Number], Number]
 
     def then(self, value: Callable[[Number], Number], rises: bool = True) -> _Monotone:
         """The function of its values."""
@@ -64,6 +68,8 @@ def threshold(literal: Literal) -> Literal:
     bound, function = _number(literal.right), _monotone(literal.left)
     if bound is None or function is None or function.base == literal.left:
         return literal
+    if function.base.type == DOUBLE and not function.rises:
+        return literal
     operator = literal.operator
     if operator in _ORDERS and not function.rises:
         operator = FLIPPED[operator]
@@ -73,15 +79,17 @@ def threshold(literal: Literal) -> Literal:
 
 def _argument(function: _Monotone, bound: Number, operator: Operator) -> tuple[Operator, Constant] | None:
     """How the argument compares, and with what; ``None`` where no constant says it."""
+    in_doubles = function.base.type == DOUBLE
     scale = function.base.type.scale if function.base.type.kind is Kind.DECIMAL else 0
-    step = Fraction(1, 10**scale)
+    step, most = Fraction(1, 10**scale), _INFINITE if in_doubles else 10 ** (MAX_PRECISION - 1)
 
     def distance(units: int) -> int:
         """The sign of how far the function is beyond the bound, in its direction."""
-        value = function.value(units * step)
+        value = function.value(_double(units) if in_doubles else units * step)
         return ((value > bound) - (value < bound)) * (1 if function.rises else -1)
 
-    reaches, exceeds = _first(lambda units: distance(units) >= 0), _first(lambda units: distance(units) > 0)
+    reaches = _first(lambda units: distance(units) >= 0, most)
+    exceeds = _first(lambda units: distance(units) > 0, most)
     if reaches is None or exceeds is None:
         return None
     match operator:
@@ -95,25 +103,32 @@ def _argument(function: _Monotone, bound: Number, operator: Operator) -> tuple[O
             at = Fraction(reaches)
         case Operator.GE:
             at, operator = Fraction(reaches - 1), Operator.GT
-        case _ if reaches == exceeds:
+        case _ if reaches == exceeds and not in_doubles:
             at = reaches - Fraction(1, 2)  # between two values, so equal to none
         case _ if reaches == exceeds - 1:
             at = Fraction(reaches)
         case _:
             return None
+    if in_doubles:
+        return None if abs(at) == _INFINITE else (operator, Constant(_double(int(at)), DOUBLE))
     constant = exact_constant_of(at * step)
     return None if constant is None else (operator, constant)
 
 
-def _first(holds: Callable[[int], bool]) -> int | None:
-    """The least number of up to 37 digits from which on a condition holds; ``None`` where it is the same for all."""
-    below, at = -(10 ** (MAX_PRECISION - 1)), 10 ** (MAX_PRECISION - 1)
+def _first(holds: Callable[[int], bool], most: int) -> int | None:
+    """The least number, of at most a size, from which on a condition holds; ``None`` where it is the same for all."""
+    below, at = -most, most
     if holds(below) or not holds(at):
         return None
     while at - below > 1:
         middle = (below + at) // 2
         below, at = (below, middle) if holds(middle) else (middle, at)
     return at
+
+
+def _double(place: int) -> float:
+    """The DOUBLE at a place in the order of all, 0.0 being at 0."""
+    return math.copysign(*struct.unpack("<d", struct.pack("<q", abs(place))), place)
 
 
 def _number(expression: Expression) -> Number | None:
@@ -167,8 +182,8 @@ def _in_doubles(operator: str, left: Expression, right: Expression) -> _Monotone
 
 
 def _then(inner: Expression, value: Callable[..., Number], rises: bool = True) -> _Monotone | None:
-    function = _itself(inner) if inner.type.exact and not isinstance(inner, Constant) else _monotone(inner)
-    return None if function is None else function.then(value, rises)
+    known = (inner.type.exact or inner.type == DOUBLE) and not isinstance(inner, Constant)
+    return _itself(inner).then(value, rises) if known else None
 
 
 def _itself(expression: Expression) -> _Monotone:
