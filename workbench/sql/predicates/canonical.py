@@ -276,12 +276,14 @@ def _within(literal: Literal) -> tuple[Literal, ...]:
     An INTEGER without a size, the least one, is between no two either.
     """
     match literal:
-        case Literal(Call("abs", (inner,)), Operator.LT | Operator.LE, Constant(value=int() | float() | Decimal())):
-            assert literal.right is not None
-            below = Literal(inner, literal.operator, literal.right)
-            least = fold(Call("neg", (literal.right,), literal.right.type))
-            if least is not None and not (inner.type == INTEGER and literal.right.value > _LARGEST):
-                return (below, Literal(inner, FLIPPED[literal.operator], least))
+        case Literal(
+            Call("abs", (inner,)),
+            Operator.LT | Operator.LE as operator,
+            Constant(int() | float() | Decimal() as most) as right,
+        ):
+            least = fold(Call("neg", (right,), right.type))
+            if least is not None and not (inner.type == INTEGER and most > _LARGEST):
+                return (Literal(inner, operator, right), Literal(inner, FLIPPED[operator], least))
     return (literal,)
 
 

@@ -128,7 +128,8 @@ def _first(holds: Callable[[int], bool], most: int) -> int | None:
 
 def _double(place: int) -> float:
     """The DOUBLE at a place in the order of all, 0.0 being at 0."""
-    return math.copysign(*struct.unpack("<d", struct.pack("<q", abs(place))), place)
+    (size,) = struct.unpack("<d", struct.pack("<q", abs(place)))
+    return math.copysign(size, place)
 
 
 def _number(expression: Expression) -> Number | None:
