@@ -30,6 +30,8 @@ from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import WORD_BITS, has_bit, word_column
 from workbench.engine.storage.segments import Run, read_share
 from workbench.engine.tree import Tree
+from workbench.errors import EngineError
+from workbench.errors.public_api import is_connect
 from workbench.files.mapped import temporary_folder
 from workbench.limits import Limits
 from workbench.network.network import QueryPlan
@@ -113,6 +115,9 @@ class Answers:
         Its rows do not pass through the driver, and it needs no file of this session any more. The engine has a Spark
         session of its own.
         """
+        if is_connect(spark):
+            hint = "save() writes the answer to a file, and result() gives it as pandas'"
+            raise EngineError("a DataFrame of an answer cannot be made by Spark Connect", hint=hint)
         dates = {n for n, o in zip(self._names, self.plan.outputs, strict=True) if o.type.kind is Kind.DATE}
         # Between sessions rows are Java's objects, and its dates have the Julian calendar before 1582-10-15: days that
         # are counted from 1970 have none.

@@ -43,6 +43,11 @@ _WORDS: Mapping[object, str] = {
 }  # fmt: skip
 
 
+def is_connect(value: object) -> bool:
+    """Whether something is of Spark Connect, whose classes are no subclasses of Spark's, and have their names."""
+    return type(value).__module__.startswith(_CONNECT)
+
+
 def public_api(cls: C) -> C:
     """The class, with its public methods and properties wrapped."""
     members: dict[str, object] = {}
@@ -153,9 +158,6 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         workbench.errors.InputError: batches is 'three'
         hint: give a whole number
     """
-    if type(value).__module__.startswith(_CONNECT) and not _is_instance(value, annotation):
-        hint = "give a SparkSession whose driver is this process; without one the session starts a local Spark"
-        raise InputError(f"{parameter} is a session of Spark Connect, which has no RDDs", hint=hint)
     if not _is_instance(value, annotation):
         raise InputError(f"{parameter} is {shown(value)}", hint=f"give {_in_words(annotation)}")
     if isinstance(value, Integral) and not -_LARGEST <= int(value) <= _LARGEST:
@@ -219,6 +221,8 @@ def _is_instance(value: object, annotation: Any) -> bool:
         items = Mapping | Set | tuple | list if kind is Collection else tuple | list
         return isinstance(value, items) and all(_is_instance(v, arguments[0]) for v in value)
     is_class = isinstance(kind, type) and kind is not Any and not getattr(kind, "_is_protocol", False)
+    if is_connect(value) and is_class:
+        return type(value).__name__ == kind.__name__
     return isinstance(value, kind) if is_class else True
 
 

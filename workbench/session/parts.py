@@ -8,10 +8,12 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
+from workbench.engine.spark.connect import ConnectHandle
 from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.errors.public_api import is_connect
 from workbench.files.shared import shared_text
 from workbench.limits import Limits
 from workbench.options import Options
@@ -38,7 +40,14 @@ from workbench.sharing.planner import Planner
 from workbench.streams.live.reader import Offsets
 
 AnySpark = SparkSession | InProcess
-"""Runners that a session may be given for its jobs."""
+"""Runners that a session may be given for its jobs; a session of Spark Connect counts as one of Spark."""
+
+
+def runner_of(spark: AnySpark | None) -> JobRunner:
+    """What runs the jobs of a session that was given this, or nothing."""
+    if isinstance(spark, InProcess):
+        return spark
+    return ConnectHandle(spark) if spark is not None and is_connect(spark) else SparkHandle(spark)
 
 
 class Parts:
@@ -64,7 +73,7 @@ class Parts:
         limits: Limits,
     ) -> None:
         self.directory = directory
-        self.jobs: JobRunner = spark if isinstance(spark, InProcess) else SparkHandle(spark)
+        self.jobs = runner_of(spark)
         self.jobs.limits = limits
         self.jobs.prepare(directory.path, directory.read_only is None, directory.address)
         self.jobs.share(shared_text(directory.state))

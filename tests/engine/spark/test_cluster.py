@@ -18,7 +18,7 @@ from servers import object_store
 
 from benchmarks.standalone import cluster
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
-from workbench.engine.spark.cluster import prepare_workers, unready
+from workbench.engine.spark.cluster import asker, prepare_workers, unready
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.jobs import PlanJob, SparkJobs, StepJob
 from workbench.engine.spark.probe import Probe, versions
@@ -73,11 +73,15 @@ def test_a_local_spark_needs_no_preparation(spark: SparkSession, tmp_path: Path)
 
 
 def test_what_workers_lack_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    assert unready(spark.sparkContext, tmp_path) == unready(spark.sparkContext, tmp_path, writing=False) == []
+    assert (
+        unready(asker(spark.sparkContext), 2, tmp_path)
+        == unready(asker(spark.sparkContext), 2, tmp_path, writing=False)
+        == []
+    )
     assert list(tmp_path.iterdir()) == []
-    folder, module = unready(spark.sparkContext, tmp_path / "elsewhere", modules=["numpy", "no_such_module"])
+    folder, module = unready(asker(spark.sparkContext), 2, tmp_path / "elsewhere", modules=["numpy", "no_such_module"])
     assert re.fullmatch(r"\S+elsewhere cannot be written on \S+", folder)
-    (unread,) = unready(spark.sparkContext, tmp_path / "elsewhere", writing=False)
+    (unread,) = unready(asker(spark.sparkContext), 2, tmp_path / "elsewhere", writing=False)
     assert re.fullmatch(r"\S+elsewhere cannot be read on \S+", unread)
     assert re.fullmatch(r"no_such_module is not installed on \S+", module)
 

@@ -11,11 +11,12 @@ import os
 import tempfile
 import uuid
 import zipfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
@@ -27,6 +28,16 @@ from workbench.engine.spark.probe import OTHER_USER, Probe, versions
 from workbench.errors import EnvironmentProblem
 from workbench.files.mapped import remove_at_exit
 from workbench.files.store import is_address, store_at
+
+R = TypeVar("R")
+
+
+class AskWorkers(Protocol):
+    """Calls a function in some tasks of Spark, with their numbers; gives what it returns."""
+
+    def __call__(self, look: Callable[[int], R], tasks: int, /) -> list[R]:
+        """What ``look`` returns for each of the tasks."""
+
 
 MODULES = ("numpy", "pyarrow", "pandas")
 """Modules that the workers' Python must have; Spark brings itself."""
@@ -54,18 +65,47 @@ def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True, sto
     if (context.master or "local").startswith("local"):
         return
     context.addPyFile(str(packed()))
+    with refused_by_spark():
+        problems = unready(asker(context), context.defaultParallelism, folder, writing or bool(store), store=store)
+    refuse(problems)
+
+
+def asker(context: SparkContext) -> AskWorkers:
+    """What lets tasks of a Spark look around."""
+
+    def ask(look: Callable[[int], R], tasks: int) -> list[R]:
+        return context.parallelize(range(tasks), tasks).map(look).collect()
+
+    return ask
+
+
+@contextmanager
+def refused_by_spark() -> Iterator[None]:
+    """Within the context, Spark itself may refuse a Python of another version.
+
+    Raises:
+        EnvironmentProblem: it does.
+    """
     try:
-        problems = unready(context, folder, writing or bool(store), store=store)
-    except (PySparkException, Py4JError) as problem:  # Spark itself refuses a Python of another version
+        yield
+    except (PySparkException, Py4JError) as problem:
         message = f"Spark's workers are not ready: {first_reason(problem)}"
         raise EnvironmentProblem(message, hint=_SHARED) from problem
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Refuse workers that have problems.
+
+    Raises:
+        EnvironmentProblem: there are some.
+    """
     if problems:
         hint = _FOR_GROUP if any(f" {OTHER_USER} " in problem for problem in problems) else _SHARED
         raise EnvironmentProblem(f"Spark's workers are not ready: {'; '.join(problems)}", hint=hint)
 
 
 def unready(
-    context: SparkContext, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES, store: str = ""
+    ask: AskWorkers, cores: int, folder: Path, writing: bool = True, modules: Sequence[str] = MODULES, store: str = ""
 ) -> list[str]:
     """The problems of workers, each with its host.
 
@@ -73,13 +113,14 @@ def unready(
     a disk of the worker's own is not the session's.
 
     Args:
-        context: of the Spark whose workers are asked.
+        ask: lets workers look around.
+        cores: how many tasks they run at a time.
         folder: of the session.
         writing: whether they must write there, or only read.
         modules: that they must have, in the versions of this process.
         store: the address of the store through which they have the folder; "" where they share it.
     """
-    tasks = PROBES_A_CORE * max(1, context.defaultParallelism)
+    tasks = PROBES_A_CORE * max(1, cores)
     probe = Probe(str(folder), versions([*modules, *(["obstore"] if is_address(store) else [])]), store=store)
     if not writing:
         probe = replace(probe, names=sorted(os.listdir(folder)) if folder.is_dir() else ())
@@ -89,7 +130,7 @@ def unready(
             if store or folder.is_dir():
                 probe.write(probe.name)
     try:
-        by_task = context.parallelize(range(tasks), tasks).map(lambda task: (task, probe.problems(task))).collect()
+        by_task = ask(lambda task: (task, probe.problems(task)), tasks)
         problems = {problem for _, of_task in by_task for problem in of_task}
         if writing and any(not of_task and not probe.holds(probe.of_task(task)) for task, of_task in by_task):
             problems.add(f"{probe.place} of a worker is another one: what it writes is not here")

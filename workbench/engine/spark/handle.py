@@ -87,7 +87,7 @@ class SparkHandle:
             session.conf.set(RECORDS_PER_BATCH, str(self._rows_together))
         session.conf.set(SHARED, self._shared)
         self._used = _Used(spark, session, SparkJobs(session), monitor)
-        tag_jobs(spark.sparkContext)  # the work that needs it has begun
+        tag_jobs(spark)  # the work that needs it has begun
         if not self.given:
             start_workers(session)
         return self._used

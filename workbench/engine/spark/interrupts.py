@@ -18,8 +18,10 @@ from typing import Any, Protocol
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.sql import SparkSession
 
 from workbench.errors import EngineError
+from workbench.errors.public_api import is_connect
 
 _AGAIN = 0.05
 """Seconds until jobs that have begun since are cancelled too: what is being planned has nothing to cancel yet."""
@@ -182,14 +184,17 @@ class Interrupts:
             _CANCELLED.discard(self._tag)
 
 
-def tag_jobs(context: SparkContext) -> None:
+def tag_jobs(spark: SparkSession) -> None:
     """Give the jobs that this thread starts now the tag of the work that they are for.
 
     A tag belongs to the thread's connection to the JVM, and as py4j tidies up after an interrupt it ends those of other
     threads, too: a tag that a thread was given once would be gone.
     """
     if (tag := getattr(_WORK, "tag", None)) is not None:
-        context.addJobTag(tag)
+        if is_connect(spark):
+            spark.addTag(tag)
+        else:
+            spark.sparkContext.addJobTag(tag)
 
 
 def stoppable_reading(jobs: CancellableJobs) -> AbstractContextManager[None]:

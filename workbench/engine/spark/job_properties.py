@@ -12,9 +12,13 @@ from types import MappingProxyType
 
 from pyspark import SparkContext, TaskContext
 
-STEPS, INPUT, DESCRIPTION, SHARED = "argus.steps", "argus.input", "spark.job.description", "spark.argus.shared"
-"""The properties: which steps each task runs; the inputs of operators; what Spark's pages say of the job; the folder
-that workers have through a store, which plans of Spark SQL bring as a setting."""
+STEPS, INPUT, SHARED = "spark.argus.steps", "spark.argus.input", "spark.argus.shared"
+"""The properties: which steps each task runs; the inputs of operators; the folder that workers have through a store.
+
+Spark brings to its tasks also the settings of a Spark session that begin with its name.
+"""
+DESCRIPTION = "spark.job.description"
+"""What Spark's pages say of a job."""
 
 NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 

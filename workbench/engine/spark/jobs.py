@@ -93,7 +93,7 @@ Job = PlanJob | StepJob
 
 
 @dataclass
-class _Part:
+class TaskPart:
     """The steps of a task, one after the other; a single plan may have several tasks."""
 
     steps: list[tuple[StepFile, int]] = field(default_factory=list)
@@ -203,9 +203,9 @@ class SparkJobs:
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
         context = self._spark.sparkContext
-        tag_jobs(context)
+        tag_jobs(self._spark)
         with with_properties(context, sent):  # a plan with an exchange runs while its tasks are counted
-            parts = _parts(jobs, expected, context.defaultParallelism)
+            parts = job_parts(jobs, expected, context.defaultParallelism)
             if not parts:
                 return []
             with_steps = [part for part in parts if part.steps]
@@ -213,7 +213,7 @@ class SparkJobs:
             with with_properties(context, {STEPS: named_steps([part.steps for part in with_steps])}):
                 return [row.answer for row in together.collect()]
 
-    def _union(self, with_steps: Sequence[_Part], others: Sequence[_Part]) -> RDD[Row]:
+    def _union(self, with_steps: Sequence[TaskPart], others: Sequence[TaskPart]) -> RDD[Row]:
         """Some parts as one RDD, in which those with steps are numbered."""
         union, rdds = self._spark.sparkContext.union, list[RDD[Row]]()
         if not any(part.plans for part in with_steps):
@@ -235,7 +235,7 @@ def _in_turn(answers: Sequence[RDD[Row]]) -> RDD[Row]:
     return answers[0] if len(answers) == 1 else answers[0].context.union(list(answers)).coalesce(1)
 
 
-def _parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> list[_Part]:
+def job_parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> list[TaskPart]:
     """What the tasks of some jobs do.
 
     Each task reads all plans before it runs its own: many plans of one task would be read as often as there are plans.
@@ -245,16 +245,16 @@ def _parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> list[_
     parts = []
     small = [at for at, job in enumerate(jobs) if job.tasks == 1]
     for of_core in balanced([expected[at] for at in small], min(cores, len(small))):
-        part = _Part()
+        part = TaskPart()
         for at in of_core:
             part.add(jobs[small[at]])
         parts.append(part)
     for job in jobs:
         match job:
             case StepJob() if job.tasks > 1:
-                parts += [_Part(steps=[(job.file, task)]) for task in range(job.tasks)]
+                parts += [TaskPart(steps=[(job.file, task)]) for task in range(job.tasks)]
             case PlanJob() if job.tasks > 1:
-                parts.append(_Part(plans=[job]))
+                parts.append(TaskPart(plans=[job]))
     return parts
 
 

@@ -179,14 +179,24 @@ def socket_folder() -> str:
 
 def engine_session(spark: SparkSession) -> SparkSession:
     """A Spark session for one engine: the same Spark, but settings, temporary views and functions of its own."""
-    own = spark.newSession()
-    for key, value in SQL_SETTINGS.items():
-        own.conf.set(key, value)
+    own = _with_settings(spark.newSession(), spark.sparkContext.defaultParallelism)
     # Python workers are kept by their environment. Spark sets this for plans alone; with it, RDDs have the same ones.
     spark.sparkContext.environment["SPARK_SIMPLIFIED_TRACEBACK"] = "1"
     # PySpark prints every failed query to the cell as JSON, beside raising it.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
-    own.conf.set("spark.sql.shuffle.partitions", str(max(1, spark.sparkContext.defaultParallelism)))
+    return own
+
+
+def connect_session(spark: SparkSession) -> SparkSession:
+    """The same by Spark Connect."""
+    return _with_settings(spark.newSession())
+
+
+def _with_settings(own: SparkSession, cores: int | None = None) -> SparkSession:
+    for key, value in SQL_SETTINGS.items():
+        own.conf.set(key, value)
+    if cores is not None:
+        own.conf.set("spark.sql.shuffle.partitions", str(max(1, cores)))
     for returned in {f.returns.spark: f.returns for f in FUNCTIONS.values() if f.python and f.returns}.values():
         in_python = arrow_udf(_in_python(to_shown(returned)), returned.spark)  # type: ignore[call-overload]
         own.udf.register(IN_PYTHON + returned.spark, in_python)

@@ -16,6 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame
 
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob
+from workbench.errors.public_api import is_connect
 
 AnyJob = TypeVar("AnyJob", bound=Job)
 
@@ -49,6 +50,8 @@ def has_exchange(plan: DataFrame) -> bool:
 
     A plan of one task may have an exchange too: Spark does not know that a Python step keeps rows in their task.
     """
+    if is_connect(plan):  # its server plans it anew each time, and keeps nothing
+        return False
     return "Exchange" in plan._jdf.queryExecution().executedPlan().toString()
 
 

@@ -93,15 +93,20 @@ def named_steps(lists: Sequence[Sequence[tuple[StepFile, int]]]) -> str:
 def _run(numbers: Iterable[int]) -> Iterator[Row]:
     """The answers of all steps of a task, one after the other."""
     prepare_worker()
-    named: list[Any] = json.loads(job_property(STEPS) or "[]")
     for number in numbers:
-        answers: list[str] = []
-        with PACKING.collecting():
-            for path, digest, task in named[number]:
-                for batch in _loaded(StepFile(path, digest))(task):
-                    answers += batch.column(0).to_pylist()
-            PACKING.seal()
-        yield from (Row(answer=text) for text in answers)
+        yield from (Row(answer=text) for text in step_answers(number))
+
+
+def step_answers(number: int) -> list[str]:
+    """The answers of all steps of a task of this job, one after the other."""
+    named: list[Any] = json.loads(job_property(STEPS) or "[]")
+    answers: list[str] = []
+    with PACKING.collecting():
+        for path, digest, task in named[number]:
+            for batch in _loaded(StepFile(path, digest))(task):
+                answers += batch.column(0).to_pylist()
+        PACKING.seal()
+    return answers
 
 
 @lru_cache(maxsize=_LOADED)

@@ -66,5 +66,5 @@ def writing_plan(rows: DataFrame, folder: Path, limits: Limits = LIMITS) -> Data
 def run_writing(plan: DataFrame) -> Run:
     """Run a plan of ``writing_plan``; the segments that its tasks wrote."""
     PACKING.seal()
-    tag_jobs(plan.sparkSession.sparkContext)
+    tag_jobs(plan.sparkSession)
     return tuple(Segment(answer.path, answer.rows, answer.checksum) for answer in plan.collect())

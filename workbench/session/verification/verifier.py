@@ -168,7 +168,7 @@ class _Run:
         if (known := self.sessions.get(query.timezone)) is not None:
             return known
         spark = self.sessions[query.timezone] = self.answers.jobs.analyst.newSession()
-        partitions = str(max(1, spark.sparkContext.defaultParallelism))
+        partitions = str(self.answers.jobs.cores)
         zoned = {"spark.sql.session.timeZone": query.timezone, "spark.sql.shuffle.partitions": partitions}
         for key, value in (_SETTINGS | zoned).items():
             spark.conf.set(key, value)
