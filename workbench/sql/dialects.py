@@ -169,7 +169,6 @@ class Dialect:
         fields_have_names: whether every field of a struct is given a name.
         places_from_one: whether places of arrays, which are constants, begin with 1; = ANY and <> ALL take arrays.
         texts_have_places: whether ``s[1]`` and ``s[1:2]`` are characters of a text.
-        trims_all_blanks: whether TRIM without characters removes every blank of Unicode.
         arrays_have_dimensions: whether arrays of arrays are of several dimensions, each with a length; no length is 0.
         joined_nulls_are_null: whether ARRAY_TO_STRING of an array of NULLs is NULL.
         finds_beside_nulls: whether ARRAY_CONTAINS is false, and not NULL, of a value that is not among NULLs.
@@ -295,7 +294,6 @@ class Dialect:
     fields_have_names: bool = False
     places_from_one: bool = False
     texts_have_places: bool = False
-    trims_all_blanks: bool = False
     arrays_have_dimensions: bool = False
     joined_nulls_are_null: bool = False
     finds_beside_nulls: bool = False
@@ -353,7 +351,7 @@ DUCKDB = _dialect(
     "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats day_of_week "
     "epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls array_of_subquery "
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
-    "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places trims_all_blanks "
+    "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
     "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
     alias_in_order=Preferred.COLUMN,
@@ -417,9 +415,7 @@ ORACLE = _dialect(
     integer_widths=False,
     differs=False,
     formats=Formats.MODEL,
-    functions_without_call=frozenset(
-        {"user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"}
-    ),
+    functions_without_call=frozenset("user uid rownum rowid level ora_rowscn sessiontimezone dbtimezone".split()),
 )
 BIGQUERY = _dialect(
     "bigquery",

@@ -147,10 +147,16 @@ def trim(b: ExpressionBinder, node: exp.Trim) -> Expression:
     if isinstance(position, exp.Expr):  # BTRIM(s, t, u)
         raise b.source.error("TRIM takes at most 2 arguments", position)
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(position or "", "trim")
-    text, *characters = b.parts(node, "this", "expression")
-    if b.rules.trims_all_blanks and not characters:
-        characters = [Constant(_BLANKS, STRING)]
-    return _null_if_empty(b, call(name, text, *characters))
+    return _null_if_empty(b, call(name, *b.parts(node, "this", "expression")))
+
+
+@reads(exp.Trim, parts="this expression position", dialects=ONLY_DUCKDB)
+def trim_blanks(b: ExpressionBinder, node: exp.Trim) -> Expression:
+    """The same in duckdb, where the blanks are all of Unicode's."""
+    if node.expression is None:
+        node = node.copy()
+        node.set("expression", exp.Literal.string(_BLANKS))
+    return trim(b, node)
 
 
 @reads(exp.Pad, parts="this expression fill_pattern")
