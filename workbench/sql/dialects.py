@@ -415,7 +415,9 @@ ORACLE = _dialect(
     integer_widths=False,
     differs=False,
     formats=Formats.MODEL,
-    functions_without_call=frozenset("user uid rownum rowid level ora_rowscn sessiontimezone dbtimezone".split()),
+    functions_without_call=frozenset(
+        ["user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"]
+    ),
 )
 BIGQUERY = _dialect(
     "bigquery",

@@ -52,8 +52,9 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     line_and_column = (details.get("line"), details.get("col"))
     at = next((i for i, token in enumerate(statement) if (token.line, token.col) == line_and_column), None)
     if at is None:
-        hint = f"go on after {statement[-1].text}, or leave it out" if statement else "write SELECT …"
-        return SqlError("syntax error: unexpected end", sql=source.sql, position=len(source.sql.rstrip()), hint=hint)
+        end = len(source.sql.rstrip())
+        more = f"go on after {statement[-1].text}, or leave it out" if statement else "write SELECT …"
+        return SqlError("syntax error: unexpected end", sql=source.sql, position=end, hint=more)
     description, token = str(details.get("description") or ""), statement[at]
     unclosed = _unclosed_parenthesis(statement)
     if description == "Expected TYPE after CAST":
@@ -69,9 +70,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     if expected:
         message = f"expected {expected[1]}"
         lacks = expected[1].split()[0]
-        hint = (
-            hint or f"write {lacks} {'after' if lacks == 'END' else 'before'} {token.text}"
-        )  # END: the word before it
+        side = "after" if lacks == "END" else "before"  # of CASE, the word is its last one
+        hint = hint or f"write {lacks} {side} {token.text}"
     elif description.startswith("Required") and at + 1 == len(statement):
         return _ends_after(token, source)
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
