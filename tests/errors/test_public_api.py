@@ -298,9 +298,3 @@ def test_kinds_are_checked_by_annotations() -> None:
     ):
         with pytest.raises(InputError):
             check_argument("given", value, kind)
-
-
-def test_a_session_of_spark_connect_is_named() -> None:
-    connect = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
-    with pytest.raises(InputError, match="spark is a session of Spark Connect, which has no RDDs"):
-        check_argument("spark", connect, Options)

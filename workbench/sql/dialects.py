@@ -323,6 +323,7 @@ def _dialect(name: str, flags: str, **fields: Any) -> Dialect:
     return Dialect(name=name, **given)
 
 
+_ORACLES_OWN = frozenset({"user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"})
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 _SPARK = _dialect(
     "spark",
@@ -351,9 +352,9 @@ DUCKDB = _dialect(
     "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats day_of_week "
     "epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls array_of_subquery "
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
-    "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
-    "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
-    "keeps_offset iso_weeks trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
+    "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places joined_nulls_are_null "
+    "finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks "
+    "trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -380,8 +381,8 @@ _POSTGRES = _dialect(
     "day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign aliases_some_columns "
     "substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values ranks_ignore_frames "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
-    "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone "
-    "iso_weeks bucket_of_date_is_time times_begin_again subtracts_times",
+    "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
+    "bucket_of_date_is_time times_begin_again subtracts_times",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",
@@ -403,9 +404,9 @@ _POSTGRES = _dialect(
 )
 ORACLE = _dialect(
     "oracle",
-    "with_is_recursive empty_text_is_null remainder_by_zero_is_dividend greatest_of_null_is_null "
-    "substring_from_zero date_has_time times_by_setting months_keep_last_day compares_rows "
-    "variance_of_one_is_zero lists_any_values rounds_intervals",
+    "with_is_recursive empty_text_is_null remainder_by_zero_is_dividend greatest_of_null_is_null substring_from_zero "
+    "date_has_time times_by_setting months_keep_last_day compares_rows variance_of_one_is_zero lists_any_values "
+    "rounds_intervals",
     sign="double",
     alias_in_having=Preferred.COLUMN,
     group_by_position=False,
@@ -415,9 +416,7 @@ ORACLE = _dialect(
     integer_widths=False,
     differs=False,
     formats=Formats.MODEL,
-    functions_without_call=frozenset(
-        ["user", "uid", "rownum", "rowid", "level", "ora_rowscn", "sessiontimezone", "dbtimezone"]
-    ),
+    functions_without_call=_ORACLES_OWN,
 )
 BIGQUERY = _dialect(
     "bigquery",
@@ -437,9 +436,8 @@ TRINO = _dialect(
 DIALECTS: Mapping[str, Dialect] = {
     record.name: record
     for record in (
-        _SPARK,
+        *(_SPARK, replace(_SPARK, name="databricks")),
         replace(_SPARK, name="spark2", doubles_quotes=False),
-        replace(_SPARK, name="databricks"),
         replace(_SPARK, name="hive", doubles_quotes=False, greatest_differs=True),
         DUCKDB,
         _POSTGRES,

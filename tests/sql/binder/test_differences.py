@@ -223,7 +223,7 @@ def test_a_doubled_quote_is_a_quote() -> None:
     for dialect in ("spark", "databricks", "oracle", "postgres"):
         assert bound("'it''s'", dialect) == "'it''s'"
     assert bound('"a""b" || s', "spark") == "('a\"b' || s)"
-    assert bound("'a' 'b'", "spark") == "('a' || 'b')"
+    assert bound("'a' 'b'", "spark") == "'ab'"
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def _parsed(source: SourceText, schema: Schema) -> list[Statement]:
         return parse(source)
     except SqlError as error:
         names = [*schema.streams, *(name for columns in schema.streams.values() for name, _ in columns)]
-        error.hint = error.hint or quoting_hint(source.sql, names, source.dialect)
+        error.hint = quoting_hint(source.sql, names, source.dialect) or error.hint
         raise
 
 

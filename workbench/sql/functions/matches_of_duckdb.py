@@ -32,6 +32,8 @@ _PART = re.compile(
     re.DOTALL,
 )
 """A part of a pattern: a text as it stands, an escaped sign, a set of characters, a group that begins, another sign."""
+_MAY_LACK = re.compile(r"\||\)[?*{]")
+"""Alternatives, or a group that may be left out."""
 _REWRITTEN = re.compile(r"\\(?P<escape>.?)", re.DOTALL)
 _FLAGS = {"c": "(?-i)", "i": "(?i)", "m": "(?-s)", "n": "(?-s)", "p": "(?-s)", "s": "(?s)"}
 
@@ -193,6 +195,8 @@ def all_extracted(b: ExpressionBinder, node: exp.RegexpExtractAll) -> Expression
     if pattern is not None and group > _groups(pattern):
         what = f"group {group} of a pattern that has {_groups(pattern)}"
         b.source.refuse(what, node, "0 is the whole match, 1 the first group")
+    if pattern is not None and group and _MAY_LACK.search(pattern):
+        b.source.refuse("a group that may be in no match", node, "Arrow does not tell it from an empty one")
     return _called("re2_parts", pattern, _TEXTS, b.bind(node.this), _number(group))
 
 
@@ -223,6 +227,9 @@ def replaced(b: ExpressionBinder, node: exp.RegexpReplace) -> Expression:
             hint = rf"\1 is the first group, of which the pattern has {_groups(pattern)}, and \\ a backslash"
             raise b.source.error(f"{escaped[0]} in a replacement", node.args["replacement"], hint)
     every = options is not None and "g" in options.name
+    if not every and any(part["escape"] in ("b", "B") for part in _PART.finditer(pattern)):
+        hint = "Arrow replaces one match without the text around it; option 'g' replaces all"
+        b.source.refuse("a border of a word where one match is replaced", node.expression, hint)
     return call("re2_replaced", b.bind(node.this), _text(pattern), _text(by), _number(-1 if every else 1))
 
 

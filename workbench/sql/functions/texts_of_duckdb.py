@@ -85,6 +85,8 @@ def _in_base(number: int, base: int, least: int = 1) -> str | None:
 @reads(exp.Substring, parts="this start length", dialects=ONLY_DUCKDB)
 def part(b: ExpressionBinder, node: exp.Substring) -> Expression:
     """SUBSTRING(s, n[, m])."""
+    if node.args.get("start") is None:
+        raise b.source.error("substr takes 2 to 3 arguments, not 1", node, "write substr(str, pos[, len])")
     text, start, *length = b.parts(node, "this", "start", "length")
     if is_at_least(start, 1) and all(is_at_least(part, 0) for part in length):
         return call("substr", text, start, *length)
