@@ -57,6 +57,7 @@ OF_A_SESSION: dict[str, Callable[[Session], object]] = {
     "add_function": lambda s: s.add_function("f", lambda x: x),
     "add_aggregate": lambda s: s.add_aggregate("rms", ("x",), {"n": "COUNT(x)"}, "n"),
     "register": lambda s: s.register(SQL),
+    "request": lambda s: s.request(SQL),
     "register_many": lambda s: s.register_many({"a": SQL}),
     "preview": lambda s: s.preview(SQL, "a"),
     "timezone": lambda s: s.timezone,
