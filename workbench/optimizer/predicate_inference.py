@@ -81,7 +81,7 @@ def infer(predicates: PredSet) -> PredSet:
     tests = _closure(given, links)
     strongest = [t for t in tests[len(given) :] if not any(_implies(o, t) for o in tests if o is not t)]
     equal = _equalities(predicates, tests)
-    return pred_set([*predicates, *(t.predicate for t in strongest), *equal])
+    return canonical(pred_set([*predicates, *(t.predicate for t in strongest), *equal]))
 
 
 def follows(predicate: ORPred, others: PredSet) -> bool:

@@ -189,7 +189,8 @@ def evaluated(ordered: pa.Table, calls: Sequence[AnalyticCall], summed: tuple[st
     values = {f"v{at}": frame_value(call, summed) for at, call in enumerate(calls)}
     types = [pa.field(f"v{at}", to_arrow(call.type)) for at, call in enumerate(calls)]
     schema = pa.schema([*SCHEMA, *types, pa.field("_weight", pa.int64())])
-    change_of = evaluated_change(ordered.to_batches(), dict.fromkeys(SCHEMA.names) | values, schema, {})
+    columns = dict.fromkeys(SCHEMA.names) | values
+    change_of = evaluated_change(ordered.to_batches(), columns, schema, {}, Limits())
     rows = zip(*(column.to_pylist() for column in change_of.columns), strict=True)
     return Counter({tuple("NaN" if value != value else value for value in row): weight for *row, weight in rows})
 
