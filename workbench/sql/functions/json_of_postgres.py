@@ -98,15 +98,14 @@ def _of_group(values: Sequence[object], type_text: str) -> str:
     return f"[{between.join(map(write, values))}]"
 
 
-def _json(signature: str, python: Callable[..., object], of_null: bool = False) -> Function:
-    return function(signature, rule=lambda arguments: (arguments, JSON), returns=JSON, python=python, inner=True,
-                    of_null=of_null)  # fmt: skip
+def _json(signature: str, python: Callable[..., object]) -> Function:
+    return function(signature, rule=lambda arguments: (arguments, JSON), returns=JSON, python=python, inner=True)
 
 
 DECLARED = [
     _json("to_json_in_postgres(value, type)", _write),
     _json("json_of_group(array, type)", _of_group),
-    _json("json_built_object(string, string[, string...])", _object, of_null=True),
-    _json("json_built_array(string[, string...])",
-          lambda *parts: f"[{', '.join(part or 'null' for part in parts)}]", of_null=True),
+    function("json_built_object(string, string[, string...]): json", python=_object, inner=True, of_null=True),
+    function("json_built_array(string[, string...]): json", inner=True, of_null=True,
+             python=lambda *parts: f"[{', '.join(part or 'null' for part in parts)}]"),
 ]  # fmt: skip

@@ -219,6 +219,38 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "decimal_digits": [(COLUMNS[STRING][0], Constant(9, INTEGER), Constant(2, INTEGER))],
     "conv": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0], Constant(16, INTEGER))],
     "json_object_of": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
+    "to_json_in_postgres": [(COLUMNS[type_][0], Constant(str(type_), STRING)) for type_ in (STRING, INTEGER, TEXTS)],
+    "json_of_group": [(COLUMNS[TEXTS][0], Constant(str(TEXTS), STRING))],
+    "json_built_object": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
+    "json_built_array": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
+    "number_in_format": [(COLUMNS[MONEY][0], Constant("$9,999.99", STRING))],
+    "number_in_model": [(COLUMNS[MONEY][0], Constant("S9G999D99", STRING), Constant(64, INTEGER))],
+    **{
+        f"{name}{digits}": [(COLUMNS[STRING][0], Constant(form, STRING), Constant(6, INTEGER), Constant(2, INTEGER))]
+        for name, form in (("number_of_format", "9999.99"), ("number_of_model", "9999D99"))
+        for digits in ("", "_digits")
+    },
+    "series": [
+        (COLUMNS[INTEGER][0], COLUMNS[INTEGER][1], Constant(step, INTEGER), Constant(step > 2, BOOLEAN))
+        for step in (0, 1, -2, 3)
+    ],
+    "ones_of_bits": [(COLUMNS[INTEGER][0], Constant(bits, INTEGER)) for bits in (16, 64)],
+    **{name: [(COLUMNS[type_][0],) for type_ in (TEXTS, NUMBERS)] for name in ("run_lengths", "list_entropy")},
+    **{
+        f"{name}_in_duckdb": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0])]
+        for name in ("part", "left", "right", "character")
+    },
+    "between_in_duckdb": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0], COLUMNS[INTEGER][1])],
+    **{
+        name: [(COLUMNS[STRING][0], Constant("[a-c](é)?", STRING), *more)]
+        for name, more in (
+            *(("re2_found", ()), ("re2_split", ()), ("re2_part", (Constant(1, INTEGER),))),
+            *(
+                ("re2_parts", (Constant(0, INTEGER),)),
+                ("re2_replaced", (Constant("<\\0>", STRING), Constant(-1, INTEGER))),
+            ),
+        )
+    },
     "decimal_text": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
     "printf_in_duckdb": [(Constant("%5d|%s", STRING), COLUMNS[INTEGER][0], COLUMNS[STRING][0])],
     "format_in_duckdb": [(Constant("{:>5}|{:.2f}", STRING), COLUMNS[STRING][0], COLUMNS[MONEY][0])],
@@ -227,6 +259,10 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
 
 
 OF_CHOSEN = {
+    *("to_json_in_postgres", "json_of_group", "json_built_object", "json_built_array", "number_in_format"),
+    *("number_in_model", "number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
+    *("ones_of_bits", "run_lengths", "list_entropy", "re2_found", "re2_split", "re2_part", "re2_parts"),
+    *("re2_replaced", "series"),
     "map_of",
     "json_object_of",
     "to_json_in_duckdb",

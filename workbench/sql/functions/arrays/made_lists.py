@@ -38,6 +38,8 @@ def series(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
 def _series(start: int, end: int, step: int, excluded: bool) -> list[int] | None:
     if not step:
         return []
+    if abs(end - start) // abs(step) > _MOST_NUMBERS:  # a range beyond 64 bits has no length
+        return [] if (end > start) is not (step > 0) else None
     numbers = range(start, end if excluded else end + (1 if step > 0 else -1), step)
     return list(numbers) if len(numbers) <= _MOST_NUMBERS else None
 
