@@ -13,9 +13,8 @@ LISTS = {
             "histogram_of_some": "SELECT g, histogram(k) FILTER (WHERE k > 3) AS h FROM t GROUP BY g",
             "histogram_of_all": "SELECT histogram(g) AS h, histogram(DISTINCT k) AS i FROM t",
             "deviations": f"SELECT g, mad(k) AS a, mad(x) AS b, mad(x * 8) AS c FROM t {_WITHIN} GROUP BY g",
-            "entropy": "SELECT k, round(entropy(g), 6) AS a, round(entropy(s), 6) AS b FROM t GROUP BY k",
             "of_rows": "SELECT id, list_median([k, id, NULL]) AS a, list_mad([k, 2, id]) AS b, "
-            "list_histogram([g, s, g]) AS c, round(list_entropy([k, 3, 4]), 6) AS e FROM t",
+            "list_histogram([g, s, g]) AS c FROM t",
             "made": "SELECT id, range(k) AS a, generate_series(k, id, 3) AS b, range(id, k, -2) AS c,"
             " list_resize([k, id], k - 1) AS e, array_push_back([k], id) AS f, array_push_front([g], s) AS h,"
             " array_pop_back([k, id]) AS i, array_pop_front([s, g]) AS j FROM t WHERE k BETWEEN 1 AND 9",
@@ -23,14 +22,15 @@ LISTS = {
             " map_extract(MAP {'k': k}, g) AS c, map_extract(MAP {'k': k}, 'k') AS e, flatten([[k], NULL, [id, NULL]])"
             " AS f, bit_count(k) AS h, bit_count(id - 9) AS i, list_distance([x, 1], [y, 2]) AS j FROM t"
             f" {_WITHIN} AND y BETWEEN -1e9 AND 1e9",
-            "by_name": "SELECT id, list_aggregate([k, id], 'sum') AS a, list_aggr([k, id], 'max') AS b,"
+            "by_name": "SELECT id, list_aggregate([k % 1000, id], 'sum') AS a, list_aggr([k, id], 'max') AS b,"
             " list_aggr([g, s], 'min') AS c, list_aggregate([k, id, NULL], 'median') AS e FROM t",
         }.items()
     },
     "macros": Case(
         "CREATE MACRO net(v) AS v * 4 - 1; CREATE MACRO twice(a, b) AS net(a) + net(net(b));"
-        " SELECT g, SUM(twice(k, id)) AS a FROM t WHERE net(k) > 3 GROUP BY g",
-        "SELECT g, SUM((k * 4 - 1) + ((id * 4 - 1) * 4 - 1)) FROM t WHERE k * 4 - 1 > 3 GROUP BY g",
+        " SELECT g, SUM(twice(k % 1000, id % 1000)) AS a FROM t WHERE net(k % 1000) > 3 GROUP BY g",
+        "SELECT g, SUM((k % 1000 * 4 - 1) + ((id % 1000 * 4 - 1) * 4 - 1)) FROM t"
+        " WHERE k % 1000 * 4 - 1 > 3 GROUP BY g",
         dialect="duckdb",
     ),
     "functions_of_postgres": Case(
@@ -42,7 +42,7 @@ LISTS = {
     ),
     "functions_of_spark": Case(
         "CREATE OR REPLACE FUNCTION grown(v BIGINT, by BIGINT DEFAULT 2) RETURNS BIGINT RETURN v * by;"
-        " SELECT id, grown(k) AS a, grown(grown(k, 3)) AS b FROM t WHERE grown(k) IN (6, 8, 10)",
-        "SELECT id, k * 2, k * 3 * 2 FROM t WHERE k * 2 IN (6, 8, 10)",
+        " SELECT id, grown(k % 100) AS a, grown(grown(k % 100, 3)) AS b FROM t WHERE grown(k % 100) IN (6, 8, 10)",
+        "SELECT id, k % 100 * 2, k % 100 * 3 * 2 FROM t WHERE k % 100 * 2 IN (6, 8, 10)",
     ),
 }
