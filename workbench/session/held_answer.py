@@ -191,7 +191,7 @@ class HeldAnswer:
             self._hashes = _SortedHashes(self._hashes_of(self._columns))
         hashes = np.unique(self._hashes_of(gone))
         late = np.flatnonzero(np.isin(self._added_hashes, hashes)) + len(self._columns[0])
-        candidates = np.append(self._hashes.found(hashes), late)
+        candidates = np.append(self._hashes.positions_of(hashes), late)
         candidates = candidates[self._there[candidates]]
         among = [self._take(place, candidates) for place in range(len(self._columns))]
         at = matching_rows(gone, among, (wanted, len(candidates)), once=True)
@@ -244,7 +244,7 @@ class _SortedHashes:
         self._at = np.argsort(hashes)
         self._hashes = hashes[self._at]
 
-    def found(self, hashes: npt.NDArray[np.uint64]) -> Positions:
+    def positions_of(self, hashes: npt.NDArray[np.uint64]) -> Positions:
         """The positions of rows that have one of some different hashes, in their order."""
         first, end = (np.searchsorted(self._hashes, hashes, side) for side in ("left", "right"))
         counts = end - first

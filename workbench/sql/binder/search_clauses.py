@@ -99,7 +99,7 @@ def _first_columns(
         added.append(exp.alias_(order, _name(search, types, source)) if search.args["kind"] == "DEPTH" else depth)
     if cycle is not None:
         added.append(exp.alias_(_mark(cycle, "default"), _name(cycle, types, source)))
-        way = exp.Array(expressions=[_way(cycle, types, own, source)])
+        way = exp.Array(expressions=[_path_entry(cycle, types, own, source)])
         added.append(exp.alias_(way, cycle.args["using"].name))
     return added
 
@@ -122,7 +122,7 @@ def _extended(select: exp.Expr, cte: exp.CTE, types: dict[str, DataType], source
         else:
             added.append(exp.Add(this=exp.column(_DEPTH, step), expression=exp.Literal.number(1)))
     if cycle is not None:
-        way, here = exp.column(cycle.args["using"].name, step), _way(cycle, types, own, source)
+        way, here = exp.column(cycle.args["using"].name, step), _path_entry(cycle, types, own, source)
         known: exp.Expr = exp.ArrayContains(this=way.copy(), expression=here.copy())
         if source.rules.places_from_one:
             known = exp.EQ(this=here.copy(), expression=exp.Any(this=exp.Paren(this=way.copy())))
@@ -133,7 +133,7 @@ def _extended(select: exp.Expr, cte: exp.CTE, types: dict[str, DataType], source
     return inner.select(*added, copy=False)
 
 
-def _way(cycle: exp.Expr, types: dict[str, DataType], own: Sequence[exp.Expr], source: SourceText) -> exp.Expr:
+def _path_entry(cycle: exp.Expr, types: dict[str, DataType], own: Sequence[exp.Expr], source: SourceText) -> exp.Expr:
     return _joined(exp.Literal.string("("), _element(cycle, _TEXTS, types, own, source, ","), exp.Literal.string(")"))
 
 

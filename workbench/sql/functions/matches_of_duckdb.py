@@ -66,7 +66,7 @@ def _of_pattern(values: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     return compute
 
 
-def _found(texts: pa.Array, pattern: str) -> pa.Array:
+def _has_match(texts: pa.Array, pattern: str) -> pa.Array:
     return pc.match_substring_regex(texts, pattern)
 
 
@@ -80,7 +80,7 @@ def _part(texts: pa.Array, pattern: str, group: int) -> pa.Array:
 
 def _parts(texts: pa.Array, pattern: str, group: int) -> pa.Array:
     """The group of every match."""
-    lists: list[list[str] | None] = [None if text is None else [] for text in texts.to_pylist()]
+    lists: dict[int, list[str]] = {row: [] for row, text in enumerate(texts.to_pylist()) if text is not None}
     whole, chosen = (_with_one_group(pattern, number) for number in (0, group))
     left = [(row, text.encode()) for row, text in enumerate(texts.to_pylist()) if text is not None]
     while left:
@@ -90,10 +90,10 @@ def _parts(texts: pa.Array, pattern: str, group: int) -> pa.Array:
         after = []
         for (row, text), span, part in zip(left, ends, parts, strict=True):
             if span is not None:
-                lists[row].append(part or "")  # type: ignore[union-attr]
+                lists[row].append(part or "")
                 after.append((row, text[span[0] + span[1] :]))
         left = after
-    return pa.array(lists, pa.list_(pa.string()))
+    return pa.array([lists.get(row) for row in range(len(texts))], pa.list_(pa.string()))
 
 
 def _replaced(texts: pa.Array, pattern: str, by: str, most: int) -> pa.Array:
@@ -130,7 +130,7 @@ def _pattern(b: ExpressionBinder, node: exp.Expr, options: exp.Expr | None = Non
         elif option not in known:
             raise b.source.error(f"a regular expression has no option {option}", options, "i is for either case")
     try:
-        _found(pa.array([""]), pattern)
+        _has_match(pa.array([""]), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).partition(": ")[2] or str(error)
         raise b.source.error(f"not a regular expression: {reason}", node) from None
@@ -147,7 +147,7 @@ def _pattern_of_several(b: ExpressionBinder, node: exp.Expr, options: exp.Expr |
 
 
 def _is_empty(pattern: str) -> bool:
-    return bool(_found(pa.array([""]), rf"\A(?:{pattern})\z")[0].as_py())
+    return bool(_has_match(pa.array([""]), rf"\A(?:{pattern})\z")[0].as_py())
 
 
 def _text(value: str) -> Constant:
@@ -253,7 +253,7 @@ def _declared(signature: str, values: Callable[..., pa.Array]) -> Function:
 
 
 DECLARED = [
-    _declared("re2_found(string, string): boolean", _found),
+    _declared("re2_found(string, string): boolean", _has_match),
     _declared("re2_part(string, string, integer): string", _part),
     _declared("re2_parts(string, string, integer): array<string>", _parts),
     _declared("re2_replaced(string, string, string, integer): string", _replaced),

@@ -84,7 +84,7 @@ class Guesses:
         self.waiting = self.grown, (row,)
         return variable, [taken], 1
 
-    def told(self, answers: Sequence[bool]) -> None:
+    def take_answers(self, answers: Sequence[bool]) -> None:
         """The answers to the question."""
         asked, rows = self.waiting
         asked.answers = dict(zip(rows, answers, strict=True))

@@ -130,14 +130,14 @@ class Matching:
                 match = running.popleft().match
                 search.programs = min(search.programs + 1, most)
                 if match is not None:
-                    self._found(match, search)
+                    self._record_match(match, search)
             while len(running) < search.programs and (start := self._begin(search)) >= 0:
                 search.next = start + 1
                 running.append(_Program(start, self._steps(search, start)))
             if not running or running[0].question is not None:
                 return bool(running)
 
-    def _found(self, match: RowMatch, search: _Search) -> None:
+    def _record_match(self, match: RowMatch, search: _Search) -> None:
         """Keep a match, and leave out what began at its rows."""
         search.matched += bool(match.number)
         search.found.append(replace(match, number=search.matched) if match.number else match)
@@ -284,7 +284,7 @@ class Matching:
                             passes = guess.answer(longer)
                             if passes is None:
                                 answers = yield guess.question(longer, known[step.to], high)
-                                guess.told(answers)
+                                guess.take_answers(answers)
                                 passes = answers[0]
                             if not passes:
                                 break

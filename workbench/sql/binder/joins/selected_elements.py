@@ -57,7 +57,7 @@ def add_selected(clause: JoinClause, select: exp.Select, context: QueryContext, 
         SqlError: an item has more or fewer names than columns, and as ``add_elements``.
         UnsupportedError: a function stands inside another, or where databases have none.
     """
-    functions = list(_made(select.expressions))
+    functions = list(_element_functions(select.expressions))
     if not functions:
         return Exploded()
     source = context.source
@@ -74,7 +74,7 @@ def add_selected(clause: JoinClause, select: exp.Select, context: QueryContext, 
         return Exploded({item: list(zip(given, values, strict=True))})
     for function in functions:
         chosen = function.find_ancestor(*_CHOOSE, exp.Select)
-        nested = next(_made(function.iter_expressions()), None)
+        nested = next(_element_functions(function.iter_expressions()), None)
         plain = type(function) is exp.Explode or isinstance(function, exp.ExplodingGenerateSeries)
         if source.rules.explodes or nested is not None or isinstance(chosen, _CHOOSE) or not plain:
             where = "inside this expression, or beside another one,"
@@ -82,14 +82,14 @@ def add_selected(clause: JoinClause, select: exp.Select, context: QueryContext, 
     different = list(dict.fromkeys(functions))
     arrays = [f if isinstance(f, exp.ExplodingGenerateSeries) else f.this for f in different]
     for node in list(select.expressions):
-        if next(_made([node]), None) is not None and not isinstance(node, exp.Alias):
+        if next(_element_functions([node]), None) is not None and not isinstance(node, exp.Alias):
             node.replace(exp.alias_(node.copy(), shown_name(node, source), quoted=True))
     _, values = add_together(clause, arrays, context, scope)
     taken = {name for name, _ in scope.columns} | {item.alias.lower() for item in select.expressions}
     hidden = {}
     for number, (function, value) in enumerate(zip(different, values, strict=True), start=1):
         hidden[name := _free(f"element_{number}", taken)] = value
-        for same in [node for node in _made(select.expressions) if node == function]:
+        for same in [node for node in _element_functions(select.expressions) if node == function]:
             same.replace(exp.column(name, quoted=True))
     return Exploded({}, hidden)
 
@@ -97,7 +97,7 @@ def add_selected(clause: JoinClause, select: exp.Select, context: QueryContext, 
 def rows_after_groups(select: exp.Select, context: QueryContext) -> exp.Select | None:
     """A SELECT whose groups, or values of OVER, are a subquery of FROM, if its list makes rows beside them."""
     items, source = select.expressions, context.source
-    if next(_made(items), None) is None:
+    if next(_element_functions(items), None) is None:
         return None
     later = [part for key in ("having", "order", "qualify") if (part := select.args.get(key)) is not None]
     grouped = select.args.get("group") is not None or any(
@@ -106,13 +106,13 @@ def rows_after_groups(select: exp.Select, context: QueryContext) -> exp.Select |
     if not grouped and not any(isinstance(n, exp.Window) for e in (*items, *later) for n in outside_subqueries(e)):
         return None
     if not _is_separate(select):
-        function = next(_made(items))
+        function = next(_element_functions(items))
         source.refuse("EXPLODE or UNNEST in GROUP BY, or beside *,", function, "let a subquery in FROM select it")
     parts = _Parts(context, {item.alias.lower() for item in items})
     inner, places = [], dict[int, int]()
     shown: list[exp.Expr] = []
     for place, item in enumerate(items, start=1):
-        if next(_made([item]), None) is None:
+        if next(_element_functions([item]), None) is None:
             name = item.alias or parts.free()
             inner.append(item.copy() if item.alias else exp.alias_(item.copy(), name, quoted=True))
             places[place] = len(inner)
@@ -160,7 +160,7 @@ class _Parts:
 
     def outside(self, node: exp.Expr) -> exp.Expr:
         """An expression over the names of the largest parts of it that make no rows, and read any."""
-        if next(_made([node]), None) is None and not isinstance(node.parent, exp.Case):
+        if next(_element_functions([node]), None) is None and not isinstance(node.parent, exp.Case):
             return self._column(node) if self._reads_rows(node) else node
         for key, value in list(node.args.items()):
             if isinstance(value, exp.Expr):
@@ -184,7 +184,7 @@ def _is_separate(select: exp.Select) -> bool:
     group = select.args.get("group")
     if any(item.is_star for item in select.expressions) or (group is not None and group.args.get("all")):
         return False
-    made = [next(_made([item]), None) is not None for item in select.expressions]
+    made = [next(_element_functions([item]), None) is not None for item in select.expressions]
     names = {item.alias.lower() for item, makes in zip(select.expressions, made, strict=True) if makes}
     for node in group.find_all(exp.Column, exp.Literal, *_MAKE_ROWS, exp.GenerateSeries) if group is not None else ():
         if not isinstance(node, (exp.Column, exp.Literal)) or (
@@ -197,7 +197,7 @@ def _is_separate(select: exp.Select) -> bool:
     return True
 
 
-def _made(nodes: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
+def _element_functions(nodes: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
     """The functions that make rows in some parts of a SELECT; those of its subqueries are their own."""
     return (node for part in nodes for node in outside_subqueries(part) if isinstance(node, _MAKE_ROWS))
 

@@ -112,22 +112,24 @@ def has_all(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return call("=", call("array_size", rest), _ZERO)
 
 
+def _pairs(one: Sequence[float | None], other: Sequence[float | None]) -> list[tuple[float, float]] | None:
+    """The values of two lists by their places; ``None`` of lists of other lengths, or with a NULL."""
+    pairs = [(x, y) for x, y in zip(one, other, strict=False) if x is not None and y is not None]
+    return pairs if len(pairs) == len(one) == len(other) else None
+
+
 def _distance(one: Sequence[float | None], other: Sequence[float | None]) -> float | None:
-    if len(one) != len(other) or None in (*one, *other):
-        return None
-    total = 0.0
-    for x, y in zip(one, other, strict=True):
-        total += (x - y) * (x - y)  # type: ignore[operator]
-    return math.sqrt(total)
+    pairs, total = _pairs(one, other), 0.0
+    for x, y in pairs or ():  # one after the other, as DuckDB adds them
+        total += (x - y) * (x - y)
+    return None if pairs is None else math.sqrt(total)
 
 
 def _product(one: Sequence[float | None], other: Sequence[float | None]) -> float | None:
-    if len(one) != len(other) or None in (*one, *other):
-        return None
-    total = 0.0
-    for x, y in zip(one, other, strict=True):
-        total += x * y  # type: ignore[operator]
-    return total
+    pairs, total = _pairs(one, other), 0.0
+    for x, y in pairs or ():
+        total += x * y
+    return None if pairs is None else total
 
 
 @reads_name("bit_count", takes=1, dialects=ONLY_DUCKDB)
