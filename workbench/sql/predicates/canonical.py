@@ -282,7 +282,9 @@ def _within(literal: Literal) -> tuple[Literal, ...]:
             Constant(int() | float() | Decimal() as most) as right,
         ):
             least = fold(Call("neg", (right,), right.type))
-            if least is not None and not (inner.type == INTEGER and most > _LARGEST):
+            if (
+                least is not None and most == most and not (inner.type == INTEGER and most > _LARGEST)
+            ):  # NaN is unlike itself
                 return (Literal(inner, operator, right), Literal(inner, FLIPPED[operator], least))
     return (literal,)
 
