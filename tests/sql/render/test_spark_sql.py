@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 from sql.bind_schema import SCHEMA
 
+from workbench.engine.spark.local_session import engine_session
 from workbench.sql.algebra.arithmetic import decimal_of
 from workbench.sql.algebra.expressions import column_name
 from workbench.sql.algebra.types import parse_type
@@ -116,19 +117,17 @@ VALUES = [  # dialect, expression, its values in the four rows
 @pytest.mark.parametrize("ansi", ["false", "true"])
 def test_values_types_and_totality(spark, ansi: str) -> None:
     columns = SCHEMA.streams["T"]
-    frame = spark.createDataFrame(ROWS, ", ".join(f"{name} {type_.spark}" for name, type_ in columns)).coalesce(1)
+    session = engine_session(spark)  # it has the functions of Python
+    frame = session.createDataFrame(ROWS, ", ".join(f"{name} {type_.spark}" for name, type_ in columns)).coalesce(1)
     expressions = []
     for dialect, sql, _ in VALUES:
         query = bind(f"SELECT {sql} AS v FROM T", dialect, SCHEMA).query
         assert isinstance(query, Block)
         expressions.append(query.outputs[0].expression)
-    spark.conf.set("spark.sql.ansi.enabled", ansi)
-    try:
-        rendered = [f"{to_spark(e, lambda c: c.name)} as v{i}" for i, e in enumerate(expressions)]
-        result = frame.selectExpr(*rendered)
-        rows = result.collect()
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", "false")
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    rendered = [f"{to_spark(e, lambda c: c.name)} as v{i}" for i, e in enumerate(expressions)]
+    result = frame.selectExpr(*rendered)
+    rows = result.collect()
     wrong = []
     for i, (dialect, sql, expected) in enumerate(VALUES):
         actual, type_ = [row[i] for row in rows], result.schema[i].dataType.simpleString()

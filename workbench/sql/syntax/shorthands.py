@@ -75,7 +75,7 @@ def with_lists_of_groups(tree: exp.Expr, functions: Mapping[str, str]) -> exp.Ex
         >>> import sqlglot
         >>> tree = sqlglot.parse_one("SELECT MAD(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
         >>> with_lists_of_groups(tree, {"mad": "LIST_MAD"}).sql("duckdb")
-        'SELECT LIST_MAD(LIST(x) FILTER(WHERE x > 0)) FROM t'
+        'SELECT LIST_MAD(ARRAY_AGG(x) FILTER(WHERE x > 0)) FROM t'
     """
     for node in list(tree.find_all(exp.Anonymous, exp.JSONArrayAgg)):
         given = [node.this] if isinstance(node, exp.JSONArrayAgg) else node.expressions
