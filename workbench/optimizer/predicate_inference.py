@@ -62,11 +62,11 @@ def infer(predicates: PredSet) -> PredSet:
     """The predicates with all that follows from them by transitivity, and nothing that one of them implies alone.
 
     Args:
-        predicates: in canonical form, columns with the positions of their inputs.
+        predicates: in any form, columns with the positions of their inputs.
 
     Returns:
-        The same predicates; tests of further expressions; equalities of columns of different inputs that are equal to
-        a third one.
+        The same predicates as they are; in canonical form, tests of further expressions, and equalities of columns of
+        different inputs that are equal to a third one.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
@@ -80,8 +80,8 @@ def infer(predicates: PredSet) -> PredSet:
     links = [link for p in predicates for link in _links(p)]
     tests = _closure(given, links)
     strongest = [t for t in tests[len(given) :] if not any(_implies(o, t) for o in tests if o is not t)]
-    equal = _equalities(predicates, tests)
-    return canonical(pred_set([*predicates, *(t.predicate for t in strongest), *equal]))
+    inferred = canonical(pred_set(t.predicate for t in strongest))
+    return pred_set([*predicates, *inferred, *_equalities(predicates, tests)])
 
 
 def follows(predicate: ORPred, others: PredSet) -> bool:
