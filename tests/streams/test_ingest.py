@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -319,11 +320,11 @@ def test_names_are_folded_and_alike_ones_refused(tmp_path: Path) -> None:
         ("tran_dat", "no column tran_dat", "did you mean tran_date?"),
         ("zzz", "no column zzz", "one of tran_date, n"),
         ("amount", "column amount is double", "one of tran_date, n"),
-        ("at", "column at is string", 'say --type at=timestamp, columns={"at": "timestamp"} in Python'),
+        ("name", "column name is string", 'say --type name=timestamp, columns={"name": "timestamp"} in Python'),
     ],
 )
 def test_time_must_name_a_column_that_holds_time(time: str, message: str, hint: str, tmp_path: Path) -> None:
-    table = pa.table({"Tran_Date": [datetime.date(2005, 1, 1)], "n": [1], "amount": [1.5], "at": ["2005-01-01"]})
+    table = pa.table({"Tran_Date": [datetime.date(2005, 1, 1)], "n": [1], "amount": [1.5], "name": ["x"]})
     with pytest.raises(StreamError, match=message) as raised:
         ingest("x", table, tmp_path / "log", time=time)
     assert raised.value.hint and hint in raised.value.hint
@@ -532,22 +533,47 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "tried"),
+    ("text", "type_", "read_as"),
     [
-        ("05.01.2026 08:03", "Day=timestamp d.M.yyyy H:mm"),
-        ("31/01/2026", "Day=date d/M/yyyy"),
-        ("2026/01/31", "Day=date yyyy/M/d"),
+        ("05.01.2026 08:03", "timestamp", "timestamp d.M.yyyy H:mm"),
+        ("31/01/2026", "date", "date d/M/yyyy"),
+        ("2026/01/31", "date", "date yyyy/M/d"),
+        ("2026-01-31T08:03:00Z", "timestamp", "timestamp"),
     ],
 )
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_texts_that_are_no_event_time_say_how_they_are_declared(
-    tmp_path: Path, ending: str, text: str, tried: str
+@pytest.mark.parametrize("source", ["csv", "jsonl", "frame", "records", "parquet"])
+def test_texts_of_event_times_are_read_as_times(
+    tmp_path: Path, source: str, text: str, type_: str, read_as: str
 ) -> None:
-    file = tmp_path / f"a.{ending}"
-    file.write_text(f"Day,n\n{text},1\n" if ending == "csv" else f'{{"Day": "{text}", "n": 1}}\n')
+    file, records = tmp_path / f"a.{source}", [{"The day": text, "n": 1}, {"The day": text, "n": 2}]
+    match source:
+        case "csv":
+            file.write_text("The day,n\n" + "".join(f"{text},{row['n']}\n" for row in records))
+        case "jsonl":
+            file.write_text("".join(json.dumps(row) + "\n" for row in records))
+        case "parquet":
+            pq.write_table(pa.Table.from_pylist(records), file)
+    given = {"frame": pd.DataFrame(records), "records": records}.get(source, file)
+    log = ingest("a", given, tmp_path / "log", time="the DAY")
+    assert [str(kind) for _, kind in log.columns] == [type_, "integer"] and log.rows == 2
+    if (source, read_as) != ("csv", "timestamp"):  # which is a type that CSV is guessed to have
+        assert f"The day: its texts are read as {read_as}, since it is the event time" in log.notes
+    with pytest.raises(StreamError, match="event time is a date"):
+        ingest("a", given, tmp_path / "declared", time="The day", columns={"The day": "string"})
+
+
+@pytest.mark.parametrize("texts", [["3/4/2026"], ["monday"], ["2026", "x"], [None], []])
+def test_texts_that_could_be_several_times_or_none_are_asked_about(tmp_path: Path, texts: list[str | None]) -> None:
     with pytest.raises(StreamError, match="event time is a date") as caught:
-        ingest("a", file, tmp_path / "log", time="Day")
-    assert tried in (caught.value.hint or "")
+        ingest("a", pa.table({"Day": pa.array(texts, pa.string())}), tmp_path / "log", time="Day")
+    assert "--type Day=timestamp" in (caught.value.hint or "")
+
+
+def test_a_file_of_days_in_two_ways_says_how_each_is_declared(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Day,n\n3/4/2026,1\n")
+    with pytest.raises(StreamError, match="event time is a date") as caught:
+        ingest("a", tmp_path / "a.csv", tmp_path / "log", time="Day")
+    assert '--type "Day=date d/M/yyyy" or --type "Day=date M/d/yyyy"' in (caught.value.hint or "")
 
 
 def test_texts_of_one_file_are_not_the_numbers_of_another(tmp_path: Path) -> None:

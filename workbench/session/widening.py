@@ -25,6 +25,7 @@ from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DOUBLE, MAX_PRECISION, DataType, Kind, decimal
 from workbench.sql.logical import output_columns
+from workbench.streams.event_time import TIME_KINDS
 from workbench.streams.files.json_values import text_of
 from workbench.streams.guessing import guess
 from workbench.streams.ingest import declared_types
@@ -34,7 +35,6 @@ from workbench.streams.retried_rows import Retried, values_of, waiting_for_colum
 from workbench.streams.stream import Stream
 from workbench.streams.widened_columns import WidenedColumn
 
-_TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 _LONG_DIGITS = 18
 """Digits of decimals that are added and multiplied as 64-bit integers."""
@@ -116,7 +116,7 @@ def _known(stream: Stream, column: str) -> tuple[str, DataType]:
 def _check(stream: Stream, wide: Stream, new: WidenedColumn, before: DataType) -> None:
     """Check that a type has all values that are there, and that what is declared of the stream goes with it."""
     name = f"{stream.name}.{display_name(new.name)}"
-    if stream.time is not None and stored_name(stream.time) == new.name and new.type.kind not in _TIME_KINDS:
+    if stream.time is not None and stored_name(stream.time) == new.name and new.type.kind not in TIME_KINDS:
         hint = "event time is a date, a timestamp or an integer"
         raise StreamError(f"{name} has the event times, and {new.type} has none", hint=hint)
     log = stream.log

@@ -25,7 +25,7 @@ from workbench.streams.convert import cast_each
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE
 from workbench.streams.drift import members_of, record_text, shown_type
 from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text, text_of
-from workbench.streams.guessing import Guess, read
+from workbench.streams.guessing import Guess, declaration, read
 from workbench.streams.source import Chunk, QuarantinedRow
 
 
@@ -179,4 +179,4 @@ def _reason(field: pa.Field, value: object, found: pa.DataType) -> str:
 
 def widening(column: str, type_: str) -> str:
     """How a value that breaks the type of its column can be kept."""
-    return f"--type {column}={type_} keeps it where the stream is added"
+    return f"{declaration(column, type_)} keeps it where the stream is added"

@@ -8,7 +8,7 @@ declare the column. A column that is declared is read by ``convert`` alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -169,7 +169,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     if (percent := _percent_form(text, point)) is not None:
         example = _first(text, "%")
         number = example.replace("%", "").strip()
-        why = f"numbers as {example}, which are perhaps shares of 1: {_type(name, 'double')} reads {number}"
+        why = f"numbers as {example}, which are perhaps shares of 1: {declaration(name, 'double')} reads {number}"
         return Guess(name, STRING, why, first, percent)
     return Guess(name, STRING, f"texts{_declarable(name, text)}", first, ",." if point == "," else PLAIN)
 
@@ -187,7 +187,7 @@ def _as_dates(name: str, text: pa.Array) -> str:
     """How texts are declared that are nearly dates or times, in words; "" where they are not."""
     if not _any(text[:1], _NEARLY_A_DATE) or not (patterns := patterns_of(text, _few(text))):
         return ""
-    ways = " or ".join(_type(name, pattern) for pattern in patterns)
+    ways = " or ".join(declaration(name, pattern) for pattern in patterns)
     return f", of dates: {ways} reads them" if len(patterns) == 1 else f", of dates: {ways} says which they are"
 
 
@@ -198,13 +198,31 @@ def _declarable(name: str, text: pa.Array) -> str:
     said = {value.lower(): value for value in pc.unique(pc.utf8_trim_whitespace(text)).to_pylist()}
     for yes, no in _TRUE_AND_FALSE:
         if said.keys() == {yes, no}:
-            return f": {_type(name, f'boolean {said[yes]}/{said[no]}')} reads them as true and false"
+            return f": {declaration(name, f'boolean {said[yes]}/{said[no]}')} reads them as true and false"
     return ""
 
 
-def _type(name: str, type_: str) -> str:
-    """How a column is declared."""
-    return f"--type {name}={type_}" if re.fullmatch(r"\w+", name + type_) else f'--type "{name}={type_}"'
+def declaration(name: str, type_: str) -> str:
+    """How a column is declared, as an analyst types it.
+
+    Example:
+        >>> declaration("day", "date"), declaration("weight (kg)", "string")
+        ('--type day=date', '--type "weight (kg)=string"')
+    """
+    return f"--type {name}={type_}" if re.fullmatch(r"[\w(),<>:]+", name + type_) else f'--type "{name}={type_}"'
+
+
+def suggested(name: str, notes: Iterable[str]) -> str | None:
+    """The type of times that notes suggest for a column of texts, where they suggest one alone.
+
+    Example:
+        >>> suggested("day", ["day: texts, of dates: --type day=date reads them"])
+        'date'
+    """
+    pattern = re.compile(
+        rf'{re.escape(name)}: texts, of (?:dates|times): --type ("?){re.escape(name)}=(.*)\1 reads them'
+    )
+    return next((found[2] for note in notes if (found := pattern.fullmatch(note)) is not None), None)
 
 
 _NAMES = {

@@ -29,10 +29,11 @@ from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, Corrections
 from workbench.streams.declared_times import split_form, unit_of
 from workbench.streams.drift import Differences, drifts_of
 from workbench.streams.drifting_types import with_records
+from workbench.streams.event_time import check_time, read_as_times
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.files.undeclared import notes_of_untyped
-from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
+from workbench.streams.guessing import FIRST_VALUES, Guess, declaration, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
@@ -41,8 +42,6 @@ from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 from workbench.streams.tail import TAIL
 from workbench.streams.transactions import Transactions, transactions_of
-
-_TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
 
 
 @dataclass(frozen=True)
@@ -125,13 +124,14 @@ def ingest(
             share = opened.share
             plain = {name: text for name, text in (columns or {}).items() if not split_form(text)[1]}
             opened = unfold(opened, corrections, declared_types(plain))
-            opened = _with_units(opened, columns or {})
-            types = column_types(opened, columns or {})
+            opened, columns = read_as_times(time, columns or {}, opened)
+            opened = _with_units(opened, columns)
+            types = column_types(opened, columns)
             if not types:
                 raise StreamError(f"stream {name}: the source has no columns", hint="give one that has some")
             own = types if corrections is None else corrections.without_control(types)
-            guesses = guesses_of(opened, columns or {})
-            _check_time(time, own, [*opened.notes, *(f"{guess.column}: {guess.why}" for guess in guesses.values())])
+            guesses = guesses_of(opened, columns)
+            check_time(time, own, [*opened.notes, *(f"{guess.column}: {guess.why}" for guess in guesses.values())])
             allowed = None if lateness is None else lateness_of(lateness, time, own.get(stored_name(time or "")))
             if corrections is not None and allowed is not None:
                 hint = "leave lateness out: a late change would have to be made, and its row left out"
@@ -139,7 +139,7 @@ def ingest(
             if isinstance(transactions, str):
                 transactions = transactions_of(transactions, types)
             schema = log_schema(own.items(), corrections is not None, transactions)
-            untyped = notes_of_untyped(opened.schema, columns or {}) if corrections is None else ()
+            untyped = notes_of_untyped(opened.schema, columns) if corrections is None else ()
             said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions, nan_is_null)
             log = LogWriter(name, partial, schema, allowed, corrections, *said)
             with current_rows_in(partial / TAIL, log_schema(own.items()), corrections, growing) as current:
@@ -259,29 +259,6 @@ def _check_convertible(field: pa.Field, type_: DataType) -> None:
         ) from error
 
 
-def _check_time(time: str | None, types: Mapping[str, DataType], notes: Iterable[str]) -> None:
-    if time is None:
-        return
-    type_ = types.get(stored_name(time))
-    usable = [display_name(name) for name, other in types.items() if other.kind in _TIME_KINDS]
-    if type_ is None:
-        known = usable or [*map(display_name, types)]
-        hint = nearest(time, known) or _listing(known)
-        whole = types.get(stored_name(time.partition(".")[0]))
-        if whole is not None and whole.kind is Kind.STRUCT:
-            hint = "it is inside a struct, and event times are columns: pandas.json_normalize(records) makes one of it"
-        raise StreamError(f"no column {time} to take event time from", hint=hint)
-    if type_.kind in _TIME_KINDS:
-        return
-    hint = _listing(usable) if usable else "no column holds such values; convert one in the source"
-    if type_.kind is Kind.STRING:
-        given = _declare(time, "timestamp")
-        hint = f"if its texts are as 2026-01-31 10:30, say {given}; else convert it with pandas and give the DataFrame"
-        begins = f"{time}: texts, of ".lower()
-        hint = next((note for note in notes if note.lower().startswith(begins)), hint)
-    raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
-
-
 def _listing(names: Iterable[str]) -> str:
     return "one of " + ", ".join(names)
 
@@ -346,7 +323,7 @@ def _some_fit(
 
 def _declare(column: str, type_: str) -> str:
     """How a column is declared."""
-    return f'--type {column}={type_}, columns={{"{column}": "{type_}"}} in Python'
+    return f'{declaration(column, type_)}, columns={{"{column}": "{type_}"}} in Python'
 
 
 def _spelled(source: OpenedSource) -> dict[str, str]:
@@ -424,7 +401,7 @@ def _misfits(
         text = _as_line(column[place] for column in texts.values())
         reason = f"{display_name(name)}: {texts[name][place]!r:.60} is no {types[name]}"
         if name in guesses and not guesses[name].declared:
-            reason += f", as was guessed; --type {display_name(name)}=string keeps it"
+            reason += f", as was guessed; {declaration(display_name(name), 'string')} keeps it"
         if types[name].kind in (Kind.DATE, Kind.TIMESTAMP) and re.fullmatch(r"\d{9,}(\.\d+)?", texts[name][place]):
             reason += f"; {types[name]} ms, or s, us or ns, declares the unit of a number"
         yield QuarantinedRow(int(chunk.lines[row]), text, reason)

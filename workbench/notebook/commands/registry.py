@@ -26,7 +26,10 @@ from workbench.notebook.display import show as display
 _MEANT = {
     "compare": "%argus strategies compares sharing-selection with match-plan on the queries that there are",
     "undo": "%argus drop NAME takes back a registration, %argus back the last batch",
-    "export": "%argus results NAME -o frame gives a DataFrame; %argus sink NAME FOLDER writes what each batch changes",
+    **dict.fromkeys(
+        ("export", "download", "csv"),
+        'session.query("NAME").save("rows.csv") writes an answer, %argus results NAME -o frame gives a DataFrame',
+    ),
     "prove": "%argus verify compares an answer with Spark SQL over all stored rows",
     **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),

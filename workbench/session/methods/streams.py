@@ -27,6 +27,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.declared_constraints import constraints_of
+from workbench.streams.event_time import read_as_times
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.reader import Reader
@@ -153,10 +154,12 @@ class SessionStreams:
                     self._live.attach(name, live)
                     failing.push(lambda kind, *_: None if kind is None else self._live.detach(name))
                 corrections = _corrections(live, key, changes, weight)
+                copied = source
                 if live is not None:
+                    copied = OpenedSource(live.schema, iter(()), live.inferred, live.notes)
+                    copied, columns = read_as_times(time, columns or {}, copied)
                     asked = {} if corrections is None else corrections.asked
-                    live.declare({**declared_types(columns or {}), **asked})
-                copied = source if live is None else OpenedSource(live.schema, iter(()), live.inferred, live.notes)
+                    live.declare({**declared_types(columns), **asked})
                 log = ingest(
                     name,
                     copied,

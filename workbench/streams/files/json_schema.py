@@ -20,7 +20,7 @@ from workbench.streams.files.json_values import (
     with_schema_part,
 )
 from workbench.streams.files.undeclared import with_guesses
-from workbench.streams.guessing import Guess, guess
+from workbench.streams.guessing import Guess, declaration, guess
 
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """Errors that a value of another type than its column's raises."""
@@ -84,7 +84,7 @@ def notes_of_times(records: Sequence[JsonRecord], schema: pa.Schema, declared: C
         seen = guess(field.name, _texts([record.get(field.name) for record in records]))
         if seen.type in (DATE, TIMESTAMP):
             what = "dates" if seen.type == DATE else "times"
-            yield f"{field.name}: texts, of {what}: --type {field.name}={seen.type} reads them"
+            yield f"{field.name}: texts, of {what}: {declaration(field.name, str(seen.type))} reads them"
         elif ", of dates: " in seen.why:
             yield f"{field.name}: {seen.why}"
 
