@@ -36,7 +36,7 @@ from workbench.errors import QueryError
 from workbench.limits import Limits
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
-from workbench.sql.algebra.expressions import Column, Expression, columns
+from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.functions.calls import calls_functions
@@ -209,7 +209,9 @@ def _is_read_here(answer: Answers) -> bool:
     A user function may see the rows of its own query only. A constant -0.0 stays what it is where Spark groups.
     """
     return all(
-        not calls_functions(e) and (columns(e) or e.type.kind is not Kind.DOUBLE) for e in answer.plan.expressions
+        not calls_functions(e)
+        and (columns(e) or e.type.kind is not Kind.DOUBLE or (isinstance(e, Constant) and e.value != 0))
+        for e in answer.plan.expressions
     )
 
 

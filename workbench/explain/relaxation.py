@@ -178,9 +178,7 @@ def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
             tested = [p for p in block.where if {source} < predicate_sources(p)]
             on = f" ON {' AND '.join(or_pred_sql(p, called) for p in tested)}" if tested else ""
             tests = tuple(or_pred_sql(p, names) for p in tested)
-            yield Condition(
-                "a row of", " and ".join(sorted(streams_of(item))) + on, ("input", id(block), source), tests
-            )
+            yield Condition("a row of", called.called(source) + on, ("input", id(block), source), tests)
 
 
 def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
@@ -261,14 +259,21 @@ class _Names:
         read = sources(part)
         if len(read) != 1 or not read <= set(range(len(self._block.inputs))):
             return bare(part)
-        item = self._block.inputs[min(read)]
+        place = min(read)
+        item = self._block.inputs[place]
         if isinstance(part, Column):
             name = _name_within(item, part.name, self._views)
         else:
             name = self._views.name(item.stream, part) if isinstance(item, StreamInput) else ""
-        return (
-            f"{item.stream}.{name}" if name and isinstance(item, StreamInput) and len(self._block.inputs) > 1 else name
-        )
+        is_one_of_several = name and isinstance(item, StreamInput) and len(self._block.inputs) > 1
+        return f"{self.called(place)}.{name}" if is_one_of_several else name
+
+    def called(self, place: int) -> str:
+        """The streams of an input; one that is joined with itself has its number in the order of FROM."""
+        item = self._block.inputs[place]
+        alike = [i for i, other in enumerate(self._block.inputs) if other == item]
+        number = f"_{alike.index(place) + 1}" if len(alike) > 1 and isinstance(item, StreamInput) else ""
+        return " and ".join(sorted(streams_of(item))) + number
 
     def of_groups(self, column: Column | Call) -> str:
         """A column of the groups, of functions with OVER, or of an input where the block does not group."""

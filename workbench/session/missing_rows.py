@@ -55,9 +55,13 @@ class Cause:
 
     @property
     def title(self) -> str:
-        """What would be there without which conditions."""
-        named = [f"{c} (node {node})" if node else str(c) for c, node in zip(self.conditions, self.nodes, strict=True)]
-        return f"without {' and '.join(named)}: {counted(self.total, 'row')}"
+        """What would be there without which conditions, or that no stored row is as expected."""
+        own = [str(condition) for condition in self.conditions if condition.clause != _EXPECTED]
+        other = " and ".join(condition.text for condition in self.conditions if condition.clause == _EXPECTED)
+        found = counted(self.total, "row")
+        if not own:
+            return f"no stored row gives {other}: {found} with other values"
+        return f"without {' and '.join(own)}: {found}" + (f" with other values than {other}" if other else "")
 
 
 @dataclass(frozen=True)

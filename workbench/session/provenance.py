@@ -73,6 +73,8 @@ class Provenance:
     @property
     def title(self) -> str:
         """How many rows are explained, and by how many."""
+        if not self.total:
+            return f"{self.query} has no such row"
         of = f"{len(self.rows):,} of {self.total:,} rows" if len(self.rows) < self.total else counted(self.total, "row")
         by = " and ".join(f"{counted(rows.num_rows, 'row')} of {name}" for name, rows in self.tables.items())
         return f"{of} of {self.query} {'is' if self.total == 1 else 'are'} computed from {by or 'no row'}"

@@ -196,6 +196,9 @@ class Session(
     def save(self, path: str | Path) -> Path | str:
         """Copy the session as it is to another folder or address, to be opened there; this one goes on where it is.
 
+        Of its sinks the copy has those whose targets are objects of this process, such as functions, which are given
+        again there. Two sessions that send to one folder or table would mix their answers.
+
         Returns:
             Where it was copied to.
 
@@ -203,7 +206,8 @@ class Session(
             SessionError: there is a session in that folder, or it cannot be written to.
         """
         with self.parts.store.exclusively(), self.parts.store.pinned() as state:
-            return save_session(self.parts.directory, self.parts.planner.catalog, state, path)
+            sinks = self.parts.sinks.taken_along()
+            return save_session(self.parts.directory, self.parts.planner.catalog, state, path, sinks)
 
     def keep(self) -> None:
         """Leave a temporary folder where it is when the session is closed."""

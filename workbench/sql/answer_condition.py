@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from workbench.errors import UnsupportedError
-from workbench.sql.algebra.types import DataType
+import re
+
+from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.algebra.column_names import display_name
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.algebra.zones import UTC
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.schema import Schema
 
+_VALUE = re.compile(r"""(?:(?P<column>\w+)\s+)?(?:'(?P<text>[^']*)'|(?P<word>[\w.]+))""")
+"""A value, or a column and a value, with no sign between them."""
 _ANSWER = "answer"
 """The name of the rows in errors, and in the condition if it uses one."""
 
@@ -26,7 +31,7 @@ def bind_condition(
         timezone: as in ``Schema``.
 
     Raises:
-        SqlError: a mistake, with its place.
+        SqlError: a mistake, with its place, or a value that is compared with nothing.
         UnsupportedError: it needs more than the columns of one row.
 
     Example:
@@ -34,6 +39,7 @@ def bind_condition(
         >>> str(bind_condition("n > 2 + 3", "spark", (("n", INTEGER),)))
         'n > 5'
     """
+    _check_compares(condition, columns)
     end = "\n)" if "--" in condition else ")"  # a comment would hide it
     query = bind(
         f"SELECT * FROM {_ANSWER} WHERE ({condition}{end}", dialect, Schema({_ANSWER: columns}, timezone=timezone)
@@ -42,3 +48,18 @@ def bind_condition(
         hint = "compare its columns with constants; register a query of its own for more: SELECT … FROM the query"
         raise UnsupportedError("a condition on an answer reads one of its rows at a time", hint=hint)
     return query.where
+
+
+def _check_compares(condition: str, columns: tuple[tuple[str, DataType], ...]) -> None:
+    """Refuse a value without a column, or without a sign between the two: what to type is known then."""
+    if (found := _VALUE.fullmatch(condition.strip())) is None:
+        return
+    names = {name.lower(): name for name, _ in columns}
+    column, value = names.get((found["column"] or "").lower()), found["text"] or found["word"]
+    if (found["column"] and column is None) or value.lower() in (*names, "true", "false", "null"):
+        return
+    is_number = found["word"] is not None and re.fullmatch(r"\d+(\.\d+)?", value) is not None
+    fitting = [name for name, type_ in columns if (type_.kind is Kind.STRING) is not is_number]
+    shown, literal = display_name(column or (fitting or [*names])[0]), value if is_number else f"'{value}'"
+    said = f"{literal} is a value alone" if column is None else f"there is no sign between {shown} and {literal}"
+    raise SqlError(f"{said}, and a condition compares a column", hint=f"{shown} = {literal}")

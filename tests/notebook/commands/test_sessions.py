@@ -70,7 +70,10 @@ def test_saving_says_where_and_how_to_go_on(capsys):
     assert told == "saved to fraud: after batch 3, 1 stream, 1 table\n%argus open fraud goes on from there\n"
     session.sinks = {"big": object(), "alert big": object()}
     told = shown(capsys, save, context, "fraud2")
-    assert told.endswith("the copy has no sinks; give it those that it is to have: big, alert big\n")
+    assert told.splitlines()[-2:] == [
+        "the copy sends nothing; give it the sinks that it is to have: big",
+        "opened in a notebook, it goes on to say below a cell: alert big",
+    ]
     with pytest.raises(SessionError):
         save.run(context, Arguments("taken"))
 

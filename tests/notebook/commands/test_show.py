@@ -225,7 +225,7 @@ def test_why_not_names_the_condition(run, shell):
     run("%%argus q1\nSELECT big")
     shown = run("%argus why-not q1 WHERE tranid = 7 -o missing").text
     assert "no row of q1 has tranid = 7" in shown
-    assert "without WHERE amount > 5 (node S1): 1 row" in shown and "fed: 1 row" in shown
+    assert "without WHERE amount > 5: 1 row" in shown and "fed: 1 row" in shown
     assert shell.user_ns["missing"].causes[0].conditions[0].clause == "WHERE"
 
 

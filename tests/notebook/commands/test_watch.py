@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,45 @@ def test_what_was_watched_is_watched_again_after_the_session_is_opened(tmp_path:
     told = {text.split(":")[0]: text for text in shown}
     assert all(f"batch {batch}:" in told["all_rows"] for batch in (2, 3, 4, 5))
     assert [f"batch {batch}:" in told["all_rows where n > 5"] for batch in (2, 3, 4, 5)] == [True, False, True, True]
+    context.close()
+
+
+@pytest.mark.parametrize("copied", ["saved", "copied by hand", "a copy of a copy"])
+def test_what_is_watched_goes_along_with_a_copy(tmp_path: Path, shown: list[str], copied: str) -> None:
+    rows = pd.DataFrame({"city": ["x", "y", "x", "y"], "n": [1, 9, 2, 9]})
+    context = NotebookContext(
+        {}, lambda: Session(InProcess(), tmp_path / "s"), lambda path, *_: Session.open(path, InProcess())
+    )
+    session = context.session
+    session.add_stream("T", rows, history=1, batch=1)
+    session.register("SELECT city, n FROM T", name="all_rows")
+    session.add_sink("all_rows", str(tmp_path / "folder"), name="kept")
+    watch.notify.run(context, watch.notify.parse("all_rows"))
+    watch.notify.run(context, watch.notify.parse("all_rows n > 5"))
+    session.run(1)
+    wait_until_told(session, "alert all_rows")
+    if copied == "copied by hand":
+        context.close()
+        shutil.copytree(tmp_path / "s", tmp_path / "copy")
+        (tmp_path / "s").rename(tmp_path / "gone")
+    else:
+        session.save(tmp_path / "copy")
+        context.close()
+    if copied == "a copy of a copy":
+        with Session.open(tmp_path / "copy", InProcess()) as between:
+            between.save(tmp_path / "second")
+        (tmp_path / "second").rename(tmp_path / "copy2")
+    del shown[:]
+    place = tmp_path / ("copy2" if copied == "a copy of a copy" else "copy")
+    sessions_module.open_session.run(context, sessions_module.open_session.parse(str(place)))
+    assert sorted(text.split(":")[0] for text in shown[:2]) == ["all_rows", "all_rows where n > 5"]
+    assert ("kept" in context.session.sinks) == (copied == "copied by hand"), "two sessions would write to its folder"
+    context.session.run(2)
+    for sink in ("notify all_rows", "alert all_rows"):
+        wait_until_told(context.session, sink)
+    told = {text.split(":")[0]: text for text in shown}
+    assert all(f"batch {batch}:" in told["all_rows"] for batch in (2, 3)) and "batch 1:" not in told["all_rows"]
+    assert [f"batch {batch}:" in told["all_rows where n > 5"] for batch in (1, 2, 3)] == [False, False, True]
     context.close()
 
 

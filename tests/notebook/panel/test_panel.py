@@ -240,7 +240,7 @@ def test_results_are_scrolled_drawn_grouped_and_copied(session, tmp_path):
     waited(view)
     button(view, "Why is no row here?").click()
     waited(view)
-    assert "without WHERE amount &gt; 5 (node S1): 1 row" in text_of(view)
+    assert "without WHERE amount &gt; 5: 1 row" in text_of(view)
     view.where_field.value = ""
     waited(view)
     assert view.static_view().text.startswith("q1, whole answer after batch 2: 5 of 25 rows")

@@ -12,6 +12,7 @@ from workbench.notebook.commands import (
     costs,
     define,
     experiment,
+    origins,
     replay,
     sessions,
     show,
@@ -90,8 +91,8 @@ COMMANDS: dict[str, Command] = {
         *(
             show.results,
             show.diff,
-            show.why,
-            show.why_not,
+            origins.why,
+            origins.why_not,
             show.windows,
             show.verify,
             show.queries,

@@ -16,7 +16,7 @@ from workbench.files.store import whole_place
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS
 from workbench.notebook.command_line import MagicError, argument, command
-from workbench.notebook.commands.watch import watch_again
+from workbench.notebook.commands.watch import is_watching, watch_again
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.session.directory.directory import CATALOG
@@ -128,9 +128,11 @@ def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
         f"saved to {arguments.path}: {described(context.session)}",
         f"%argus open {arguments.path} goes on from there",
     ]
-    if current.sinks:
+    if left := [name for name, sink in current.sinks.items() if not is_watching(name)]:
         # Two sessions that send to one target would mix their answers.
-        lines.append(f"the copy has no sinks; give it those that it is to have: {', '.join(current.sinks)}")
+        lines.append(f"the copy sends nothing; give it the sinks that it is to have: {', '.join(left)}")
+    if watched := [name for name in current.sinks if is_watching(name)]:
+        lines.append(f"opened in a notebook, it goes on to say below a cell: {', '.join(watched)}")
     show("\n".join(lines))
 
 

@@ -263,57 +263,6 @@ def verify(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show("\n".join(map(str, found.values())) or "there is no query to verify")
 
 
-@command(
-    "why",
-    QUERY,
-    argument("where", nargs="*", metavar="CONDITION", help="of which rows of the answer: WHERE amount > 500"),
-    argument("--batch", type=int, metavar="K", help="only rows that came with batch K, which may have changed it"),
-    argument("--limit", type=int, default=20, metavar="N", help="rows of each stream to show (default: 20)"),
-    OUTPUT,
-    examples=("%argus why fees_by_state WHERE state = 'TX'", "%argus why fees_by_state state = 'TX' --batch 3"),
-)
-def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show the rows of the streams that rows of an answer are computed from, and which batch brought each.
-
-    Of MIN and MAX alone these are the rows that have the value, of other aggregates the whole group, of functions with
-    OVER the whole partition.
-    """
-    found = context.session.query(arguments.query).why(condition(arguments.where) if arguments.where else None)
-    if arguments.output is not None:
-        context.variables[arguments.output] = found.streams
-    parts = [rows_table(found.rows.head(ROWS), found.total, found.title)]
-    for stream, rows in found.streams.items():
-        of = rows if arguments.batch is None else rows[rows["batch"] == arguments.batch]
-        title = stream if arguments.batch is None else f"{stream}, what batch {arguments.batch} brought of them"
-        parts.append(rows_table(of.head(max(0, arguments.limit)), len(of), title))
-    show(together(*parts))
-
-
-@command(
-    "why-not",
-    QUERY,
-    argument("where", nargs="+", metavar="CONDITION", help="of which rows you expected: WHERE state = 'TX'"),
-    argument("--limit", type=int, default=20, metavar="N", help="rows of each stream to show (default: 20)"),
-    OUTPUT,
-    examples=("%argus why-not fees_by_state WHERE state = 'TX'",),
-)
-def why_not(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show which conditions keep rows out of an answer, and the stored rows that would be in it without them.
-
-    Each condition of the query is left out by itself: of WHERE, HAVING and QUALIFY, a window, a partner in a join,
-    EXCEPT and NOT IN, LIMIT. Where no single one is enough, it is a set of which none can be kept.
-    """
-    found = context.session.query(arguments.query).why_not(condition(arguments.where))
-    if arguments.output is not None:
-        context.variables[arguments.output] = found
-    parts = [Shown(found.title)]
-    for cause in found.causes:
-        parts.append(rows_table(cause.rows, cause.total, cause.title))
-        for stream, rows in cause.streams.items():
-            parts.append(rows_table(rows.head(max(0, arguments.limit)), len(rows), stream))
-    show(together(*parts))
-
-
 @command("windows", QUERY, LIMIT, examples=("%argus windows last_week",))
 def windows(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """List the instants of a windowed query, and where its windows were."""

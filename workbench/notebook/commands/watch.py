@@ -223,6 +223,11 @@ def _alert(session: Session, query: Query, when: str, least: int) -> None:
         raise
 
 
+def is_watching(sink: str) -> bool:
+    """Whether a sink of this name says changes below a cell."""
+    return sink.partition(" ")[0] in (_NOTIFY, _ALERT) and " " in sink
+
+
 def watch_again(session: Session) -> list[str]:
     """Say below the running cell what was said below cells of a kernel that has ended; what cannot be said any more.
 
@@ -231,7 +236,7 @@ def watch_again(session: Session) -> list[str]:
     problems = []
     for sink, status in dict(session.sinks).items():
         kind, _, name = sink.partition(" ")
-        if kind not in (_NOTIFY, _ALERT) or not status.problem:
+        if not is_watching(sink) or not status.problem:
             continue
         try:
             title, rows_are = name, None

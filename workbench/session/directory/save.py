@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import SessionError
 from workbench.files.commits import database_bytes
 from workbench.files.durable import force_to_disk
-from workbench.files.shared import all_stored, files_below, present
+from workbench.files.shared import all_stored, files_below, present, write_small
 from workbench.files.writing import copy_file, ensure_file, make_folder, write_file
-from workbench.session.directory.directory import CATALOG, READERS, SessionDirectory
+from workbench.session.directory.directory import CATALOG, READERS, SINKS, SessionDirectory
 from workbench.session.directory.identity import IDENTITY, new_identity
 from workbench.session.state import State
 from workbench.streams.tail import TAIL
 
 
-def save_session(directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path) -> Path | str:
+def save_session(
+    directory: SessionDirectory, catalog: Catalog, state: State, path: str | Path, sinks: Mapping[str, bytes]
+) -> Path | str:
     """Copy a session as it was committed last; the folder or address it was copied to.
 
     Files of rows are never changed, so on the same disk a copy costs no room: they get a second name. The copy is a
     session of its own, so it has another identity. Where it fails, what was copied goes.
+
+    Args:
+        directory, catalog: of the session.
+        state: what was committed last.
+        path: where the copy goes.
+        sinks: the files of the sinks that it has.
 
     Raises:
         SessionError: there is a session in the folder, or it cannot be written to.
@@ -35,6 +44,10 @@ def save_session(directory: SessionDirectory, catalog: Catalog, state: State, pa
             if Path(file).name.startswith(f"{TAIL}-"):  # what SQLite has beside it
                 continue
             copies.append(_copied(file, directory.path, into.path))
+        for name, place in sinks.items():
+            make_folder(into.path / SINKS)
+            write_small(into.path / SINKS / name, place)
+            copies += [str(into.path / SINKS / name)] if into.journal is None else []
         ensure_file(into.path / READERS)
         if into.journal is not None:
             all_stored(copy for copy in copies if Path(copy).name != TAIL)

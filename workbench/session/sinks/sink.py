@@ -285,7 +285,12 @@ class Sink:
 
 def write_place(path: Path, place: SinkPosition, soon: bool = True) -> None:
     """Write the file of a place, whole or not at all; ``soon``: see ``write_small``."""
-    write_small(path, json.dumps(asdict(place)).encode(), soon)
+    write_small(path, place_bytes(place), soon)
+
+
+def place_bytes(place: SinkPosition) -> bytes:
+    """A place as its file has it."""
+    return json.dumps(asdict(place)).encode()
 
 
 def read_place(path: Path) -> SinkPosition:

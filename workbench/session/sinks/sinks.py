@@ -16,7 +16,7 @@ from workbench.limits import LIMITS, Limits
 from workbench.session.directory.directory import SENT
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.error_log import ErrorLog, ErrorPlace
-from workbench.session.sinks.sink import Sink, SinkPosition, SinkStatus, read_place, write_place
+from workbench.session.sinks.sink import Sink, SinkPosition, SinkStatus, place_bytes, read_place, write_place
 from workbench.session.sinks.target import AnswerSource
 from workbench.session.sinks.targets import absolute_target, target_of
 from workbench.streams.addresses.address import shown_address
@@ -132,6 +132,14 @@ class Sinks:
         except WorkbenchError as error:
             return str(error)
         return ""
+
+    def taken_along(self) -> dict[str, bytes]:
+        """The places that a copy of the session has, by names of files: their targets are given again there.
+
+        What has a target that is written down stays here, since two sessions that send to it would mix their answers.
+        """
+        places = ((path.name, read_place(path)) for path in sorted(self._folder.glob("*.json")))
+        return {name: place_bytes(replace(p, batch=self._latest())) for name, p in places if p.target is None}
 
     def drop(self, name: str) -> None:
         """Forget a sink and its place.

@@ -1,0 +1,76 @@
+"""Commands that say why rows are in an answer, and why others are not."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.notebook.command_line import argument, command, condition
+from workbench.notebook.commands.define import OUTPUT
+from workbench.notebook.commands.show import QUERY
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.display import Shown, frame_table, rows_table, show, together
+
+_ROWS = 10
+"""Rows of an answer that are shown of those that are explained."""
+_LIMIT = argument("--limit", type=int, default=20, metavar="N", help="rows of each stream to show (default: 20)")
+
+
+@command(
+    "why",
+    QUERY,
+    argument("where", nargs="*", metavar="CONDITION", help="of which rows of the answer: WHERE amount > 500"),
+    argument("--batch", type=int, metavar="K", help="only rows that came with batch K, which may have changed it"),
+    _LIMIT,
+    OUTPUT,
+    examples=("%argus why fees_by_state WHERE state = 'TX'", "%argus why fees_by_state state = 'TX' --batch 3"),
+)
+def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show the rows of the streams that rows of an answer are computed from, and which batch brought each.
+
+    Of MIN and MAX alone these are the rows that have the value, of other aggregates the whole group, of functions with
+    OVER the whole partition.
+    """
+    where = condition(arguments.where) if arguments.where else None
+    found = context.session.query(arguments.query).why(where)
+    if arguments.output is not None:
+        context.variables[arguments.output] = found.streams
+    if not found.total:
+        keeps = "" if where is None else f"; %argus why-not {found.query} {where}  says what keeps it out"
+        show(found.title + keeps)
+        return
+    parts = [frame_table(found.rows.head(_ROWS), found.title)]
+    for stream, rows in found.streams.items():
+        of = rows if arguments.batch is None else rows[rows["batch"] == arguments.batch]
+        title = stream if arguments.batch is None else f"{stream}, what batch {arguments.batch} brought of them"
+        parts.append(rows_table(of.head(max(0, arguments.limit)), len(of), title))
+    show(together(*parts))
+
+
+@command(
+    "why-not",
+    QUERY,
+    argument("where", nargs="+", metavar="CONDITION", help="of which rows you expected: WHERE state = 'TX'"),
+    _LIMIT,
+    OUTPUT,
+    examples=("%argus why-not fees_by_state WHERE state = 'TX'",),
+)
+def why_not(context: NotebookContext, arguments: argparse.Namespace) -> None:
+    """Show which conditions keep rows out of an answer, and the stored rows that would be in it without them.
+
+    Each condition of the query is left out by itself: of WHERE, HAVING and QUALIFY, a window, a partner in a join,
+    EXCEPT and NOT IN, LIMIT. Where no single one is enough, it is a set of which none can be kept.
+    """
+    found = context.session.query(arguments.query).why_not(condition(arguments.where))
+    if arguments.output is not None:
+        context.variables[arguments.output] = found
+    parts = [Shown(found.title)]
+    for cause in found.causes:
+        parts.append(frame_table(cause.rows, _first_of(cause.title, len(cause.rows), cause.total)))
+        for stream, rows in cause.streams.items():
+            parts.append(rows_table(rows.head(max(0, arguments.limit)), len(rows), stream))
+    show(together(*parts))
+
+
+def _first_of(title: str, shown: int, total: int) -> str:
+    """A title that says how many rows there are, and that not all are shown."""
+    return title if shown == total else f"{title}, the first {shown}"
