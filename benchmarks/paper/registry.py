@@ -105,8 +105,25 @@ class LeftOut:
     why: str
 
 
-def _declared() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("benchmarks.paper").joinpath("exhibits.toml").read_text(encoding="utf-8"))
+@dataclass(frozen=True)
+class Mechanism:
+    """Something of a paper that is here.
+
+    Attributes:
+        paper: which one.
+        sections: where it stands there.
+        what: what it does.
+        module: which has it.
+    """
+
+    paper: str
+    sections: tuple[str, ...]
+    what: str
+    module: str
+
+
+def _declared(file: str = "exhibits.toml") -> Mapping[str, Any]:
+    return tomllib.loads(resources.files("benchmarks.paper").joinpath(file).read_text(encoding="utf-8"))
 
 
 def _exhibit(declared: Mapping[str, Any]) -> Exhibit:
@@ -120,3 +137,10 @@ EXHIBITS: tuple[Exhibit, ...] = tuple(map(_exhibit, _declared()["exhibit"]))
 
 LEFT_OUT: tuple[LeftOut, ...] = tuple(LeftOut(**declared) for declared in _declared()["left_out"])
 """The table of ``docs/comparison.md``."""
+
+MECHANISMS: tuple[Mechanism, ...] = tuple(
+    Mechanism(paper, tuple(sections.split(", ")), what, module)
+    for paper, of in _declared("mechanisms.toml").items()
+    for sections, what, module in of
+)
+"""The other table there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from long import rare
 from benchmarks.paper import page, results
 from benchmarks.paper.__main__ import main
 from benchmarks.paper.exhibits import Verdict
-from benchmarks.paper.registry import EXHIBITS, LEFT_OUT, RUNS
+from benchmarks.paper.registry import EXHIBITS, LEFT_OUT, MECHANISMS, RUNS, Mechanism
 from benchmarks.paper.studies.aggregates import Expansion, SingleAggregates
 from benchmarks.paper.studies.cacq import Niagara, Routing, Scale, TupleState
 from benchmarks.paper.studies.growing import GrowingSet
@@ -54,6 +55,38 @@ def test_what_is_left_out_is_told_in_the_comparison() -> None:
         tuple(cell.strip() for cell in row) for row in re.findall(r"^\|([^|]+)\|([^|]+)\|([^|]+)\|$", section, re.M)
     ]
     assert rows[2:] == [(left.paper, left.what, left.why) for left in LEFT_OUT]
+
+
+MECHANISM_SECTIONS = {
+    "ARGUS": "3.2 3.4.1 3.4.2 3.5 3.6 4.1 4.2 4.3 5.1 5.2 5.3 5.4 5.5 6.1 6.1.1 6.1.2 6.2.1 6.2.2 6.2.3 6.2.4 6.2.5"
+    " 6.2.6 6.2.7 6.3 7.1 7.1.1 7.2.1 7.2.2 7.2.3 8.1 8.1.1 8.1.2 8.1.3 8.2 8.3 9.1 9.2 9.2.1 9.2.2 9.2.3 9.3 11.1.1"
+    " 11.1.2 11.1.3 11.2.1 11.2.2 11.2.3",
+    "PSoup": "1.1 3.1 3.2 3.2.1 3.2.2 3.3 4.1 4.2 4.2.1 4.2.2 4.3 5 5.4.1 5.4.2 6 7",
+    "CACQ": "2.1 2.2 2.3 2.4 3.1 3.1.1 3.2 3.2.1 3.2.2 3.2.3 3.2.6 3.2.7 3.3.1 3.3.2 3.3.3 4.1 4.2",
+    "TelegraphCQ": "2.1 2.2 2.3 2.4 3.1 3.2 4.1.1 4.1.2 4.2 4.2.1 4.2.2 4.2.3 4.3",
+}
+"""The sections that describe mechanisms, counted by hand."""
+
+
+def test_every_mechanism_is_in_a_module_or_left_out() -> None:
+    for paper, sections in MECHANISM_SECTIONS.items():
+        here = {section for each in MECHANISMS if each.paper == paper for section in each.sections}
+        named = " ".join(left.what for left in LEFT_OUT if left.paper == paper)
+        missing = {*sections.split()} - here - {*re.findall(r"\((\d+(?:\.\d+)*)\)", named)}
+        assert not missing, (paper, missing)
+        assert here <= {*sections.split()}, paper
+
+
+def test_the_table_of_mechanisms_is_that_of_the_registry() -> None:
+    section = (DOCS / "comparison.md").read_text().split("## Which module has what", 1)[1].split("\n## ", 1)[0]
+    rows = [tuple(cell.strip() for cell in row) for row in re.findall(r"^\|(.+)\|(.+)\|(.+)\|(.+)\|$", section, re.M)]
+    shown = [(m.paper, ", ".join(m.sections), m.what, f"`{m.module.removeprefix('workbench.')}`") for m in MECHANISMS]
+    assert rows[2:] == shown
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda each: f"{each.paper} {each.sections[0]}")
+def test_the_module_of_a_mechanism_is_there(mechanism: Mechanism) -> None:
+    assert find_spec(mechanism.module) is not None
 
 
 def test_every_number_of_the_evaluations_is_an_experiment_or_left_out() -> None:
