@@ -73,7 +73,7 @@ def test_a_served_page_follows_the_batches(session: Session, pages: list[Page]) 
         session.run(1)
         expect(answer).to_contain_text("as of batch 1")
         expect(answer).to_contain_text("25 rows")
-        expect(page.get_by_role("heading", level=1)).to_have_text("batch 1")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Answers after batch 1")
     finally:
         endpoint.close()
 

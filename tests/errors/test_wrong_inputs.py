@@ -89,7 +89,27 @@ LINES = {
     "table planes": "%argus help table",
     "drop": "%argus help drop",
     "back one": "%argus help back",
-    "plot": "%argus help",
+    "plot": "%argus results NAME --chart",
+    "delete q": "%argus drop NAME",
+    "remove q": "%argus drop NAME",
+    "SELECT * FROM s": "%%argus NAME",
+    "register q SELECT 1": "%%argus NAME",
+    "describe q": "%argus queries",
+    "head q": "%argus results NAME",
+    "graph": "%argus plan",
+    "next": "%argus run 1",
+    "stop": "%argus pause",
+    "load folder": "%argus open FOLDER",
+    "history q": "--changes",
+    "run 2.5": "as in %argus run",
+    "play 1h": "as in %argus play",
+    "subscribe q --port http": "as in %argus subscribe big_transfers --port",
+    "diff q": "as in %argus diff",
+    "explain": "as in %argus explain",
+    "windows q --as-of 3": "it has --limit",
+    "stream f f.csv --type at=date d.M.yyyy": 'what has blanks stands in quotes: "… d.M.yyyy"',
+    "results q --limit -3": "%argus help results",
+    "why q --limit -1": "%argus help why",
     "undo": "%argus drop NAME",
     "export q q.parquet": "-o frame",
     "sink q out --nam topic": "--name",
@@ -126,6 +146,14 @@ def test_a_line_that_is_wrong(line):
         ("SELECT delay flights", "FROM says which stream"),
         ("SELECT RANK() FROM flights", "RANK(…) OVER (ORDER BY"),
         ("hello", "a query is a SELECT"),
+        ("SELECT delay FROM flights WHERE delay BETWEEN 3, 9", "write AND between the two"),
+        ("SELECT delay FROM flights WHERE delay BETWEEN 3 TO 9", "BETWEEN a AND b"),
+        ("SELECT delay FROM flights WHERE delay > 3 AND day BETWEEN '2024-01-01'", "BETWEEN a AND b"),
+        ("SELECT carrier COUNT(*) FROM flights GROUP BY carrier", "is a comma missing before COUNT?"),
+        ("SELECT carrier, delay SUM(delay) FROM flights", "is a comma missing before SUM?"),
+        ("SELECT * EXCEPT (weight) FROM flights", "it has carrier, delay, day, distance"),
+        ("SELECT DATE_TRUNC(carrier, 'MONTH') FROM flights", "the first of DATE_TRUNC('MONTH', d)"),
+        ("SELECT DATE_FORMAT('yyyy', carrier) FROM flights", "then its format"),
         ("SELECT MEDAIN(delay) FROM flights", "did you mean median?"),
         ("SELECT STRPTIME(carrier, '%Y') FROM flights", "TO_TIMESTAMP(s, "),
         ("SELECT delay FROM flights WHERE delay IN 3", "IN (3)"),
@@ -145,6 +173,20 @@ def test_what_to_try_is_what_was_meant(text, tried):
     with pytest.raises(SqlError) as caught:
         bind(text, "spark", Schema({"flights": flights}, members={"flights": {"gate"}}))
     assert tried in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "oracle"])
+@pytest.mark.parametrize("text", ["SELECT `delay` FROM flights", "SELECT delay FROM flights WHERE `carrier` = 'x'"])
+def test_backticks_are_of_other_dialects(dialect, text):
+    with pytest.raises(SqlError) as caught:
+        bind(text, dialect, SCHEMA)
+    assert 'double quotes in this dialect: "name"' in (caught.value.hint or "")
+
+
+def test_the_name_of_a_query_is_no_command():
+    with pytest.raises(MagicError) as caught:
+        find_command("q", {"q": None})
+    assert caught.value.hint == "%argus results q shows its answer"
 
 
 @pytest.mark.parametrize(

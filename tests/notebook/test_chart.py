@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 from decimal import Decimal
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -151,3 +152,43 @@ def test_rows_without_a_place_are_counted_as_left_out() -> None:
     rows = pd.DataFrame({"x": [1.0, math.nan, math.inf, 2.0], "y": [1.0, 2.0, 3.0, math.nan]})
     chart = answer_chart(rows, ChartColumns("x", "y", x_kind=DOUBLE.kind), 4, "q")
     assert "3 without a value left out" in chart.text and chart.text.count("█") == 12
+
+
+@pytest.mark.parametrize(
+    ("types", "x", "by"),
+    [
+        ([("city", STRING), ("hour", TIMESTAMP), ("n", INTEGER)], "hour", "city"),
+        ([("hour", TIMESTAMP), ("city", STRING), ("n", INTEGER)], "hour", "city"),
+        ([("city", STRING), ("country", STRING), ("n", INTEGER)], "city", None),
+        ([("city", STRING), ("since", DATE), ("till", DATE), ("n", INTEGER)], "city", None),
+        ([("city", STRING), ("n", INTEGER)], "city", None),
+    ],
+)
+def test_a_time_and_a_name_are_series_over_the_time(types: Any, x: str, by: str | None) -> None:
+    columns = ChartColumns.of(types, {})
+    assert (columns.x, columns.by) == (x, by)
+
+
+@pytest.mark.parametrize("asked", [{}, {"kind": "bars"}, {"x": "city"}, {"x": "city", "kind": "bars"}])
+def test_rows_of_one_name_have_bars_of_their_own(asked: dict[str, str]) -> None:
+    """A bar that is the sum of rows is of no answer."""
+    rows = pd.DataFrame({"city": ["Ulm", "Ulm", "Graz", "Ulm"], "land": ["D", "A", "A", "D"], "n": [5, 6, 7, 8]})
+    columns = ChartColumns.of([("city", STRING), ("land", STRING), ("n", INTEGER)], asked).drawn_as(rows)
+    points = points_of(rows, columns)
+    assert [point["label"] for point in points] == ["Ulm, D", "Ulm, A", "Graz, A", "Ulm, D (2)"]
+    assert len({point["x"] for point in points}) == len(rows)
+
+
+def test_times_are_written_with_24_hours() -> None:
+    rows = pd.DataFrame({"at": pd.date_range("2026-03-02 10:00", periods=30, freq="h"), "n": range(30)})
+    html = answer_chart(rows, ChartColumns.of([("at", TIMESTAMP), ("n", INTEGER)], {}), 30, "q").html or ""
+    marks = re.findall(r">([^<]*)</text>", html)
+    assert "15:00" in marks and "Mar 03" in marks and not any("PM" in mark for mark in marks)
+
+
+def test_letters_can_be_read() -> None:
+    days = [dt.date(2026, 1, day) for day in (1, 1, 2, 2)]
+    rows = pd.DataFrame({"city": ["Ulm", "Graz"] * 2, "at": days, "n": range(4)})
+    html = answer_chart(rows, ChartColumns.of([("city", STRING), ("at", DATE), ("n", INTEGER)], {}), 4, "q").html or ""
+    sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', html)}
+    assert sizes and min(sizes) >= 11

@@ -120,7 +120,7 @@ class _Drawing:
             "digraph network {",
             _statement("graph", bgcolor=paper, rankdir="LR", nodesep=0.15, ranksep=0.35, pad=0.1, fontsize=10, **font),
             _statement("node", **box, height=0.3, fontsize=10, **font),
-            _statement("edge", color=LINK, arrowsize=0.6, fontsize=8, **font),
+            _statement("edge", color=LINK, arrowsize=0.6, fontsize=10, **font),
         ]
         return "\n".join([*head, *self.lines, "}"]) + "\n"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -45,7 +46,12 @@ ADDED, REMOVED = "#4e79a7", "#d98b46"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _EPOCH = dt.date(1970, 1, 1).toordinal()
-_INK = "currentColor"
+_CLOCK = "utcFormat(datum.value, {" + ", ".join(f"{unit}: '{form}'" for unit, form in {
+    "year": "%Y", "quarter": "%b", "month": "%b", "week": "%b %d", "date": "%b %d",
+    "hours": "%H:%M", "minutes": "%H:%M", "seconds": "%H:%M:%S", "milliseconds": "%H:%M:%S.%L",
+}.items()) + "})"  # fmt: skip
+"""How a place of the axis of times is written, by what it is the beginning of: with 24 hours, as tables have them."""
+_INK, _LETTERS = "currentColor", 12
 _LOOK: dict[str, Any] = {
     "background": None,
     "font": "Helvetica, Arial, sans-serif",
@@ -54,9 +60,10 @@ _LOOK: dict[str, Any] = {
     "axis": {
         "labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK,
         "gridColor": _INK, "gridOpacity": 0.15, "titleFontWeight": "normal",
-        "titlePadding": 10,  # as its text may be wider
+        "labelFontSize": _LETTERS, "titleFontSize": _LETTERS, "titlePadding": 10,  # as its text may be wider
     },
-    "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal"},
+    "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": _LETTERS,
+               "titleFontSize": _LETTERS},
     "bar": {"color": ADDED}, "line": {"color": ADDED}, "point": {"color": ADDED},
     "area": {"color": ADDED, "opacity": 0.6},
 }  # fmt: skip
@@ -116,6 +123,9 @@ class ChartColumns:
             raise MagicError(f"{y} has no numbers to draw", hint=f"columns of numbers: {', '.join(numbers) or 'none'}")
         free = [name for name in kinds if name not in (y, given.get("by"))]
         named = [name for name in free if name not in numbers]
+        times = [name for name in named if kinds[name] in _TIMES]
+        if len(times) == 1 and len(named) == 2:  # a time and a name are read as series over the time, in either order
+            named = sorted(named, key=lambda name: name not in times)
         x = given.get("x") or next(iter([*named, *free]), None)
         x_kind = None if x is None else kinds[x]
         texts = [name for name in named if name != x and kinds[name] is Kind.STRING]
@@ -207,6 +217,8 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
     rows, numbers = rows[there], _floats(rows[columns.y])[there].tolist()
     names = list(rows[columns.x]) if columns.x is not None else list(range(1, len(rows) + 1))
     labels = _labels(names)
+    if columns.named and columns.by is None:
+        labels = _told_apart(labels, rows, columns)
     points = [
         {"x": place, "label": label, "y": number}
         for place, label, number in zip(_places(names, labels, columns), labels, numbers, strict=True)
@@ -216,6 +228,19 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
         for point, value in zip(points, rows[columns.by], strict=True):
             point["by"] = series(value) if isinstance(value, Hashable) else str(marked_cell(value))
     return points
+
+
+def _told_apart(labels: list[str], rows: pd.DataFrame, columns: ChartColumns) -> list[str]:
+    """The names of bars; where rows have one name, with their other names or a number: their bars would be one."""
+    if len({*labels}) == len(labels):
+        return labels
+    others = [name for name in rows.columns if name not in (columns.x, columns.y) and not has_numbers(rows[name])]
+    parts = zip(labels, *(_labels(list(rows[name])) for name in others), strict=True)
+    longer, seen = [", ".join(part) for part in parts], Counter[str]()
+    for place, label in enumerate(longer):
+        seen[label] += 1
+        longer[place] = label if seen[label] == 1 else f"{label} ({seen[label]})"
+    return longer
 
 
 def _drawn(rows: pd.DataFrame, columns: ChartColumns) -> npt.NDArray[np.bool_]:
@@ -252,7 +277,7 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
     """
     along: dict[str, Any] = {"field": "x", "title": columns.x or "row"}
     if columns.over_time:
-        along |= {"type": "temporal", "scale": {"type": "utc"}}
+        along |= {"type": "temporal", "scale": {"type": "utc"}, "axis": {"labelExpr": _CLOCK}}
     elif columns.named:
         along |= {"type": "nominal", "sort": None, "axis": {"labelLimit": 200, "title": None}}
     else:

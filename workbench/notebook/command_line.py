@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
 
 
+_FEW_OPTIONS = 10
+"""Options that are listed where one is not known."""
+_TAKEN = {"new_variable": "the name of a variable", "row_count": "a number of rows"}
+"""What values are that a function reads, by its name; others are whole numbers."""
 _TYPED = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ \t\r\n'"])+""")
 """A word with its quotes."""
 
@@ -75,6 +79,17 @@ def new_variable(given: str) -> str:
     if not given.isidentifier():
         raise ValueError(given)
     return given
+
+
+def row_count(given: str) -> int:
+    """A number of rows.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not given.isdecimal():
+        raise ValueError(given)
+    return int(given)
 
 
 def several(given: str) -> list[str]:
@@ -134,7 +149,7 @@ class Command:
         return self._parser().format_help().rstrip() + (f"\n\nexamples:{examples}" if examples else "")
 
     def _parser(self) -> Parser:
-        parser = Parser(self.name, self.summary)
+        parser = Parser(self.name, self.summary, self.examples)
         for each in self.arguments:
             parser.add_argument(*each.flags, **each.settings)
         return parser
@@ -153,9 +168,15 @@ def command(
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises, where argparse would end the process."""
+    """A parser that raises, where argparse would end the process.
 
-    def __init__(self, name: str, summary: str | None = None) -> None:
+    Args:
+        name: of the command.
+        summary: what it does.
+        examples: lines as they are typed.
+    """
+
+    def __init__(self, name: str, summary: str | None = None, examples: Sequence[str] = ()) -> None:
         super().__init__(
             prog=name if name.startswith("%") else f"%argus {name}",
             description=summary,
@@ -163,7 +184,7 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
         )
-        self._name = name
+        self._name, self._examples = name, examples
 
     def parse(self, words: list[str]) -> argparse.Namespace:
         """The words as arguments.
@@ -180,21 +201,40 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def refuse(self, word: str) -> NoReturn:
-        """Raise for an unknown word, with the option nearest to it."""
+        """Raise for an unknown word, with the option nearest to it, or those that there are where they are few."""
         options = {flag.lstrip("-"): flag for flag in self._option_string_actions}
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
-        self.error(f"{word} is not understood", near)
+        listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
+        several = (
+            ""
+            if word.startswith("-") or self._name.startswith("%")
+            else f'what has blanks stands in quotes: "… {word}"; {self._help}'
+        )
+        self.error(f"{word} is not understood", near or (listed and f"it has {listed}; {self._help}") or several)
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
         if wrong := re.fullmatch(r"argument (\S+): invalid (\w+) value: (.*)", message):
-            taken = "the name of a variable" if wrong[2] == new_variable.__name__ else "a whole number"
-            message = f"{wrong[1]} is {taken}, not {wrong[3]}"
+            message = f"{wrong[1]} is {_TAKEN.get(wrong[2], 'a whole number')}, not {wrong[3]}"
+            flag = next((f" {word}" for word in wrong[1].split("/") if word.startswith("--")), "")
+            hint = hint or self._as_in(flag or " \\d")
+        if wrong := re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message):
+            message = f"{wrong[1]} is one of {wrong[3]}, not {wrong[2]}"
+            hint = hint or nearest(wrong[2], wrong[3].replace("'", "").split(", "))
         if missing := re.fullmatch(r"(the following arguments are required: )(.*)", message):
             needed = [a.metavar for a in self._actions if a.nargs not in ("*", "?") and not a.option_strings]
             message = missing[1] + ", ".join(name for name in missing[2].split(", ") if name in needed)
-        default = CELL_HINT if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
-        raise MagicError(f"{self.prog}: {message}", hint=hint or default)
+            hint = hint or self._as_in("")
+        raise MagicError(f"{self.prog}: {message}", hint=hint or self._help)
+
+    def _as_in(self, flag: str) -> str:
+        """The first example with an option, or of another pattern."""
+        example = next((line for line in self._examples if re.search(flag, line)), "")
+        return f"as in {example}; {self._help}" if example and not self._name.startswith("%") else ""
+
+    @property
+    def _help(self) -> str:
+        return CELL_HINT if self._name.startswith("%") else f"%argus help {self._name.split()[0]}"
 
 
 class Word(str):

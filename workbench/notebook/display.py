@@ -168,6 +168,19 @@ def marked_cell(value: Any) -> Any:
     return "NaN" if isinstance(value, float) and not is_null_number(value) else "NULL"
 
 
+def rounded_text(value: float) -> str:
+    """A double as a page shows it: with six digits after the point, or of what is less than 1.
+
+    Example:
+        >>> [rounded_text(value) for value in (3.7784424083769634, 1234567.125, 0.1 + 0.2, 2.0, -1.2345678e-9, 1e22)]
+        ['3.778442', '1,234,567.125', '0.3', '2.0', '-1.23457e-09', '1e+22']
+    """
+    if 0 < abs(value) < 1 or abs(value) >= 1e15:
+        return f"{value:.6g}"
+    text = f"{value:,.6f}".rstrip("0")
+    return f"{text}0" if text.endswith(".") else text
+
+
 def _nested_text(value: Any) -> str:
     """A list or struct as a reader takes it: texts in quotes; NULL, NaN, infinities and numbers without."""
     if isinstance(value, list):

@@ -63,7 +63,8 @@ class ArgusMagics(Magics):
             display(Panel(self.context.session, self.context.session.player))
         else:
             name, _, rest = line.strip().partition(" ")
-            self._run(find_command(name), rest)
+            current = self.context.current
+            self._run(find_command(name, () if current is None else current.queries), rest)
 
     def _run(self, command: Command, line: str, cell: str | None = None) -> None:
         wants_help = {"--help", "-h"} & set(line.split())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted
-from workbench.notebook.chart import WIDTH, answer_chart
+from workbench.notebook.chart import answer_chart
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import as_of_html, plain, sinks_table, streams_table
@@ -26,6 +26,8 @@ from workbench.session.session import Session
 
 SNAPSHOT_ROWS = 100
 """Rows of an answer that a page shows where no number is given."""
+_CHART = 400
+"""Pixels of a chart beside its labels: with them it fits a section, and its letters are not made smaller."""
 DASHBOARD_STYLE = """
 .argus-dashboard { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px;
   color: var(--jp-content-font-color1, inherit); font-size: 14px; }
@@ -81,7 +83,7 @@ def snapshot_page(
     title = (
         f"{Path(session.place).name}, after batch {session.batch}"
         if not session.temporary
-        else f"batch {session.batch}"
+        else f"Answers after batch {session.batch}"
     )
     csp = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'; connect-src 'self'"
     return f"""<!DOCTYPE html>
@@ -111,7 +113,7 @@ def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator
 
 def answer_section(session: Session, query: Query, rows: int, grid: DashboardGrid | None = None) -> str:
     """The section of a query: of when it is, its chart, its first rows, its text; in a place of a grid."""
-    width, area = (WIDTH, "") if grid is None else (grid.chart_width(query.name), grid.area(query.name))
+    width, area = (_CHART, "") if grid is None else (grid.chart_width(query.name), grid.area(query.name))
     parts = answer_parts(session, query, rows)
     drawn = parts.drawn
     chart = answer_chart(drawn.rows, drawn.columns, drawn.total, drawn.name, width).html or "" if drawn else ""

@@ -41,9 +41,15 @@ def bind_condition(
     """
     _check_compares(condition, columns)
     end = "\n)" if "--" in condition else ")"  # a comment would hide it
-    query = bind(
-        f"SELECT * FROM {_ANSWER} WHERE ({condition}{end}", dialect, Schema({_ANSWER: columns}, timezone=timezone)
-    ).query
+    try:
+        text = f"SELECT * FROM {_ANSWER} WHERE ({condition}{end}"
+        query = bind(text, dialect, Schema({_ANSWER: columns}, timezone=timezone)).query
+    except SqlError as error:
+        if "is an aggregate" in error.message:
+            error.hint = (
+                f"an answer's rows are looked at one by one, by their columns: {', '.join(n for n, _ in columns)}"
+            )
+        raise
     if not isinstance(query, Block) or len(query.inputs) != 1 or not query.is_plain or query.window:
         hint = "compare its columns with constants; register a query of its own for more: SELECT … FROM the query"
         raise UnsupportedError("a condition on an answer reads one of its rows at a time", hint=hint)

@@ -152,7 +152,10 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         widen_columns(context, arguments)
         return
     if arguments.source is None:
-        raise MagicError("the following arguments are required: SOURCE", hint="%argus help stream")
+        raise MagicError(
+            "the following arguments are required: SOURCE",
+            hint="as in %argus stream Trades trades.csv --history 1000; %argus help stream",
+        )
     stream = context.session.add_stream(
         arguments.name,
         find_source(arguments.source, context.user_variables),

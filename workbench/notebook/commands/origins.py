@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.notebook.command_line import argument, command, condition
+from workbench.notebook.command_line import argument, command, condition, row_count
 from workbench.notebook.commands.define import OUTPUT
 from workbench.notebook.commands.show import QUERY
 from workbench.notebook.context import NotebookContext
@@ -12,7 +12,7 @@ from workbench.notebook.display import Shown, frame_table, rows_table, show, tog
 
 _ROWS = 10
 """Rows of an answer that are shown of those that are explained."""
-_LIMIT = argument("--limit", type=int, default=20, metavar="N", help="rows of each stream to show (default: 20)")
+_LIMIT = argument("--limit", type=row_count, default=20, metavar="N", help="rows of each stream to show (default: 20)")
 
 
 @command(

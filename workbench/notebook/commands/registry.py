@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+from collections.abc import Container
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
@@ -32,14 +33,31 @@ _MEANT = {
         'session.query("NAME").save("rows.csv") writes an answer, %argus results NAME -o frame gives a DataFrame',
     ),
     "prove": "%argus verify compares an answer with Spark SQL over all stored rows",
-    **dict.fromkeys(("list", "show", "ls"), "%argus queries and %argus streams list what there is"),
+    **dict.fromkeys(("list", "show", "ls", "tables"), "%argus queries and %argus streams list what there is"),
+    **dict.fromkeys(("delete", "remove", "rm", "unregister"), "%argus drop NAME drops a query, stream or table"),
+    **dict.fromkeys(
+        ("register", "create", "select", "with", "sql", "view"), "%%argus NAME, and the SQL in the lines below"
+    ),
+    **dict.fromkeys(("describe", "info", "schema"), "%argus queries lists columns, %argus explain NAME what it shares"),
+    **dict.fromkeys(("head", "print", "display", "answer"), "%argus results NAME --limit 5"),
+    **dict.fromkeys(("chart", "plot", "bar", "line"), "%argus results NAME --chart; %argus plan draws the network"),
+    **dict.fromkeys(("graph", "draw", "network", "tree"), "%argus plan draws the network"),
+    **dict.fromkeys(("next", "advance", "tick", "batch"), "%argus run 1 lets the next batch arrive"),
+    **dict.fromkeys(("stop", "halt", "end"), "%argus pause stops playing, %argus close ends the session"),
+    **dict.fromkeys(
+        ("load", "restore", "connect"), "%argus open FOLDER goes on with a session, %argus stream NAME FILE adds data"
+    ),
+    **dict.fromkeys(("history", "changes", "log"), "%argus results NAME --changes"),
+    **dict.fromkeys(("add", "import", "read", "source"), "%argus stream NAME FILE, or %argus table NAME FILE"),
+    **dict.fromkeys(("status", "state"), "%argus streams says how far each is, %argus queries lists what runs"),
+    **dict.fromkeys(("goto", "rewind", "revert"), "%argus back N goes back to what was after batch N"),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
 """The commands to use instead of those of other tools."""
 
 
-def find_command(name: str) -> Command:
-    """The command of this name.
+def find_command(name: str, queries: Container[str] = ()) -> Command:
+    """The command of this name; ``queries`` are those that there are, for whose answers one may have asked.
 
     Raises:
         MagicError: no command has that name.
@@ -47,7 +65,8 @@ def find_command(name: str) -> Command:
     if name in ("%%argus", "cell"):
         return define.cell_magic
     if name not in COMMANDS:
-        hint = _MEANT.get(name) or nearest(name, COMMANDS) or "%argus help lists them"
+        shown = f"%argus results {name} shows its answer" if name in queries else None
+        hint = shown or _MEANT.get(name.lower()) or nearest(name, COMMANDS) or "%argus help lists them"
         raise MagicError(f"%argus has no command {name}", hint=hint)
     return COMMANDS[name]
 

@@ -15,7 +15,7 @@ from workbench.explain.explanation import is_shared
 from workbench.explain.portable.dialects import PORTABLE
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
-from workbench.notebook.command_line import MagicError, argument, command, condition
+from workbench.notebook.command_line import MagicError, argument, command, condition, row_count
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import (
@@ -73,7 +73,7 @@ ROWS = 10
     ),
     argument(
         "--limit",
-        type=int,
+        type=row_count,
         metavar="N",
         help=f"rows to show (default: {ROWS}; with --chart {BARS} bars, or the newest {POINTS:,} points)",
     ),
@@ -362,7 +362,7 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
 @command(
     "catalog",
     argument("sql", nargs="*", metavar="SQL", help="a SELECT, in double quotes"),
-    argument("--limit", type=int, default=20, metavar="N", help="rows to show (default: 20)"),
+    argument("--limit", type=row_count, default=20, metavar="N", help="rows to show (default: 20)"),
     OUTPUT,
     examples=(
         "%argus catalog",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workbench.explain.text import short
 from workbench.notebook.chart import has_numbers
-from workbench.notebook.display import WIDEST, Shown, marked_cell, rows_table
+from workbench.notebook.display import WIDEST, Shown, marked_cell, rounded_text, rows_table
 from workbench.notebook.panel.markup import grid
 from workbench.sql.algebra.counted import interval_text
 
@@ -95,4 +95,6 @@ def _text(value: Any, number: bool) -> str:
         return interval_text(value)
     if isinstance(value, pd.DateOffset):
         return interval_text((value.kwds["months"], 0, 0))
+    if isinstance(value, float):
+        return rounded_text(value)
     return f"{value:,}" if number and not isinstance(value, str) else short(str(value), WIDEST)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from workbench.engine.storage.comparable import comparable
 from workbench.explain.text import short
-from workbench.notebook.display import Shown, marked_cell, table
+from workbench.notebook.display import Shown, marked_cell, rounded_text, table
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.sql.algebra.types import DataType
 
@@ -108,4 +108,5 @@ def _distribution(column: pa.Array, name: str) -> str:
 
 
 def _text(value: object) -> str:
-    return short(str(marked_cell(value)), _LONGEST)
+    marked = marked_cell(value)
+    return rounded_text(marked) if isinstance(marked, float) else short(str(marked), _LONGEST)

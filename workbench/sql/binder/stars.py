@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
@@ -26,7 +26,7 @@ def starred(
     def column(node: exp.Expr) -> str:
         name, known = node.name.lower(), [column for column, _ in named]
         if name not in known:
-            raise scope.source.error(f"* has no column {node.name}", node, nearest(name, known))
+            raise scope.source.error(f"* has no column {node.name}", node, _near(name, known))
         return name
 
     left_out = {column(n) for n in star.args.get("except_") or ()}
@@ -79,7 +79,7 @@ def _named_by(columns: exp.Columns, scope: Scope) -> list[tuple[str, exp.Expr]]:
             renamed = {node.this.name.lower(): node.alias for node in given.args.get("rename") or ()}
             replaced = {node.alias.lower(): exp.paren(node.this) for node in given.args.get("replace") or ()}
             if wrong := sorted((left_out | renamed.keys() | replaced.keys()) - {*known}):
-                raise scope.source.error(f"* has no column {wrong[0]}", columns, nearest(wrong[0], known))
+                raise scope.source.error(f"* has no column {wrong[0]}", columns, _near(wrong[0], known))
             return [(renamed.get(n, n), replaced.get(n, _column(n))) for n in known if n not in left_out]
         case exp.Literal() if given.is_string:
             try:
@@ -119,3 +119,8 @@ def after_dot(b: ExpressionBinder, node: exp.Dot) -> Expression:
     if is_window_call(node.this) or not isinstance(node.expression, exp.Identifier):
         return bind_part(b, node)
     return field(b, b.bind(node.this), node.expression.name, node)
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    """The column that may be meant, or the first of those that there are."""
+    return nearest(name, known) or f"it has {', '.join(known[:12])}{', …' if len(known) > 12 else ''}"

@@ -22,6 +22,7 @@ from workbench.sql.syntax.source_text import SourceText
 
 _TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """Types as every dialect calls them."""
+_TWO_ENDS = "write AND between them: BETWEEN a AND b"
 _SIMILARITY = 0.65
 """How alike a word must be to the name of a type to be taken for a misspelling of it."""
 _ENDING = {
@@ -72,6 +73,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         lacks = expected[1].split()[0]
         side = "after" if lacks == "END" else "before"  # of CASE, the word is its last one
         hint = hint or f"write {lacks} {side} {token.text}"
+    elif description.startswith("Required") and hint is None and _lacks_second_end(statement[: at + 1]):
+        return _error_at(token, "BETWEEN has two ends", source, _TWO_ENDS)
     elif description.startswith("Required") and at + 1 == len(statement):
         return _ends_after(token, source)
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
@@ -80,14 +83,19 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return _error_at(token, "something is missing before )", source, what)
     else:
         message = f"unexpected {source.sql[token.start : token.end + 1]}"
-    if hint is None and message.startswith("unexpected") and _lacks_comma(statement, at):
-        hint = f"is a comma missing before {token.text}?"
+    if hint is None and message.startswith("unexpected"):
+        # COUNT of "dep COUNT(*)" is taken for an alias, and found out by its parenthesis.
+        second = at - 1 if token.token_type is TokenType.L_PAREN else at
+        hint = f"is a comma missing before {statement[second].text}?" if _lacks_comma(statement, second) else None
+        hint = _TWO_ENDS if _lacks_second_end(statement[:at]) else hint
     return _error_at(token, message, source, hint or _what_may_lack(statement, at))
 
 
 def _what_may_lack(statement: Sequence[Token], at: int) -> str:
     """A hint for a word that cannot stand where it does, where nothing more is known."""
     word, before = statement[at], statement[max(0, at - 2) : at]
+    if "`" in (word.text, *(token.text for token in before)):
+        return 'names stand in double quotes in this dialect: "name"; in backticks in spark and bigquery'
     if not before:
         return "a query begins with SELECT or WITH"
     if before[-1].token_type is TokenType.ALIAS and word.token_type is TokenType.SELECT:
@@ -206,6 +214,13 @@ def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:
         elif token.token_type is TokenType.R_PAREN and opened:
             opened.pop()
     return opened[-1] if opened else None
+
+
+def _lacks_second_end(statement: Sequence[Token]) -> bool:
+    """Whether no AND follows the last BETWEEN."""
+    kinds = [token.token_type for token in statement]
+    at = len(kinds) - kinds[::-1].index(TokenType.BETWEEN) if TokenType.BETWEEN in kinds else len(kinds)
+    return at < len(kinds) and TokenType.AND not in kinds[at:]
 
 
 def _lacks_comma(statement: Sequence[Token], at: int) -> bool:

@@ -41,7 +41,8 @@ class Camera {
     const [first] = this.corners, { k } = this.place;
     if (!first || !pane.width || this.whole) return;
     if (k * this.size[0] > pane.width) this.place.x = 12 - k * first.x;
-    if (k * this.size[1] > pane.height) this.place.y = pane.height / 2 - k * first.y;
+    // From its upper edge where the first box is seen then.
+    if (k * this.size[1] > pane.height) this.place.y = k * (first.y + first.height) < pane.height - 12 ? 12 : pane.height / 2 - k * first.y;
     this.apply();
     this.untouched = true;
   }

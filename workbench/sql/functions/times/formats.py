@@ -41,7 +41,7 @@ _ELEMENTS = {
 def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: Callable[[str, Dialect], T]) -> T:
     """What a constant format of a call says, in the elements of its dialect."""
     if not (isinstance(format_, exp.Literal) and format_.is_string):
-        b.source.refuse("a format that is not a constant string", format_)
+        b.source.refuse("a format that is not a constant string", format_, "give the value, then its format as a text")
     rules = b.rules
     if rules.formats is not Formats.JAVA and (b.source.called(node) or "").upper().startswith("TO_"):
         rules = replace(rules, formats=Formats.MODEL)
