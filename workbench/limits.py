@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,12 @@ class Limits:
             them over takes several. More would be too much for the memory of a small machine.
         values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
             reads the rows itself is faster.
-        bytes_fetched_from_store: of the files that an executor keeps of those that it has fetched, about.
+        bytes_fetched_from_store: that an executor keeps of the files in a store, written or fetched, about; those go
+            that were not used the longest.
         bytes_fetched: of what functions make of rows, estimated, no more is fetched, since all of it is in the JVM's
             heap at a time.
+        rows_logged_in_process: of a stream in one batch, and in files, at most that the driver numbers and writes
+            itself; of more, tasks do, each those of some row groups.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
         rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
@@ -28,6 +31,7 @@ class Limits:
         bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
+        rows_checked_in_process: of a change at most of which the driver sees whether rows are there that it takes back.
         rows_hydrated_in_process, bytes_hydrated_in_process, milliseconds_hydrated_in_process: the same for a step over
             all rows so far, once for a new operator: the driver takes a second for it, and so does Spark before its
             plans are compiled and its workers have started.
@@ -99,10 +103,12 @@ class Limits:
     values_evaluated_in_process: int = 20_000
     bytes_fetched_from_store: int = 20_000_000_000
     bytes_fetched: int = 500_000_000
+    rows_logged_in_process: int = 4_000_000
     rows_filtered_in_process: int = 250_000
     rows_stepped_in_process: int = 20_000
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 2_000
+    rows_checked_in_process: int = 4_000_000
     rows_hydrated_in_process: int = 2_000_000
     bytes_hydrated_in_process: int = 512_000_000
     milliseconds_hydrated_in_process: int = 5_000
@@ -157,6 +163,18 @@ class Limits:
     milliseconds_until_sent_again: int = 500
     milliseconds_until_sent_again_at_most: int = 60_000
     milliseconds_closing_sinks: int = 5_000
+
+    def of_cluster(self) -> Limits:
+        """The limits where tasks run on other machines: rows that are many do not pass the driver."""
+        few, some = self.rows_stepped_in_process, self.rows_per_task
+        return replace(
+            self,
+            rows_logged_in_process=min(few, self.rows_logged_in_process),
+            rows_filtered_in_process=min(few, self.rows_filtered_in_process),
+            rows_checked_in_process=min(few, self.rows_checked_in_process),
+            rows_merged_in_process=min(some, self.rows_merged_in_process),
+            rows_hydrated_in_process=min(some, self.rows_hydrated_in_process),
+        )
 
     def __str__(self) -> str:
         """One line a limit."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.engine.event_time import EventTimeClock, recover_clock
+from workbench.engine.event_time import Brought, EventTimeClock, brought_by, recover_clock
 from workbench.engine.storage.layout import BATCH, Layout
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import write_segments
@@ -20,14 +20,14 @@ LATEST = {0: DAY, 1: dt.date(2002, 1, 9), 2: dt.date(2002, 1, 9), 3: dt.date(200
 ROWS = {0: 2, 1: 4, 2: 4, 3: 5, 4: 6}
 
 
-def table(days: list[dt.date | None]) -> pa.Table:
-    return pa.table({"d": pa.array(days, pa.date32())})
+def brought(days: list[dt.date | None]) -> Brought:
+    return brought_by(pa.table({"d": pa.array(days, pa.date32())}), ["d"])
 
 
 def arrived() -> EventTimeClock:
-    clock = EventTimeClock().with_stream("F", "D").with_rows(0, {"F": table(BATCHES[0])})
+    clock = EventTimeClock().with_stream("F", "D").with_rows(0, {"F": brought(BATCHES[0])})
     for batch in (1, 2, 3, 4):
-        clock = clock.after(batch, {"F": table(BATCHES[batch])})
+        clock = clock.after(batch, {"F": brought(BATCHES[batch])})
     return clock
 
 
@@ -41,7 +41,7 @@ def test_time_passes_when_rows_arrive_and_never_goes_back() -> None:
 
 
 def test_a_stream_without_rows_or_times_has_no_now() -> None:
-    clock = EventTimeClock().with_stream("F", "d").after(1, {"F": table([]), "G": pa.table({"a": [1, 2]})})
+    clock = EventTimeClock().with_stream("F", "d").after(1, {"F": brought([]), "G": Brought(2)})
     assert clock.now == {"f rows": 0, "g rows": 2}
 
 

@@ -81,7 +81,7 @@ def test_a_sample_by_a_key_has_all_rows_of_some_keys(tmp_path: Path, kind: str) 
     after, rest = took(more, BatchCut(caught_up=ROWS))
     assert sorted([*sample, *first, *again, *rest]) == [*range(100, ROWS)] and not after.gaps
     cuts = {1: BatchCut(passed=600, kept=0.4), 2: BatchCut(caught_up=150)}
-    assert [table["n"].to_pylist() for batch, table in given.arrivals(cuts) if batch] == [sample, first]
+    assert [rows.table()["n"].to_pylist() for batch, rows in given.arrivals(cuts) if batch] == [sample, first]
 
 
 def test_about_the_asked_part_of_keys_is_drawn() -> None:
@@ -102,7 +102,7 @@ def test_the_same_cuts_give_the_same_rows(tmp_path: Path) -> None:
     for cut in cuts.values():
         given, taken = took(given, cut)
         rows.append(taken)
-    arrivals = [table["n"].to_pylist() for batch, table in given.arrivals(cuts) if batch]
+    arrivals = [rows.table()["n"].to_pylist() for batch, rows in given.arrivals(cuts) if batch]
     assert arrivals == rows and sorted(number for taken in rows for number in taken) == [*range(100, 160)]
 
 

@@ -111,7 +111,7 @@ def test_batches_and_chunks_change_nothing(tmp_path: Path, monkeypatch: pytest.M
         latest = max(latest, day)
     assert 10 < 200 - len(on_time) < 190
     stream = replayed(log, 30, batch, "d")
-    found = [i for part in stream.history_tables() for i in part["id"].to_pylist()]
+    found = [i for part in stream.history_rows.tables() for i in part["id"].to_pylist()]
     late = stream.late_rows
     assert late == 30 - len(found)
     while not stream.finished:

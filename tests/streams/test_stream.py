@@ -32,7 +32,7 @@ def batches(stream: Stream) -> list[list[int]]:
 )
 def test_history_and_batches_are_all_rows_once_and_in_order(log: StreamLog, history: Any, batch: Any) -> None:
     stream = replayed(log, history, batch)
-    old = [number for table in stream.history_tables() for number in table["n"].to_pylist()]
+    old = [number for table in stream.history_rows.tables() for number in table["n"].to_pylist()]
     new = batches(stream)
     assert len(old) == min(history or 0, 10)
     assert old + [number for rows in new for number in rows] == list(range(10))
@@ -59,18 +59,18 @@ def test_a_batch_can_be_taken_again_and_of_any_size(log: StreamLog) -> None:
 def test_a_table_is_all_history(log: StreamLog) -> None:
     stream = static_table(log)
     assert stream.finished
-    assert [table["n"].to_pylist() for table in stream.history_tables()] == [list(range(10))]
+    assert [table["n"].to_pylist() for table in stream.history_rows.tables()] == [list(range(10))]
 
 
 def test_an_empty_stream_is_finished_at_once(tmp_path: Path) -> None:
     stream = replayed(ingest("x", pa.table({"n": pa.array([], pa.int8())}), tmp_path / "log"), 5, 5)
-    assert (stream.finished, stream.history, list(stream.history_tables())) == (True, 0, [])
+    assert (stream.finished, stream.history, list(stream.history_rows.tables())) == (True, 0, [])
 
 
 def test_history_comes_in_tables_of_bounded_size(tmp_path: Path) -> None:
     rows = 2 * CHUNK_ROWS + 5
     log = ingest("x", pa.table({"n": range(rows)}), tmp_path / "log")
-    tables = list(replayed(log, rows - 1, 1).history_tables())
+    tables = list(replayed(log, rows - 1, 1).history_rows.tables())
     assert [table.num_rows for table in tables] == [CHUNK_ROWS, CHUNK_ROWS, 4]
     assert pa.concat_tables(tables)["n"].to_pylist() == list(range(rows - 1))
 

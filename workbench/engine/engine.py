@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-import pyarrow as pa
-
+from workbench.engine.arrival import log_rows
 from workbench.engine.compaction import compacted
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
-from workbench.engine.incremental_step import IncrementalStep, log_rows
+from workbench.engine.incremental_step import IncrementalStep
+from workbench.engine.merging import with_merged_runs
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.planner import plan_trees
@@ -37,8 +37,9 @@ from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnamed_files
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
-from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.retention import Expiration
+from workbench.engine.storage.segments import Run
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -48,6 +49,7 @@ from workbench.limits import SESSION_LIMITS
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
 from workbench.network.nodes import Columns, NodeId
+from workbench.streams.arriving import ArrivingRows
 
 
 class Engine:
@@ -100,7 +102,7 @@ class Engine:
         self,
         network: Network,
         batch: int,
-        arriving: Mapping[str, pa.Table],
+        arriving: Mapping[str, ArrivingRows],
         profile: bool = False,
         suspended: Collection[str] = (),
     ) -> BatchReport:
@@ -121,13 +123,10 @@ class Engine:
         self._make_room(network)
         # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
         #    and queries that are registered later are hydrated from them.
-        clock = before.clock.after(batch, arriving)
+        self.runner.doing = f"batch {batch}"
         with translate_errors(f"write down the rows of batch {batch}"):
-            logged = {
-                name: log_rows(before.arrived[name], table, batch, before.clock.rows(name))
-                for name, table in arriving.items()
-                if table.num_rows
-            }
+            logged, brought = log_rows(self.runner, before.arrived, arriving, batch, before.clock)
+        clock = before.clock.after(batch, brought)
         # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
         #    nothing, and the session forgets its files (``undo``).
         suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
@@ -149,8 +148,8 @@ class Engine:
                 lambda name: step.are_few(deltas[name]),
             )
             kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
-            trees = self._without_expired(network, {**grown, **kept}, clock, batch)
-            state = EngineState(trees, arrived, clock)
+            state = with_merged_runs(self.runner, EngineState({**grown, **kept}, arrived, clock), self._pool)
+            state = replace(state, trees=self._without_expired(network, state.trees, clock, batch))
             if batch % self.jobs.limits.batches_between_compactions == 0:
                 state = compacted(state, self.jobs.limits)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
@@ -159,7 +158,7 @@ class Engine:
         # 5. Remove, last, what the batch wrote and merged with older rows at once: no commit will ever name it. What
         #    only the old state needs is removed when the session has committed (``release``).
         self._remove_merged(deltas, logged)
-        rows = {name: table.num_rows for name, table in arriving.items()}
+        rows = {name: of_stream.rows for name, of_stream in arriving.items()}
         changes = self._changed_rows(network, deltas)
         seconds = time.perf_counter() - started
         return BatchReport(batch, sum(rows.values()), seconds, tuple(operators), changes, rows)
@@ -196,7 +195,7 @@ class Engine:
         self,
         name: str,
         columns: Columns,
-        rows: Iterable[tuple[int, pa.Table]],
+        rows: Iterable[tuple[int, ArrivingRows]],
         time: str | None = None,
         ordered: Sequence[str] = (),
     ) -> None:
@@ -205,7 +204,7 @@ class Engine:
         Args:
             name: of the stream.
             columns: names and types.
-            rows: the rows that are there from the start, each table with the batch that brought it.
+            rows: those that are there from the start, each with the batch that brought them.
             time: the column with event times, if it has one.
             ordered: columns whose largest values are to be known, too.
 
@@ -215,30 +214,35 @@ class Engine:
         before = self.state
         empty = empty_stream(self.jobs, columns, self.runner.folder(f"stream-{len(before.arrived)}"))
         clock = before.clock.with_stream(name, time, ordered)
-        deltas = []
         with translate_errors("read the history"):
-            for batch, table in rows:
-                deltas.append(log_rows(empty, table, batch, clock.rows(name)))
-                clock = clock.with_rows(batch, {name: table})
-            arrived = empty.append(Delta(tuple(segment for delta in deltas for segment in delta.segments)))
+            arrived, clock = self._with_rows(name, empty, rows, clock)
         self._replace_durably(EngineState(before.trees, {**before.arrived, name: arrived}, clock))
 
-    def widen_stream(self, name: str, columns: Columns, rows: Iterable[tuple[int, pa.Table]]) -> None:
+    def widen_stream(self, name: str, columns: Columns, rows: Iterable[tuple[int, ArrivingRows]]) -> None:
         """Store the rows that a stream has brought with more columns; operators keep what they have.
 
         Args:
             name: of the stream.
             columns: names and types, those that there were first.
-            rows: all that it has brought, each table with the batch that brought it.
+            rows: all that it has brought, each with the batch that brought them.
         """
         before = self.state
-        empty, deltas, number = empty_stream(self.jobs, columns, before.arrived[name].folder), list[Delta](), 0
+        empty = empty_stream(self.jobs, columns, before.arrived[name].folder)
         with translate_errors("store the rows with another column"):
-            for batch, table in rows:
-                deltas.append(log_rows(empty, table, batch, number))
-                number += table.num_rows
-            arrived = empty.append(Delta(tuple(segment for delta in deltas for segment in delta.segments)))
+            arrived, _ = self._with_rows(name, empty, rows, EventTimeClock())
         self._replace_durably(replace(before, arrived={**before.arrived, name: arrived}))
+
+    def _with_rows(
+        self, name: str, empty: Relation, rows: Iterable[tuple[int, ArrivingRows]], clock: EventTimeClock
+    ) -> tuple[Relation, EventTimeClock]:
+        """A stream with rows that it has brought, and the clock after them."""
+        run: Run = ()
+        self.runner.doing = f"rows of {name}"
+        for batch, some in rows:
+            logged, brought = log_rows(self.runner, {name: empty}, {name: some}, batch, clock)
+            run += logged.get(name, NO_CHANGE).segments
+            clock = clock.with_rows(batch, brought)
+        return empty.append(Delta(run)), clock
 
     def drop_stream(self, name: str) -> None:
         """Forget a stream that no operator reads."""
@@ -383,7 +387,8 @@ class Engine:
                 force_to_disk(state.files_beyond(self.state))
         # What the same commit wrote before and needs no more, such as rows of a query whose function failed, or of a
         # batch that is run again: no commit names it, so ``release`` would not find it.
-        self._freed |= self.state.files_beyond(state)
+        self._freed |= self.state.files_beyond(state) | self.runner.passing
+        self.runner.passing = set()
         self.state = state
         self.runner.forget(keep=lambda name: name in state.trees)
         self._expiration.forget(keep=lambda name: name in state.trees)

@@ -34,6 +34,26 @@ LARGEST = int((dt.datetime.max - _EPOCH).total_seconds()) // 2
 
 
 @dataclass(frozen=True)
+class Brought:
+    """What rows of a stream that arrive tell the clock: how many they are, and the largest values of columns."""
+
+    rows: int = 0
+    largest: Mapping[str, Value] = field(default_factory=dict)
+
+    def and_then(self, later: Brought) -> Brought:
+        """The same of these rows and others."""
+        largest = dict(self.largest)
+        for column, value in later.largest.items():
+            _reach(largest, column, value)
+        return Brought(self.rows + later.rows, largest)
+
+
+def brought_by(rows: pa.Table, columns: Iterable[str]) -> Brought:
+    """What rows tell the clock of some columns."""
+    return Brought(rows.num_rows, {column: pc.max(rows.column(column)).as_py() for column in columns})
+
+
+@dataclass(frozen=True)
 class EventTimeClock:
     """The event-time vectors after all batches so far. Immutable: a batch that fails has advanced nothing.
 
@@ -101,23 +121,28 @@ class EventTimeClock:
         others = {key: columns for key, columns in self.ordered.items() if key not in gone}
         return EventTimeClock(times, vectors, others)
 
-    def with_rows(self, batch: int, brought: Mapping[str, pa.Table]) -> EventTimeClock:
+    def columns_of(self, stream: str) -> tuple[str, ...]:
+        """The columns of a stream whose largest values are known."""
+        time = self.times.get(stream.lower())
+        return tuple(dict.fromkeys([*([] if time is None else [time]), *self.ordered.get(stream.lower(), ())]))
+
+    def with_rows(self, batch: int, brought: Mapping[str, Brought]) -> EventTimeClock:
         """The clock with rows of an earlier batch."""
         later = ((b, self._later(vector, brought) if b >= batch else vector) for b, vector in self.vectors)
         return replace(self, vectors=tuple(later))
 
-    def after(self, batch: int, arriving: Mapping[str, pa.Table]) -> EventTimeClock:
+    def after(self, batch: int, brought: Mapping[str, Brought]) -> EventTimeClock:
         """The clock after a batch."""
-        return replace(self, vectors=(*self.vectors, (batch, self._later(self.now, arriving))))
+        return replace(self, vectors=(*self.vectors, (batch, self._later(self.now, brought))))
 
-    def _later(self, vector: EventTimeVector, arriving: Mapping[str, pa.Table]) -> EventTimeVector:
+    def _later(self, vector: EventTimeVector, brought: Mapping[str, Brought]) -> EventTimeVector:
         """A vector after rows have arrived; those without an event time count as rows only."""
         later = dict(vector)
-        for name, table in arriving.items():
+        for name, rows in brought.items():
             time = self.times.get(name.lower())
-            _advance(later, name, None if time is None else pc.max(table.column(time)).as_py(), table.num_rows)
+            _advance(later, name, None if time is None else rows.largest.get(time), rows.rows)
             for column in self.ordered.get(name.lower(), ()):
-                _reach(later, largest_key(name, column), pc.max(table.column(column)).as_py())
+                _reach(later, largest_key(name, column), rows.largest.get(column))
         return later
 
 

@@ -1,4 +1,4 @@
-"""The incremental step of a batch: the rows that arrive are logged, and every operator computes its change.
+"""The incremental step of a batch: every operator computes its change.
 
 The changes are computed against the state before the batch, and nothing of that state changes here.
 """
@@ -11,7 +11,6 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -21,36 +20,17 @@ from workbench.engine.node_times import node_microseconds
 from workbench.engine.operators.evaluate import prepare, run_prepared
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.side_steps import SideStep, run_side_steps
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.reports import Counts, OperatorReport
 from workbench.engine.schedule import Meter, operators_by_depth, reachable, run_all
 from workbench.engine.spark.failures import StepError, translate_errors
 from workbench.engine.state import Deltas, EngineState
-from workbench.engine.storage.layout import BATCH, WEIGHT
-from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
-from workbench.engine.storage.segments import write_segments
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
 from workbench.engine.tree import Tree
 from workbench.errors import NotEmittedError
-from workbench.sql.windows.stream_time import ROW
-
-
-def log_rows(stream: Relation, table: pa.Table, batch: int, rows_before: int) -> Delta:
-    """Write rows that arrive to segments, each with its number in the stream.
-
-    Args:
-        stream: the rows of the stream before.
-        table: the rows that arrive, with their weights where the stream takes rows back.
-        batch: that brings them.
-        rows_before: how many rows came before; these are numbered after those.
-    """
-    rows = table.num_rows
-    table = table.append_column(ROW.name, pa.array(np.arange(rows_before + 1, rows_before + rows + 1)))
-    table = table.append_column(BATCH, pa.repeat(pa.scalar(batch, pa.int32()), rows))
-    if WEIGHT not in table.column_names:
-        table = table.append_column(WEIGHT, pa.repeat(pa.scalar(1, pa.int64()), rows))
-    schema = stream.layout.arrow
-    return Delta(write_segments(table.select(schema.names).cast(schema), stream.folder, stream.jobs.limits))
 
 
 @dataclass(frozen=True)
@@ -132,12 +112,25 @@ class IncrementalStep:
     def _check_emitted(self, trees: Mapping[str, Tree], deltas: Mapping[str, Deltas], threads: Executor) -> None:
         """Check that a change takes back emitted rows only: the rows that it leaves must be a bag."""
 
+        def rows(name: str) -> TaskInput:
+            change = InputRows(deltas[name][0].segments, trees[name].relation.segments)
+            return TaskInput(self.batch, (change,), limits=self.runner.limits)
+
         def unknown_rows(name: str) -> int:
             with self._translated(name):
-                return trees[name].taken_back_unknown(deltas[name][0])
+                return trees[name].unknown_rows(rows(name))
 
-        changed = [name for name, tree in trees.items() if any(deltas[name][0].removed) and tree.is_whole]
-        unknown = run_all(changed, unknown_rows, threads, lambda name: self.are_few(deltas[name]))
+        most, jobs = self.runner.limits.rows_checked_in_process, self.runner.jobs
+        changed = {name: deltas[name][0] for name in trees if any(deltas[name][0].removed) and trees[name].is_whole}
+        here = [name for name, delta in changed.items() if delta.rows <= most]
+        unknown = run_all(here, unknown_rows, threads, lambda name: self.are_few(deltas[name]))
+        if others := changed.keys() - unknown.keys():
+            steps = {
+                name: SideStep(name, trees[name].unknown_rows, rows(name), tasks_for(changed[name].rows, jobs))
+                for name in others
+            }
+            with translate_errors(f"check the changes of batch {self.batch}"):
+                unknown |= {name: sum(found) for name, found in run_side_steps(self.runner, steps, "check").items()}
         if wrong := {name: rows for name, rows in unknown.items() if rows}:
             roots = [root for name in wrong for root in trees[name].plan.roots]
             what = f"{sum(wrong.values()):,} of the rows that node {', '.join(roots)} takes back in batch {self.batch}"

@@ -32,13 +32,12 @@ ARRIVED, ROWS, STATE, LOG = "arrived", "rows", "state", "log"
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """A segment that the catalog names: of which stream or tree, in which part of it, and how large it is."""
+    """A segment that the catalog names: of which stream or tree, and in which part of it."""
 
     owner: str
     part: str
     run: int
     segment: Segment
-    bytes: int
 
 
 class Manifest:
@@ -81,7 +80,7 @@ class Manifest:
             "SELECT owner, part, run, file, rows, bytes, checksum FROM segments ORDER BY owner, part, run, position"
         ):
             path = str(path_inside(self._directory, file))
-            yield StoredSegment(owner, part, run, Segment(path, rows, checksum), size)
+            yield StoredSegment(owner, part, run, Segment(path, rows, checksum, size))
 
     def trees(self, jobs: JobRunner, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
         """The trees of some plans, whose rows are below the folder ``state``."""

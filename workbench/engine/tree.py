@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import is_
 
 from workbench.engine.operators.operator_input import ParentRows
 from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
-from workbench.engine.storage.changelog import ChangelogEntry, append_change
-from workbench.engine.storage.indexes.row_index import taken_back_unknown
+from workbench.engine.storage.changelog import ChangelogEntry, append_change, changes_of, with_changes
+from workbench.engine.storage.indexes.row_index import UnknownRows
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation, placed_run
 from workbench.engine.storage.retention import Expiration, RetentionBound
 from workbench.engine.storage.segments import Segment
@@ -53,18 +53,34 @@ class Tree:
         if not delta.rows and not state_delta.rows:
             return self
         logged = self.plan.has_changelog and delta.rows
-        log = append_change(self.log, batch, delta, self.relation) if logged else self.log
+        log = append_change(self.log, batch, delta) if logged else self.log
         state = self.state.append(state_delta) if self.state is not None else None
         return replace(self, relation=self.relation.append(delta), state=state, log=log)
+
+    @cached_property
+    def due(self) -> dict[str, Relation]:
+        """What of the tree has runs to be merged, by its role: rows, state, changes."""
+        stores = {"rows": self.relation, "state": self.state, "log": changes_of(self.log, self.relation)}
+        return {role: relation for role, relation in stores.items() if relation is not None and relation.due}
+
+    def with_merged(self, merged: Mapping[str, Relation]) -> Tree:
+        """The tree with some of that merged."""
+        return replace(
+            self,
+            relation=merged.get("rows", self.relation),
+            state=merged.get("state", self.state),
+            log=with_changes(self.log, merged["log"]) if "log" in merged else self.log,
+        )
 
     @property
     def is_whole(self) -> bool:
         """Whether every row that the operator has emitted, and not taken back, is there."""
         return self.bounds is None and not isinstance(self.plan, SourcePlan)
 
-    def taken_back_unknown(self, delta: Delta) -> int:
-        """How many rows a change takes back that are not there."""
-        return taken_back_unknown(self.relation.segments, delta.segments, tuple(self.plan.stored))
+    @property
+    def unknown_rows(self) -> UnknownRows:
+        """What looks for rows that a change takes back and that are not there."""
+        return UnknownRows(tuple(self.plan.stored))
 
     def suspend(self, batch: int) -> Tree:
         """The tree after a batch that has passed over it; ``batch``: the one before."""

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.files.packs import bytes_of, extent_of, file_of, length_of, session_folder
+from workbench.files.packs import bytes_of, check_cached, extent_of, file_of, length_of, session_folder
 from workbench.files.shared import local_path, present, removed, stored_below
 from workbench.files.writing import make_like
 from workbench.limits import SESSION_LIMITS
@@ -155,6 +155,7 @@ class MappedFiles:
 
 def _rows(path: str) -> tuple[pa.RecordBatch, int]:
     """The rows of a file or part, and how many bytes were read for them; none where it is mapped."""
+    check_cached(path)
     if extent_of(path).bytes is None and length_of(path) > SMALL_FILE:
         with pa.memory_map(present(path)) as mapped:
             return pa.ipc.open_file(mapped).get_batch(0), 0

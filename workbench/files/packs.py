@@ -23,7 +23,8 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from workbench.files.shared import local_path, present, stored
+from workbench.files.cache import CHECKSUMS
+from workbench.files.shared import fetch_again, is_cached, local_path, present, stored
 from workbench.files.writing import NewFile, checksum_of, make_folder
 from workbench.limits import SESSION_LIMITS
 
@@ -195,6 +196,16 @@ def bytes_of(path: str) -> pa.Buffer:
     with open(present(file), "rb", buffering=0) as opened:
         length = os.fstat(opened.fileno()).st_size if size is None else size
         return pa.py_buffer(os.pread(opened.fileno(), length, first))
+
+
+def check_cached(path: str) -> None:
+    """Compare what a worker has from a store with the checksum that its job has told.
+
+    Raises:
+        OSError: it is not what was written, also in the store.
+    """
+    if is_cached(path):
+        CHECKSUMS.check(path, bytes_checksum, lambda path: fetch_again(file_of(path)))
 
 
 def bytes_checksum(path: str) -> int:

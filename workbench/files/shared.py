@@ -12,14 +12,13 @@ import hashlib
 import json
 import os
 import tempfile
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
+from workbench.files.cache import LocalCache
 from workbench.files.journal import Journal
 from workbench.files.store import Store, Stored, store_at
 from workbench.files.writing import make_folder, replacing
@@ -42,17 +41,15 @@ class SharedFolder:
         name: its path in the driver.
         address: of the store.
         here: where this machine has the files.
-        most_bytes: that are kept here of fetched files, about; the driver keeps all.
+        cache: bounds what is kept here; the driver keeps all.
         journal: of the files that change; workers have none.
     """
 
     name: str
     address: str
     here: str
-    most_bytes: int | None = None
+    cache: LocalCache | None = None
     journal: Journal | None = None
-    _fetched: OrderedDict[str, int] = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def store(self) -> Store:
@@ -75,22 +72,25 @@ class SharedFolder:
         """
         local = self.local(path)
         if path.endswith(_NOT_SHARED) or os.path.exists(local):
+            if self.cache is not None:
+                self.cache.use(local)
             return local
         data = self.store.get(self.stored_name(path))
         make_folder(Path(local).parent)
         with replacing(Path(local)) as file:
             file.write(data)
-        self._bound(local, len(data))
+        self._added(len(data))
         return local
 
-    def _bound(self, local: str, size: int) -> None:
-        """Remove what was fetched long ago, where there is too much; it is fetched again when it is read again."""
-        if self.most_bytes is None:
-            return
-        with self._lock:
-            self._fetched[local] = size
-            while sum(self._fetched.values()) > self.most_bytes and len(self._fetched) > 1:
-                Path(self._fetched.popitem(last=False)[0]).unlink(missing_ok=True)
+    def store_file(self, path: str) -> None:
+        """Store a file that this machine has just written, and goes on to have."""
+        data = Path(self.local(path)).read_bytes()
+        self.store.put(self.stored_name(path), data)
+        self._added(len(data))
+
+    def _added(self, size: int) -> None:
+        if self.cache is not None:
+            self.cache.add(size)
 
 
 @dataclass
@@ -117,29 +117,44 @@ def unshare_folder(folder: Path) -> None:
     _SHARING.folders = {name: shared for name, shared in _SHARING.folders.items() if name != str(folder)}
 
 
-def shared_text(path: str | Path) -> str:
-    """What a worker must know of the shared folder that a path is in; "" where it is in none."""
+def shared_text(path: str | Path, most_bytes: int) -> str:
+    """What a worker must know of the shared folder that a path is in; "" where it is in none.
+
+    Args:
+        path: in the driver.
+        most_bytes: that a machine keeps of its files, about.
+    """
     folder = _folder_of(str(path))
-    return "" if folder is None else json.dumps([folder.name, folder.address])
+    return "" if folder is None else json.dumps([folder.name, folder.address, most_bytes])
 
 
-def share_here(text: str, most_bytes: int) -> None:
+def share_here(text: str) -> None:
     """Let the next tasks of this worker have the files of a driver's folder, and of no other, in one of its executor.
 
     Args:
         text: says which (``shared_text``).
-        most_bytes: that are kept here, about.
     """
-    _SHARING.folders = {(folder := _folder_here(text, most_bytes)).name: folder} if text else {}
+    _SHARING.folders = {(folder := _folder_here(text)).name: folder} if text else {}
 
 
-@cache
-def _folder_here(text: str, most_bytes: int) -> SharedFolder:
-    name, address = json.loads(text)
+@lru_cache
+def _folder_here(text: str) -> SharedFolder:
+    name, address, most_bytes = json.loads(text)
     local = os.environ.get(_LOCAL_FOLDERS, "").partition(",")[0] or tempfile.gettempdir()
-    here = Path(local, f"argus-{hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    here = Path(local, f"argus-{hashlib.sha256(f'{name} {address}'.encode()).hexdigest()[:16]}")
     here.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return SharedFolder(name, address, str(here), most_bytes)
+    return SharedFolder(name, address, str(here), LocalCache(str(here), most_bytes))
+
+
+def is_cached(path: str) -> bool:
+    """Whether this is a worker that has a file from a store, or has stored it."""
+    folder = _folder_of(path)
+    return folder is not None and folder.cache is not None
+
+
+def fetch_again(path: str) -> None:
+    """Let a worker fetch a file anew when it reads it next."""
+    Path(local_path(path)).unlink(missing_ok=True)
 
 
 def local_path(path: str) -> str:
@@ -162,7 +177,7 @@ def present(path: str) -> str:
 def stored(path: str) -> None:
     """Store a file that this machine has just written; other machines read it next."""
     if (folder := _folder_of(path)) is not None:
-        folder.store.put(folder.stored_name(path), Path(folder.local(path)).read_bytes())
+        folder.store_file(path)
 
 
 def all_stored(paths: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ _AT_A_TIME = 1 << 20
 
 
 class NewFile(io.RawIOBase):
-    """A file that is written from its start to its end; ``checksum`` is that of the bytes so far.
+    """A file that is written from its start to its end; ``checksum`` is that of the ``bytes`` so far.
 
     Args:
         path: of the file; what was there is written over.
@@ -49,7 +49,7 @@ class NewFile(io.RawIOBase):
 
     def __init__(self, path: str | Path) -> None:
         super().__init__()
-        self.checksum = 0
+        self.checksum = self.bytes = 0
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             _give_mode(descriptor, 0o660 if is_for_group(os.path.dirname(path) or ".") else 0o600)
@@ -65,11 +65,13 @@ class NewFile(io.RawIOBase):
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of some bytes."""
         self.checksum = crc32(data, self.checksum)
-        return self._file.write(data)
+        written = self._file.write(data)
+        self.bytes += written
+        return written
 
     def tell(self) -> int:
         """How many bytes there are."""
-        return self._file.tell()
+        return self.bytes
 
     def flush(self) -> None:
         """Hand what was written to the system."""

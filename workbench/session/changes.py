@@ -13,21 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TypeVar
 
 from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied, translate_errors
 from workbench.engine.spark.jobs import JobRunner
 from workbench.errors import EngineError, EnvironmentProblem
 from workbench.files.durable import force_to_disk
-from workbench.files.shared import all_stored
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.kept_states import KeptStates
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.planning_cache import PlanningCache
-from workbench.streams.tail import TAIL
 
 R = TypeVar("R")
 
@@ -240,10 +237,8 @@ class StateStore:
     def _force_new_logs(self, before: State, after: State) -> None:
         known = {stream.log.folder for stream in before.streams.values()}
         new = [stream.log.folder for stream in after.streams.values() if stream.log.folder not in known]
-        files = [str(file) for folder in new for file in folder.iterdir()]
         if self.directory.durable:
-            force_to_disk(files)
-        all_stored(file for file in files if not Path(file).name.startswith(TAIL))
+            force_to_disk([str(file) for folder in new for file in folder.iterdir()])
 
     def _has_committed(self, number: int) -> bool:
         try:

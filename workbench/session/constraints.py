@@ -24,13 +24,14 @@ from workbench.sql.algebra.column_names import display_name
 from workbench.sql.constraints import ArrivalOrder, Constraint, ForeignKey, largest_key
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector, as_number
+from workbench.streams.arriving import ArrivingRows
 from workbench.streams.declared_constraints import first_fall
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.stream import Stream
 
 
 def broken_orders(
-    streams: Iterable[Stream], arriving: Mapping[str, pa.Table], now: EventTimeVector
+    streams: Iterable[Stream], arriving: Mapping[str, ArrivingRows], now: EventTimeVector
 ) -> dict[Constraint, str]:
     """The orders of arrival that rows break, each with the reason.
 
@@ -42,10 +43,12 @@ def broken_orders(
     found: dict[Constraint, str] = {}
     for stream in streams:
         rows = arriving.get(stream.name)
-        for order in stream.holding if rows is not None and rows.num_rows else ():
+        if rows is None or not rows.rows:
+            continue
+        for order in stream.holding:
             if isinstance(order, ArrivalOrder) and not order.kept:
                 largest = as_number(now.get(largest_key(stream.name, order.column)))
-                if how := first_fall(order, rows, largest):
+                if how := first_fall(order, rows.table([order.column]), largest):
                     found[order] = how
     return found
 

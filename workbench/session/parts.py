@@ -76,7 +76,7 @@ class Parts:
         self.jobs = runner_of(spark)
         self.jobs.limits = limits
         self.jobs.prepare(directory.path, directory.read_only is None, directory.address)
-        self.jobs.share(shared_text(directory.state))
+        self.jobs.share(shared_text(directory.state, limits.bytes_fetched_from_store))
         self.functions = UserFunctions(self.jobs)
         self.engine = Engine(
             self.jobs,

@@ -17,11 +17,10 @@ from pathlib import Path
 from shutil import rmtree
 
 from workbench.engine.engine import Engine
-from workbench.engine.event_time import EventTimeClock
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
 from workbench.errors import ConstraintWarning, NotEmittedError, QueryError, StreamError
-from workbench.files.shared import journal_of, remove_small
+from workbench.files.shared import all_stored, journal_of, remove_small
 from workbench.network.calls import functions_of
 from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
@@ -98,16 +97,13 @@ def remove_log(folder: Path) -> None:
 
 
 def add_stream(runtime: Runtime, state: State, stream: Stream) -> State:
-    """Add a stream, and the rows of its history."""
-    history = ((0, table) for table in stream.history_tables())
-    runtime.engine.add_stream(stream.name, dict(stream.stored_columns), history, stream.time, stream.ordered)
+    """Add a stream, and the rows of its history. Tasks may read its log, so that is stored before."""
+    all_stored(str(file) for file in stream.log.folder.iterdir() if not file.name.startswith(TAIL))
+    history = stream.history_rows
+    runtime.engine.add_stream(stream.name, dict(stream.stored_columns), [(0, history)], stream.time, stream.ordered)
     statistics = {**state.statistics, stream.name.lower(): stream.statistics()}
     runtime.planner.streams = statistics
-    reached: dict[Constraint, str] = {}
-    clock = EventTimeClock().with_stream(stream.name, None, stream.ordered)
-    for table in stream.history_tables() if stream.ordered else ():
-        reached = {**broken_orders([stream], {stream.name: table}, clock.now), **reached}
-        clock = clock.after(0, {stream.name: table})
+    reached = broken_orders([stream], {stream.name: history}, {}) if stream.ordered else {}
     state = replace(state.with_stream(stream), statistics=statistics)
     return _without_broken(state, reached) if reached else state
 
@@ -251,8 +247,8 @@ def run(
     """
     sizes = cut_at_borders(state.streams, _due(state.streams.values())) if sizes is None else sizes
     streams = {name: stream for name, stream in state.streams.items() if not stream.table or sizes.get(name)}
-    steps = {name: stream.next(sizes.get(name, 0)) for name, stream in streams.items()}
-    arriving = {name: table for name, (_, table) in steps.items()}
+    steps = {name: stream.take(sizes.get(name, 0)) for name, stream in streams.items()}
+    arriving = {name: rows for name, (_, rows) in steps.items()}
     if broken := broken_orders(streams.values(), arriving, runtime.engine.state.clock.now):
         return run(runtime, _fall_back(runtime, state, broken), sizes, profile)
     before = runtime.engine.state

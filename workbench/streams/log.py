@@ -63,7 +63,7 @@ _HINT = "add the stream again; the folder may have been moved or cut short"
 
 
 @dataclass(frozen=True, slots=True)
-class _LogFile:
+class LogFile:
     """One Parquet file: the rows ``[start, start + rows)`` of its stream."""
 
     path: Path
@@ -98,7 +98,7 @@ class StreamLog:
     folder: Path
     schema: pa.Schema
     copied: int
-    files: tuple[_LogFile, ...]
+    files: tuple[LogFile, ...]
     quarantined_first: tuple[QuarantinedRow, ...]
     misfits_copied: int
     lateness: Lateness | None = None
@@ -287,10 +287,10 @@ class StreamLog:
             pieces += [self._as_now(table.select(_there(stored, table.schema))) for table in later]
         return pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
 
-    def on_time(self, start: int, stop: int) -> pa.Table:
+    def on_time(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of ``read`` without late rows."""
-        rows = self.read(start, stop)
-        if self.transactions is not None:
+        rows = self.read(start, stop, columns)
+        if self.transactions is not None and columns is None:
             rows = rows.drop_columns([TRANSACTION])  # batches are cut by it, and have no use for it
         late = self.late_between(start, stop)
         if not len(late):
@@ -302,7 +302,7 @@ class StreamLog:
         first, last = np.searchsorted(self.late, [start, stop])
         return self.late[first:last]
 
-    def _read_file(self, file: _LogFile, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
+    def _read_file(self, file: LogFile, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
         damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
         hint = "restore the session's folder, or add the stream again"
         try:
@@ -433,10 +433,10 @@ def log_schema(
     return pa.schema(fields + [pa.field(TRANSACTION, one.type) for one in (transactions,) if one is not None])
 
 
-def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[_LogFile]:
+def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[LogFile]:
     start = 0
     for name, rows in entries:
-        yield _LogFile(path_inside(folder, name), start, rows)
+        yield LogFile(path_inside(folder, name), start, rows)
         start += rows
 
 

@@ -15,6 +15,7 @@ from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collec
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.sql.constraints import ArrivalOrder, Constraint
+from workbench.streams.arriving import ArrivingRows
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
 from workbench.streams.corrections.declared import Corrections
 from workbench.streams.cut import SHEDDING, BatchCut, Gap, sampled_by
@@ -180,6 +181,11 @@ class Stream:
         return self.log.misfits - misfits + late, (*self.log.quarantined_later(misfits), *late_rows)
 
     def next(self, size: int | BatchCut | None = None) -> tuple[Stream, pa.Table]:
+        """The stream after the next batch, and the rows of the batch; see ``take``."""
+        after, rows = self.take(size)
+        return after, rows.table()
+
+    def take(self, size: int | BatchCut | None = None) -> tuple[Stream, ArrivingRows]:
         """The stream after the next batch, and the batch: fewer rows at the end, none after it.
 
         Late rows are not in the batch, though they count as rows taken. What a line of the source changes is never
@@ -196,7 +202,7 @@ class Stream:
             return self._cut(size)
         size = self.due(self.boundary()) if size is None else _checked_count(self.log, "batch", size, least=0)
         stop = self.log.end_of_event(min(self.log.rows, self.position + size)) if size else self.position
-        return replace(self, position=stop), self.log.on_time(self.position, stop)
+        return replace(self, position=stop), ArrivingRows(self.log, (range(self.position, stop),))
 
     def boundary(self) -> int | None:
         """Where a batch by event time would end for this stream: microseconds since 1970; ``None`` where rows count."""
@@ -221,9 +227,9 @@ class Stream:
             return self.waiting
         return first_from(self.log, self.position, self.time, end) - self.position
 
-    def _cut(self, cut: BatchCut) -> tuple[Stream, pa.Table]:
+    def _cut(self, cut: BatchCut) -> tuple[Stream, ArrivingRows]:
         """The stream after a batch that passes over rows or takes such rows."""
-        pieces, left, gaps = list[pa.Table](), cut.caught_up, list(self.gaps)
+        pieces, left, gaps = list[pa.Table](), cut.caught_up, [*self.gaps]
         while left > 0 and gaps:
             gap = gaps.pop(0)
             stop = min(gap.stop, gap.start + left)
@@ -240,8 +246,8 @@ class Stream:
             by_key = cut.kept and sampled_by(self.shed) is not None
             gaps.append(replace(gap, counted=int(left_out.sum())) if by_key else gap)
             pieces.append(rows.filter(pa.array(~left_out)))
-        after, table = replace(self, position=self.position + passed, gaps=tuple(gaps)).next(cut.taken)
-        return after, pa.concat_tables([*pieces, table])
+        after, rows = replace(self, position=self.position + passed, gaps=tuple(gaps)).take(cut.taken)
+        return after, replace(rows, parts=(*pieces, *rows.parts))
 
     def _sampled(self, gap: Gap) -> tuple[pa.Table, NDArray[np.bool_]]:
         """The rows of a gap, and which of them are left out."""
@@ -271,22 +277,22 @@ class Stream:
         """
         return replace(self, batch=_checked_batch(self.log, batch, self.time))
 
-    def history_tables(self) -> Iterator[pa.Table]:
-        """The history in order, in tables of at most 65,536 rows."""
-        for start in range(0, self.history, CHUNK_ROWS):
-            yield self.log.on_time(start, min(self.history, start + CHUNK_ROWS))
+    @property
+    def history_rows(self) -> ArrivingRows:
+        """The history in order."""
+        return ArrivingRows(self.log, (range(self.history),))
 
-    def arrivals(self, batches: Mapping[int, int | BatchCut]) -> Iterator[tuple[int, pa.Table]]:
+    def arrivals(self, batches: Mapping[int, int | BatchCut]) -> Iterator[tuple[int, ArrivingRows]]:
         """All rows that have arrived, each with its batch.
 
         Args:
             batches: how many rows each batch after the history took, or which.
         """
-        yield from ((0, table) for table in self.history_tables())
+        yield 0, self.history_rows
         stream = self.rewound()
         for batch, cut in batches.items():
-            stream, table = stream.next(cut)
-            yield batch, table
+            stream, rows = stream.take(cut)
+            yield batch, rows
 
     def statistics(self) -> StreamStatistics:
         """Statistics of its ``counted_rows``, from a sample spread over them.

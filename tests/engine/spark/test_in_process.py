@@ -1,4 +1,4 @@
-"""A session without Spark merges its files itself, whatever they have."""
+"""A session without Spark runs the tasks of its steps one after the other, those that merge files among them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workbench.session.session import Session
 ROWS = pd.DataFrame({"id": range(90), "g": [n % 4 for n in range(90)]})
 
 
-def test_files_are_merged_where_sparks_jobs_would_merge_them() -> None:
-    limits = Limits(rows_merged_in_process=0, runs_per_merge=2, runs_merged_later=1)
+def test_tasks_merge_files() -> None:
+    limits = Limits(rows_merged_in_process=0, rows_per_task=20, runs_per_merge=2, runs_merged_later=1)
     with Session(InProcess(), limits=limits) as session:
         session.add_stream("t", ROWS, history=10, batch=10)
         counts = session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", name="counts")

@@ -9,8 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.in_process import InProcess
-from workbench.engine.storage.changelog import ChangelogEntry, append_change
+from workbench.engine.storage.changelog import Changelog, ChangelogEntry, append_change, changes_of, with_changes
 from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.merging import merged_here
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.segments import open_segment, write_segments
 from workbench.limits import Limits
@@ -25,6 +26,12 @@ def change(batch: int, folder: Path) -> Delta:
     return Delta(write_segments(pa.table(rows, LAYOUT.arrow), folder))
 
 
+def grown(log: Changelog, batch: int, tree: Relation) -> Changelog:
+    log = append_change(log, batch, change(batch, tree.folder))
+    changes = changes_of(log, tree)
+    return with_changes(log, merged_here(changes) if changes.due else changes)
+
+
 def rows_of(entries: tuple[ChangelogEntry, ...]) -> list[tuple[int, int, int]]:
     batches = [open_segment(segment.path) for entry in entries for segment in entry.delta.segments]
     return [(row["_batch"], row["id"], row["_weight"]) for batch in batches for row in batch.to_pylist()]
@@ -34,7 +41,7 @@ def test_a_log_has_all_changes_in_few_entries(tmp_path: Path) -> None:
     tree = Relation(InProcess(), LAYOUT, tmp_path)
     log: tuple[ChangelogEntry, ...] = ()
     for batch in range(1, 301):
-        log = append_change(log, batch, change(batch, tmp_path), tree)
+        log = grown(log, batch, tree)
         assert log[-1].batch == batch
     assert len(log) < 30
     assert rows_of(log) == [row for batch in range(1, 301) for row in ((batch, batch, 1), (batch, batch + 1, -1))]
@@ -46,7 +53,7 @@ def test_what_a_tree_was_made_with_stays_apart(tmp_path: Path) -> None:
     whole = ChangelogEntry(3, change(3, tmp_path), whole=True)
     log = (*earlier, whole)
     for batch in range(4, 100):
-        log = append_change(log, batch, change(batch, tmp_path), tree)
+        log = grown(log, batch, tree)
     assert log[:4] == (*earlier, whole) and not any(entry.whole for entry in log[4:])
     assert rows_of(log[4:])[::2] == [(batch, batch, 1) for batch in range(4, 100)]
 

@@ -12,9 +12,11 @@ from pyspark.sql import SparkSession
 from workbench.engine.operators.grouped.fragments import merged_state
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.spark.handle import SparkHandle
+from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import MEMBER, Layout, conform
+from workbench.engine.storage.merging import merged_here, merging_of
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Merge, Relation, consolidate
-from workbench.engine.storage.segments import open_segment, write_segments
+from workbench.engine.storage.segments import open_segment, segments_of, write_segments
 from workbench.limits import Limits
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
@@ -38,6 +40,18 @@ def delta(folder: Path, rows: list[Row], layout: Layout = LAYOUT) -> Delta:
 
 def fewer(rows: pa.RecordBatch, whole: bool) -> pa.RecordBatch:
     return consolidate(rows)
+
+
+def grown(relation: Relation, change: Delta) -> Relation:
+    """A relation after a batch, merged as a batch merges: here, or by tasks, which are run one after the other."""
+    relation = relation.append(change)
+    if not relation.due:
+        return relation
+    if relation.is_merged_here:
+        return merged_here(relation)
+    told = TaskInput(0, (InputRows(relation.merging),), tasks=relation.merge_tasks, limits=relation.jobs.limits)
+    tasks = (merging_of(relation)(replace(told, task=task)) for task in range(told.tasks))
+    return relation.with_merged(tuple(segment for fields in tasks for segment in segments_of(fields)))
 
 
 def rows_of(relation: Relation) -> list[tuple[object, ...]]:
@@ -71,7 +85,7 @@ def test_rows_are_the_same_wherever_they_are_kept(
     expected: list[Row] = []
     for rows in batches(5, 6):
         before.append((relation, list(expected)))
-        relation = relation.append(delta(tmp_path, rows))
+        relation = grown(relation, delta(tmp_path, rows))
         expected += rows
     assert rows_of(relation) == sorted(expected, key=repr)
     assert relation.rows == len(expected)
@@ -84,20 +98,20 @@ def test_segments_stay_few_and_rows_are_seldom_written_again(spark: SparkSession
     written = 0
     for batch in range(300):
         known = relation.files
-        relation = relation.append(delta(tmp_path, [(1, "a", batch, 1, 1)] * 3))
+        relation = grown(relation, delta(tmp_path, [(1, "a", batch, 1, 1)] * 3))
         written += sum(segment.rows for segment in relation.segments if segment.path not in known)
     assert relation.rows == 900
     assert len(relation.segments) <= 20
     assert written <= 8 * relation.rows
 
 
-@pytest.mark.parametrize("small", [2, 1_000])
-def test_merging_keeps_the_sum_of_weights(spark: SparkSession, tmp_path: Path, small: int) -> None:
-    jobs = handle(spark, Limits(runs_per_merge=2, rows_merged_in_process=small))
+@pytest.mark.parametrize(("small", "together"), [(2, 100), (2, 3), (1_000, 3)])
+def test_merging_keeps_the_sum_of_weights(spark: SparkSession, tmp_path: Path, small: int, together: int) -> None:
+    jobs = handle(spark, Limits(runs_per_merge=2, rows_merged_in_process=small, rows_per_task=together))
     relation = Relation(jobs, LAYOUT, tmp_path, merge=Merge("rows", fewer, ("a", "s")))
     weights: dict[tuple[object, ...], int] = {}
     for rows in batches(4, 6):
-        relation = relation.append(delta(tmp_path, rows))
+        relation = grown(relation, delta(tmp_path, rows))
         for a, s, _, weight, bits in rows:
             weights[a, s, bits] = weights.get((a, s, bits), 0) + weight
     summed: dict[tuple[object, ...], int] = {}
@@ -116,7 +130,7 @@ def test_rows_that_cancel_go_however_many_there_are(spark: SparkSession, tmp_pat
     )
     for batch in range(9):
         old: list[Row] = [(n, "a", batch - 1, -1, 1) for n in range(40)] if batch else []
-        relation = relation.append(delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))
+        relation = grown(relation, delta(tmp_path, old + [(n, "a", batch, 1, 1) for n in range(40)]))
         assert relation.rows <= 3 * 40
 
 

@@ -36,7 +36,7 @@ from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.job_input import JobInput, job_token
+from workbench.engine.storage.job_input import JobInput, checked_token, job_token
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import (
     WORD_BITS,
@@ -47,8 +47,7 @@ from workbench.engine.storage.lineage import (
     word_column,
 )
 from workbench.engine.storage.relation import Delta, consolidate
-from workbench.engine.storage.segments import Segment, SegmentWriter
-from workbench.errors import EngineError
+from workbench.engine.storage.segments import SegmentFields, SegmentWriter, segment_fields, segments_of
 from workbench.limits import LIMITS, Limits
 
 
@@ -58,7 +57,7 @@ class Answer:
 
     Attributes:
         tree: the name of the tree.
-        segments: those it wrote: paths, rows, checksums.
+        segments: those it wrote.
         state_segments: those of the operator's state, written by an earlier step of the task.
         rows_in: how many rows came.
         counts, removed, tests: as of ``Delta``.
@@ -68,8 +67,8 @@ class Answer:
     """
 
     tree: str
-    segments: list[tuple[str, int, int | None]]
-    state_segments: list[tuple[str, int, int | None]]
+    segments: list[SegmentFields]
+    state_segments: list[SegmentFields]
     rows_in: int
     counts: list[int]
     removed: list[int]
@@ -155,7 +154,7 @@ class FilterAndWrite:
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
         return Answer(
             self.tree,
-            [(s.path, s.rows, s.checksum) for s in writer.close()],
+            [*map(segment_fields, writer.close())],
             json.loads(handed_over(self.tree)) if self.with_state else [],
             rows_in,
             counts.tolist(),
@@ -204,9 +203,7 @@ def by_tree(texts: Sequence[str], token: str = "") -> dict[str, list[Answer]]:
     of_tree: dict[str, list[Answer]] = {}
     for text in texts:
         answer = Answer(**json.loads(text))
-        if answer.token != token:
-            what = f"a task of node {answer.tree} has read the input of another job"
-            raise EngineError(what, hint="nothing has changed: run it again")
+        checked_token(answer.token, token, answer.tree)
         of_tree.setdefault(answer.tree, []).append(answer)
     return of_tree
 
@@ -219,10 +216,10 @@ def delta_of(answers: Sequence[Answer]) -> Delta:
     for label, numbers in (item for answer in answers for item in answer.tests.items()):
         tests[label] = tests.get(label, CountedTest()) + CountedTest(*numbers)
     return Delta(
-        tuple(Segment(*segment) for answer in answers for segment in answer.segments),
+        segments_of(segment for answer in answers for segment in answer.segments),
         sum(answer.rows_in for answer in answers),
         tuple(counts.tolist()),
-        tuple(Segment(*segment) for answer in answers for segment in answer.state_segments),
+        segments_of(segment for answer in answers for segment in answer.state_segments),
         max(answer.seconds for answer in answers),
         tuple(removed.tolist()),
         tests,

@@ -46,6 +46,8 @@ T = TypeVar("T")
 _TESTS = "tests"
 """The role of the input with what is known of a tree's tests."""
 
+_ROWS = "rows"
+"""The role of jobs that compute the rows of trees."""
 
 _NAMED = 4
 """Operators, and queries of each, that Spark's pages name."""
@@ -80,6 +82,8 @@ class Runner:
         """What is known of the tests of each tree that call functions."""
         self._read: dict[str, tuple[TreePlan, object, Any]] = {}
         """What each tree reads of the rows of others, with the plan and layouts that it was made for."""
+        self.passing: set[str] = set()
+        """Files that tasks hand on to others in a batch, which no state names."""
         self._steps: dict[str, Path] = {}
         """The file of the last step of each tree that Spark's workers ran, by its role."""
 
@@ -337,7 +341,11 @@ class Runner:
         return here | deltas
 
     def run_by_spark(
-        self, jobs: Mapping[str, Job], expected: Mapping[str, float], role: str = "rows"
+        self,
+        jobs: Mapping[str, Job],
+        expected: Mapping[str, float],
+        role: str = _ROWS,
+        inputs: Iterable[JobInput] | None = None,
     ) -> tuple[list[str], str]:
         """The answers of jobs of some trees by one job of Spark, and its token.
 
@@ -345,10 +353,14 @@ class Runner:
             jobs: by the names of the trees.
             expected: the seconds that each may take.
             role: of the jobs among those of their trees; a later step of a role takes the place of an earlier one.
+            inputs: of the jobs; those of their trees unless given.
         """
         PACKING.seal()  # workers read the rows that wait for it
-        text, token = inputs_of_job(own for tree in jobs for own in self._inputs.get(tree, {}).values())
-        sent = {INPUT: text, DESCRIPTION: self._description(jobs), SHARED: shared_text(self._folder)}
+        if inputs is None:
+            inputs = (own for tree in jobs for own in self._inputs.get(tree, {}).values())
+        text, token = inputs_of_job(inputs)
+        shared = shared_text(self._folder, self.limits.bytes_fetched_from_store)
+        sent = {INPUT: text, DESCRIPTION: self._description(jobs, role), SHARED: shared}
         answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], sent)
         for tree, job in jobs.items():
             if isinstance(job, StepJob) and (file := job.written) is not None:
@@ -358,8 +370,10 @@ class Runner:
                     _remove_step(before)
         return answers, token
 
-    def _description(self, trees: Iterable[str]) -> str:
+    def _description(self, trees: Iterable[str], role: str) -> str:
         """What Spark's pages say of a job: when it runs, and which roots it computes for which queries."""
+        if role != _ROWS:
+            return f"{self.doing}, {role}: {first_texts([*trees], '; ')}"
         roots = [root for tree in trees for root in self._roots.get(tree, ())]
         operators = [f"{root} for {first_texts(self.served.get(root, ()), ', ')}" for root in roots]
         return f"{self.doing}: {first_texts(operators, '; ')}"

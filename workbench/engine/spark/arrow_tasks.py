@@ -27,7 +27,6 @@ from workbench.engine.spark.interrupts import check_cancelled
 from workbench.engine.spark.job_properties import SHARED, job_property
 from workbench.files.mapped import MAPPED
 from workbench.files.shared import share_here
-from workbench.limits import LIMITS
 
 ArrowBatches = Iterator[pa.RecordBatch]
 
@@ -118,7 +117,7 @@ def prepare_worker() -> None:
     asking whether it is needed (``gc.get_freeze_count``) takes 7 ms, since that counts all objects.
     """
     gc.freeze()
-    share_here(job_property(SHARED), LIMITS.bytes_fetched_from_store)
+    share_here(job_property(SHARED))
     _bound()
     _watching()
 

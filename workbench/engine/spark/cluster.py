@@ -49,6 +49,11 @@ _SHARED = "give Session a path that all machines share, and workers a Python lik
 _FOR_GROUP = "the workers are another user: Session(group=…) lets a group read and write the folder"
 
 
+def is_cluster(spark: SparkSession) -> bool:
+    """Whether the workers of a Spark are on other machines, or could be."""
+    return not (spark.sparkContext.master or "local").startswith("local")
+
+
 def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True, store: str = "") -> None:
     """Send the package to a cluster's workers and see that they can work in a folder; nothing for a local Spark.
 
@@ -61,9 +66,9 @@ def prepare_workers(spark: SparkSession, folder: Path, writing: bool = True, sto
     Raises:
         EnvironmentProblem: a worker has not the packages it needs, or cannot reach the folder or the store.
     """
-    context = spark.sparkContext
-    if (context.master or "local").startswith("local"):
+    if not is_cluster(spark):
         return
+    context = spark.sparkContext
     context.addPyFile(str(packed()))
     with refused_by_spark():
         problems = unready(asker(context), context.defaultParallelism, folder, writing or bool(store), store=store)

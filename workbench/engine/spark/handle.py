@@ -19,7 +19,7 @@ from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
-from workbench.engine.spark.cluster import prepare_workers
+from workbench.engine.spark.cluster import is_cluster, prepare_workers
 from workbench.engine.spark.failures import JVM_DIED, SparkMonitor
 from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.spark.job_properties import NO_PROPERTIES, SHARED
@@ -33,7 +33,7 @@ from workbench.engine.spark.local_session import (
 )
 from workbench.engine.spark.worker_start import start_workers
 from workbench.errors import EnvironmentProblem
-from workbench.limits import LIMITS
+from workbench.limits import LIMITS, Limits
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class SparkHandle:
     def __init__(self, given: SparkSession | None = None) -> None:
         self.given = given is not None
         self.number = 0
-        self.limits = LIMITS
+        self._limits = LIMITS
         self.on_start: Sequence[Callable[[], None]] = ()
         self._lock = threading.RLock()
         self._used: _Used | None = None
@@ -98,6 +98,15 @@ class SparkHandle:
             with self._lock:
                 return self._used or self._use(local_spark())
         return self._used
+
+    @property
+    def limits(self) -> Limits:
+        """Those that were set; on a cluster so that rows do not pass the driver (``Limits.of_cluster``)."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._limits = limits.of_cluster() if self.given and is_cluster(self._spark().analyst) else limits
 
     @property
     def analyst(self) -> SparkSession:

@@ -5,10 +5,8 @@ There is no JVM, so a session starts in milliseconds, and a batch takes some. Te
 
 from __future__ import annotations
 
-import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 from weakref import WeakValueDictionary
@@ -19,7 +17,7 @@ from pyspark.accumulators import AccumulatorParam
 from workbench.engine.spark.job_properties import INPUT, NO_PROPERTIES, inputs_here
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
-from workbench.limits import LIMITS, Limits
+from workbench.limits import LIMITS
 
 T = TypeVar("T")
 
@@ -50,15 +48,6 @@ class InProcess:
     def __init__(self) -> None:
         self.limits = LIMITS
         self.on_start: Sequence[Callable[[], None]] = ()
-
-    @property
-    def limits(self) -> Limits:
-        """Those that were set, but that there is no other place where files are merged."""
-        return self._limits
-
-    @limits.setter
-    def limits(self, limits: Limits) -> None:
-        self._limits = replace(limits, rows_merged_in_process=sys.maxsize, bytes_merged_in_process=sys.maxsize)
 
     @property
     def session(self) -> NoReturn:

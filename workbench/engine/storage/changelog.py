@@ -52,7 +52,7 @@ class ChangelogEntry:
 Changelog = tuple[ChangelogEntry, ...]
 
 
-def append_change(log: Changelog, batch: int, delta: Delta, tree: Relation) -> Changelog:
+def append_change(log: Changelog, batch: int, delta: Delta) -> Changelog:
     """A changelog with what another batch changed.
 
     An entry with all rows stays as it is, and is not merged with later ones: queries begin to read there.
@@ -61,13 +61,23 @@ def append_change(log: Changelog, batch: int, delta: Delta, tree: Relation) -> C
         log: the entries so far.
         batch: its number.
         delta: what it changed.
-        tree: how the tree's rows are stored, and where.
     """
-    first = max((i for i, entry in enumerate(log, start=1) if entry.whole), default=0)
-    runs = tuple(entry.delta.segments for entry in log[first:])
-    changes = replace(tree, runs=runs, merge=None).append(delta)
-    same = first + len(changes.runs) - 1
-    return (*log[:same], ChangelogEntry(batch, Delta(changes.runs[-1])))
+    return (*log, ChangelogEntry(batch, Delta(delta.segments)))
+
+
+def changes_of(log: Changelog, tree: Relation) -> Relation:
+    """The changes of a tree as a relation: what came after the last entry with all rows."""
+    return replace(tree, runs=tuple(entry.delta.segments for entry in log[_first(log) :]), merge=None)
+
+
+def with_changes(log: Changelog, changes: Relation) -> Changelog:
+    """A changelog whose newest entries are one, as the newest runs of its changes are by now."""
+    same = _first(log) + len(changes.runs) - 1
+    return (*log[:same], ChangelogEntry(log[-1].batch, Delta(changes.runs[-1])))
+
+
+def _first(log: Changelog) -> int:
+    return max((i for i, entry in enumerate(log, start=1) if entry.whole), default=0)
 
 
 def remap_changelog(

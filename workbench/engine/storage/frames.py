@@ -58,13 +58,14 @@ def writing_plan(rows: DataFrame, folder: Path, limits: Limits = LIMITS) -> Data
             writer.add(batch)
         for segment in writer.close():
             columns = {"path": [segment.path], "rows": [segment.rows], "checksum": [segment.checksum]}
+            columns["bytes"] = [segment.bytes]
             yield pa.RecordBatch.from_pydict(columns)
 
-    return map_rows(rows, write, "path string, rows bigint, checksum bigint")
+    return map_rows(rows, write, "path string, rows bigint, checksum bigint, bytes bigint")
 
 
 def run_writing(plan: DataFrame) -> Run:
     """Run a plan of ``writing_plan``; the segments that its tasks wrote."""
     PACKING.seal()
     tag_jobs(plan.sparkSession)
-    return tuple(Segment(answer.path, answer.rows, answer.checksum) for answer in plan.collect())
+    return tuple(Segment(*answer) for answer in plan.collect())

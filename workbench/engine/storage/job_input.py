@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +21,8 @@ from pyspark.sql import DataFrame, SparkSession
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.job_properties import input_text
 from workbench.engine.storage.segments import Run, Segment
+from workbench.errors import EngineError
+from workbench.files.cache import CHECKSUMS
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
 
@@ -47,15 +50,17 @@ class TaskInput:
         tasks: how many tasks the job has.
         limits: of the session.
         learnt: what is known of the filter's tests (``Learnt.kept``).
+        given: what else a step is told, in terms of JSON.
     """
 
     batch: int
-    inputs: tuple[InputRows, ...]
+    inputs: tuple[InputRows, ...] = ()
     extents: tuple[Mapping[str, Interval], ...] = ()
     task: int = 0
     tasks: int = 1
     limits: Limits = LIMITS
     learnt: Mapping[str, Any] = field(default_factory=dict)
+    given: Any = None
 
 
 class JobInput:
@@ -88,7 +93,11 @@ class JobInput:
         learnt: Mapping[str, Any] | None = None,
     ) -> None:
         """Set the input of the next job; see ``TaskInput``."""
-        self._kept = TaskInput(batch, tuple(inputs), tuple(extents), limits=self.limits, learnt=learnt or {})
+        self.tell(TaskInput(batch, tuple(inputs), tuple(extents), learnt=learnt or {}))
+
+    def tell(self, told: TaskInput) -> None:
+        """Set the input of the next job."""
+        self._kept = replace(told, limits=self.limits)
 
     @property
     def content(self) -> dict[str, Any] | None:
@@ -100,6 +109,7 @@ class JobInput:
             "inputs": [[_plain(rows.change), _plain(rows.before)] for rows in kept.inputs],
             "extents": [{name: [i.low, i.high] for name, i in extent.items()} for extent in kept.extents],
             "learnt": kept.learnt,
+            "given": kept.given,
         }
 
     def read(self, task: int = 0, tasks: int = 1) -> TaskInput:
@@ -109,7 +119,8 @@ class JobInput:
         content = _of_job(input_text())["inputs"][self.name]
         inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
-        return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, content["learnt"])
+        told = content["learnt"], content["given"]
+        return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, *told)
 
     def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], ArrowBatches], schema: str) -> DataFrame:
         """A plan whose tasks each read this input and give the rows of a step; ``schema`` is in Spark's DDL."""
@@ -128,14 +139,34 @@ def job_token() -> str:
     return str(_of_job(text)["token"]) if text else ""
 
 
+def checked_token(answered: str, token: str, name: str) -> None:
+    """Check that a task has answered with the token of its job.
+
+    Args:
+        answered: by the task.
+        token: of the job; "" for what this process has run by itself.
+        name: whose task it is.
+
+    Raises:
+        EngineError: it has read the input of another job.
+    """
+    if answered != token:
+        what = f"a task of node {name} has read the input of another job"
+        raise EngineError(what, hint="nothing has changed: run it again")
+
+
 @lru_cache(maxsize=_INPUTS_KNOWN)
 def _of_job(text: str) -> Any:
-    return json.loads(text)
+    content = json.loads(text)
+    for each in content["inputs"].values():
+        for path, _, checksum in chain.from_iterable(chain.from_iterable(each["inputs"]) if each else ()):
+            CHECKSUMS.tell(path, checksum)
+    return content
 
 
 def _plain(segments: Run) -> list[Any]:
-    return [[segment.path, segment.rows] for segment in segments]
+    return [[segment.path, segment.rows, segment.checksum] for segment in segments]
 
 
 def _segments(plain: Sequence[Any]) -> Run:
-    return tuple(Segment(path, rows) for path, rows in plain)
+    return tuple(Segment(*fields) for fields in plain)

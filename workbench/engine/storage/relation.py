@@ -18,15 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
-from workbench.engine.spark.arrow_tasks import map_rows
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.counted_tests import CountedTest
-from workbench.engine.storage.frames import run_writing, segments_frame, writing_plan
+from workbench.engine.storage.frames import segments_frame
 from workbench.engine.storage.grouping import group_rows
-from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.reduction import Cells, Combine
-from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
-from workbench.limits import Limits
+from workbench.engine.storage.segments import Run, Segment
 
 
 @dataclass(frozen=True)
@@ -85,29 +83,13 @@ class Merge:
     reduce: Callable[[pa.RecordBatch, bool], pa.RecordBatch]
     keys: tuple[str, ...]
 
-    def write(self, relation: Relation, merging: Run, whole: bool) -> Run:
-        """Some of a relation's runs as one."""
-        layout = relation.layout
-        if _is_merged_here(merging, relation.jobs.limits):
-            own = [open_segment(segment.path) for segment in merging]
-            return write_segments(
-                pa.Table.from_batches([self._reduced(own, layout, whole)]), relation.folder, relation.jobs.limits
-            )
-        tasks, rows = tasks_for(_rows(merging), relation.jobs), relation.frame(layout.arrow.names, merging)
-        frame = rows.repartition(tasks, *(f"`{key}`" for key in self.keys)) if self.keys else rows.coalesce(1)
-        ddl = layout.ddl(layout.arrow.names)
-        merged = map_rows(frame, lambda batches: iter([self._reduced(list(batches), layout, whole)]), ddl)
-        return run_writing(writing_plan(merged, relation.folder, relation.jobs.limits))
-
-    def _reduced(self, rows: Sequence[pa.RecordBatch], layout: Layout, whole: bool) -> pa.RecordBatch:
-        nothing = conform(pa.RecordBatch.from_pydict({}), layout.arrow)
-        together = pa.concat_batches([nothing, *(conform(batch, layout.arrow) for batch in rows)])
-        return conform(self.reduce(together, whole), layout.arrow)
-
 
 @dataclass(frozen=True)
 class Relation:
-    """Accumulated rows. Immutable: ``append`` gives the grown relation, so a failed batch changes nothing."""
+    """Accumulated rows. Immutable: ``append`` gives the grown relation, so a failed batch changes nothing.
+
+    What is ``due`` then is merged by ``merging``.
+    """
 
     jobs: JobRunner
     layout: Layout
@@ -135,11 +117,35 @@ class Relation:
         """The relation with a delta's rows."""
         if not delta.rows:
             return self
-        grown = replace(self, runs=(*self.runs, delta.segments))
+        return replace(self, runs=(*self.runs, delta.segments))
+
+    @cached_property
+    def due(self) -> int:
+        """How many of the newest runs are to be merged to one."""
         limits = self.jobs.limits
         runs = limits.runs_per_merge + self._number % limits.runs_merged_later
-        newest = _to_merge(grown.runs, runs, at_most=limits.rows_per_segment if self.merge is None else None)
-        return grown._merged(newest) if newest else grown
+        return _to_merge(self.runs, runs, at_most=limits.rows_per_segment if self.merge is None else None)
+
+    @property
+    def merging(self) -> Run:
+        """The segments of these runs."""
+        return sum(self.runs[len(self.runs) - self.due :], start=())
+
+    @property
+    def is_merged_here(self) -> bool:
+        """Whether they are so few that this process merges them."""
+        limits, segments = self.jobs.limits, self.merging
+        most = limits.bytes_merged_in_process
+        return _rows(segments) <= limits.rows_merged_in_process and sum(s.bytes for s in segments) <= most
+
+    def with_merged(self, run: Run) -> Relation:
+        """The relation with one run in the place of those that were due."""
+        return replace(self, runs=(*self.runs[: len(self.runs) - self.due], run))
+
+    @property
+    def merge_tasks(self) -> int:
+        """How many tasks merge them: one, where rows that differ in any column may become one."""
+        return 1 if self.merge is not None and not self.merge.keys else tasks_for(_rows(self.merging), self.jobs)
 
     @property
     def _number(self) -> int:
@@ -157,18 +163,6 @@ class Relation:
         runs = tuple(placed_run(run, place, self.folder) for run in self.runs)
         return self if all(map(is_, runs, self.runs)) else replace(self, runs=runs)
 
-    def _merged(self, newest: int) -> Relation:
-        """The relation with its newest runs as one."""
-        older, merging = self.runs[:-newest], sum(self.runs[-newest:], start=())
-        check_segments(merging)
-        if self.merge is not None:
-            return replace(self, runs=(*older, self.merge.write(self, merging, not older)))
-        if _is_merged_here(merging, self.jobs.limits):
-            together = pa.Table.from_batches([conform(open_segment(s.path), self.layout.arrow) for s in merging])
-            return replace(self, runs=(*older, write_segments(together, self.folder, self.jobs.limits)))
-        frame = self.frame(self.layout.arrow.names, merging)
-        return replace(self, runs=(*older, run_writing(writing_plan(frame, self.folder, self.jobs.limits))))
-
 
 def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path) -> Run:
     """The segments of a run where ``place`` puts them; the run itself where they stay."""
@@ -179,11 +173,6 @@ def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path)
 def tasks_for(rows: int, jobs: JobRunner) -> int:
     """Tasks for a job that reads a number of rows: a second one costs more than it saves on few."""
     return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
-
-
-def _is_merged_here(segments: Run, limits: Limits) -> bool:
-    most = limits.bytes_merged_in_process
-    return _rows(segments) <= limits.rows_merged_in_process and sum(segment.bytes for segment in segments) <= most
 
 
 def _rows(segments: Run) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from zlib import crc32
@@ -19,7 +19,7 @@ import pyarrow as pa
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
-from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of, length_of
+from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of
 from workbench.files.shared import local_path, stored
 from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
@@ -32,26 +32,36 @@ class Segment:
     Attributes:
         path: where it is.
         rows: how many there are.
-        checksum: of its bytes (``workbench.files.writing``); ``None`` where it is not known, as in the tasks of a job.
+        checksum: of its bytes (``workbench.files.writing``); ``None`` where an older version wrote it.
+        bytes: how many it has, known without the file; 0 where that is not known, as in the tasks of a job.
     """
 
     path: str
     rows: int
     checksum: int | None = None
+    bytes: int = 0
 
     @property
     def file(self) -> str:
         """The file that it is, or is in."""
         return file_of(self.path)
 
-    @property
-    def bytes(self) -> int:
-        """How many bytes it has."""
-        return length_of(self.path)
-
 
 Run = tuple[Segment, ...]
 """Segments written together: the rows of one change, or of one merge."""
+
+SegmentFields = tuple[str, int, int | None, int]
+"""A segment in terms of JSON."""
+
+
+def segment_fields(segment: Segment) -> SegmentFields:
+    """A segment as a task answers with it."""
+    return segment.path, segment.rows, segment.checksum, segment.bytes
+
+
+def segments_of(fields: Iterable[SegmentFields]) -> Run:
+    """The segments that tasks have answered with."""
+    return tuple(Segment(*of_segment) for of_segment in fields)
 
 
 class SegmentWriter:
@@ -91,7 +101,7 @@ class SegmentWriter:
                 self._written.append(self._write_file(batch, data))
             else:
                 MAPPED.keep(path, batch, data)
-                self._written.append(Segment(path, batch.num_rows, crc32(data)))
+                self._written.append(Segment(path, batch.num_rows, crc32(data), data.size))
         self._waiting = []
 
     def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
@@ -102,14 +112,14 @@ class SegmentWriter:
         path = f"{self._folder}/{uuid.uuid4().hex}.arrow"
         local = local_path(path)
         try:
-            checksum = _write_large(local, batch) if data is None else write_file(Path(local), data)
+            checksum, size = _write_large(local, batch) if data is None else (write_file(Path(local), data), data.size)
             stored(path)
         except BaseException:
             Path(local).unlink(missing_ok=True)  # on a full disk every byte counts
             raise
         if data is not None:
             MAPPED.keep(path, batch, data)  # it is read next
-        return Segment(path, batch.num_rows, checksum)
+        return Segment(path, batch.num_rows, checksum, size)
 
 
 def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
@@ -120,11 +130,11 @@ def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
     return data.getvalue()
 
 
-def _write_large(path: str, batch: pa.RecordBatch) -> int:
-    """Write a file column by column, so that its rows are in memory once; the checksum."""
+def _write_large(path: str, batch: pa.RecordBatch) -> tuple[int, int]:
+    """Write a file column by column, so that its rows are in memory once; the checksum, and how many bytes it has."""
     with NewFile(path) as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
-    return file.checksum
+    return file.checksum, file.bytes
 
 
 def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS) -> Run:
@@ -144,7 +154,7 @@ def segment_copied_to(segment: Segment, folder: str) -> Segment:
     check_segments([segment])
     data = bytes_of(segment.path)
     path = PACKING.add(folder, data)
-    return segment if path is None else Segment(path, segment.rows, segment.checksum)
+    return segment if path is None else replace(segment, path=path)
 
 
 def open_segment(path: str) -> pa.RecordBatch:

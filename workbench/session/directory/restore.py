@@ -111,7 +111,7 @@ class StoredFiles:
     @cached_property
     def all(self) -> list[StoredFile]:
         """All of them."""
-        segments = [StoredFile(Path(s.segment.path), s.bytes, s.segment.checksum) for s in self.segments]
+        segments = [StoredFile(Path(s.segment.path), s.segment.bytes, s.segment.checksum) for s in self.segments]
         return segments + [file for log in self.logs.values() for file in log]
 
     def _log(self, folder: Path, stream: StoredStream) -> list[StoredFile]:

@@ -76,7 +76,7 @@ def _arrived(stream: Stream, state: State) -> Iterator[pa.Table]:
     """All rows of a stream that have arrived, without late ones and those that were left out."""
     if stream.gaps:
         batches = {report.batch: report.taken.get(stream.name, 0) for report in state.reports}
-        yield from (table for _, table in stream.arrivals(batches))
+        yield from (table for _, rows in stream.arrivals(batches) for table in rows.tables())
         return
     for start in range(0, stream.position, CHUNK_ROWS):
         yield stream.log.on_time(start, min(stream.position, start + CHUNK_ROWS))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pyarrow as pa
 import pytest
 
-from workbench.engine.storage.indexes.row_index import taken_back_unknown
+from workbench.engine.storage.indexes.row_index import UnknownRows, taken_back_unknown
+from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, write_segments
 from workbench.limits import SESSION_LIMITS, Limits
@@ -44,6 +46,8 @@ def test_rows_that_are_not_there(small: int, tmp_path: Path, monkeypatch: pytest
             missing = -sum(weight for weight in after.values() if weight < 0)
             segments = written(change, tmp_path)
             assert taken_back_unknown(stored, segments, ("n", "s", "x")) == missing
+            told = TaskInput(1, (InputRows(segments, stored),), tasks=3)
+            assert sum(UnknownRows(("n", "s", "x"))(replace(told, task=task)) for task in range(3)) == missing
             found[missing > 0] += 1
             if not missing:
                 bag, stored = after, (*stored, *segments)

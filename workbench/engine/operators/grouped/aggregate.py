@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 
+from workbench.engine.operators.grouped.exchange import OverFragments, exchanged
 from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, reads_stored_columns
@@ -80,12 +81,7 @@ class _Aggregate:
         folder = str(self.runner.folder(name))
         of_pieces = self.tasks == 1 and reads_stored_columns(grouped)
         update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, of_pieces)
-
-        def make() -> Job:
-            return self._over_fragments(job_input, scans, update, update.ddl)
-
-        # A plan of several tasks has an exchange.
-        return make() if self.tasks > 1 else self.runner.cached(self.plan, "update", (scans, read), make)
+        return self._over_fragments("update", (scans, read), job_input, scans, update, update.ddl)
 
     def computes_anew(self, anew: GroupedPlan) -> Job:
         """The job that computes the dirty groups from all of their rows."""
@@ -96,24 +92,48 @@ class _Aggregate:
         rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
         step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, name, rows, own, functions)
         operated = operands(anew.inputs(0))
+        role, depends_on = "rows", (scans, step.rows, step.own)
+        if not operated:
+            return self._over_fragments(role, depends_on, job_input, scans, step.of, step.ddl)
 
         def make() -> Job:
-            if not operated:
-                return self._over_fragments(job_input, scans, step.of, step.ddl)
             found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
             return self.runner.frame_job(found.selectExpr("*", *operated), step.change, step.ddl, self.plan)
 
-        return make() if self.tasks > 1 else self.runner.cached(self.plan, "rows", (scans, step.rows, step.own), make)
+        return self._planned(role, depends_on, make)
+
+    def _planned(self, role: str, depends_on: object, make: Callable[[], Job]) -> Job:
+        """A job of Spark's plan, which has an exchange where it has several tasks: then it is not kept."""
+        return make() if self.tasks > 1 else self.runner.cached(self.plan, role, depends_on, make)
 
     def _over_fragments(
-        self, job_input: JobInput, scans: list[LineageScan], step: Callable[[ArrowBatches], ArrowBatches], ddl: str
+        self,
+        role: str,
+        depends_on: object,
+        job_input: JobInput,
+        scans: list[LineageScan],
+        step: Callable[[ArrowBatches], ArrowBatches],
+        ddl: str,
     ) -> Job:
         """The job of a step over the fragments of the change."""
-        if self.tasks > 1 or not reads_stored_columns(self.grouped):
-            return self.runner.frame_job(self._fragments(job_input, scans), step, ddl, self.plan)
-        made = self._stored_fragments(scans)
-        calls = any(plan.calls for plan in (self.grouped, self.grouped.anew) if plan is not None)
-        return self.runner.task_job(lambda task: step(made.of(job_input.read(task))), 1, ddl, self.plan, calls)
+        made, plan = self._stored_fragments(scans), self.plan
+        calls = any(grouped.calls for grouped in (self.grouped, self.grouped.anew) if grouped is not None)
+        if not reads_stored_columns(self.grouped) or (calls and self.tasks > 1):
+            frame = partial(self._fragments, job_input, scans)
+            return self._planned(role, depends_on, lambda: self.runner.frame_job(frame(), step, ddl, plan))
+        over, parts = self._made_here(made, job_input, step), 0
+        if self.tasks > 1:
+            fragments, parts = exchanged(self.runner, self.operator, plan, made, self.tasks)
+            over = OverFragments(step, fragments)
+        make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls)
+        return self.runner.cached(plan, role, (depends_on, parts), make)
+
+    @staticmethod
+    def _made_here(
+        made: StoredFragments, job_input: JobInput, step: Callable[[ArrowBatches], ArrowBatches]
+    ) -> Callable[[int], ArrowBatches]:
+        """The step over the fragments that its task makes itself."""
+        return lambda task: step(made.of(job_input.read(task)))
 
     def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
         """The fragments of the change, those of a group in one task."""

@@ -29,7 +29,7 @@ from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Run, SegmentWriter
+from workbench.engine.storage.segments import Run, SegmentWriter, segment_fields
 from workbench.limits import Limits
 from workbench.network.nodes import Columns
 
@@ -100,8 +100,7 @@ class StateUpdate:
         writer = SegmentWriter(self.folder, self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
-        written = [(segment.path, segment.rows, segment.checksum) for segment in writer.close()]
-        hand_over(self.tree, json.dumps(written).encode(), self.apart)
+        hand_over(self.tree, json.dumps([*map(segment_fields, writer.close())]).encode(), self.apart)
         rows = self._rows_after(dirty, values)
         most = self._limits.rows_looked_up_together
         yield from (rows.slice(first, most) for first in range(0, rows.num_rows, most))

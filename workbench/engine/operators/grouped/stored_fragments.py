@@ -3,8 +3,8 @@
 Most aggregates and set operators group by columns, and count, add up or compare columns. What a row adds to a part is
 then a column, its weight, or their product. A task reads the changed rows itself and groups them; rows do not go to the
 JVM and back. Where only Spark can evaluate a group or an operand, it sets the values beside the rows. Few rows are
-grouped by the task that updates the state. Of many rows every task groups its share, piece by piece, and Spark brings
-the fragments of a group together.
+grouped by the task that updates the state. Of many rows every task groups its share, piece by piece, and the fragments
+of a group come together by files (``exchange``), or by Spark where it evaluates something.
 
 In: the change of each branch, as segments, or as rows with what Spark evaluated. Out: one fragment for all rows of
 equal groups and lineage, and where values are counted one for each value of these rows.

@@ -6,16 +6,35 @@ the rows of a hash are there is a difference of two entries in each segment, als
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
+from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT
 from workbench.engine.storage.segments import Run, Segment, open_segment
 
 
-def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...]) -> int:
+@dataclass(frozen=True)
+class UnknownRows:
+    """The work of a task that looks for its part of the rows that a change takes back and that are not there.
+
+    Attributes:
+        columns: of the rows.
+    """
+
+    columns: tuple[str, ...]
+
+    def __call__(self, task: TaskInput) -> int:
+        """How many it has found."""
+        (rows,) = task.inputs
+        return taken_back_unknown(rows.before, rows.change, self.columns, task.task, task.tasks)
+
+
+def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...], part: int = 0, parts: int = 1) -> int:
     """How many rows a change takes back that are not there: 0 where the rows after it are a bag.
 
     Rows of one hash count as equal, so a collision may hide such a row, and never makes one up.
@@ -24,13 +43,15 @@ def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...]) -> in
         stored: the segments of the rows before.
         change: the segments of the change.
         columns: of the rows.
+        part, parts: of the hashes of rows that are looked at.
     """
     if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
         return 0
     entries = [_entries(segment, columns) for segment in change]
     hashes = np.unique(np.concatenate([own for own, _ in entries]))
     weights = sum((_weights(own, through, hashes) for own, through in entries), start=np.zeros(len(hashes), np.int64))
-    asked, weights = hashes[weights < 0], weights[weights < 0]
+    looked_at = (weights < 0) & (hashes % np.uint64(parts) == part)
+    asked, weights = hashes[looked_at], weights[looked_at]
     for segment in stored:
         if not len(asked):
             break

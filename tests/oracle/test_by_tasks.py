@@ -1,0 +1,162 @@
+"""No row passes the driver: tasks of other processes log, cast, filter, merge and check, and the answers are DuckDB's.
+
+The processes share no folder with the driver, so all that they read of a batch is what it says, and what is stored.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pytest
+from long import LONG
+from oracle.class_queries import ALL
+from oracle.harness import Case, Feed, Oracle
+from oracle.test_query_classes import feeds
+from oracle.test_without_spark import LEAST, registered
+from pyarrow import parquet
+from worker_processes import WorkerProcesses, worker_processes
+
+from workbench.engine.spark.in_process import InProcess
+from workbench.experiments.workload import spread, workload
+from workbench.limits import Limits
+from workbench.session.session import Session
+
+SAMPLES = Path(__file__).parents[2] / "sample_data"
+SEED = int(os.environ["ARGUS_SEED"])
+BY_TASKS = Limits(
+    rows_logged_in_process=0,
+    rows_filtered_in_process=0,
+    rows_stepped_in_process=0,
+    rows_merged_in_process=0,
+    rows_checked_in_process=0,
+    rows_hydrated_in_process=0,
+    runs_per_merge=2,
+    runs_merged_later=1,
+)
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[WorkerProcesses]:
+    with worker_processes(2) as processes:
+        yield processes
+
+
+@pytest.mark.parametrize("together", [10, 10_000])
+def test_answers_are_the_oracles(workers: WorkerProcesses, tmp_path: Path, together: int) -> None:
+    names = [name for name in ALL if name.partition("_")[0] in LEAST]
+    chosen, before = Random(SEED).sample(names, 24), workers.jobs
+    limits = replace(BY_TASKS, rows_per_task=together)
+    with Oracle(workers, feeds(SEED), path=f"file://{tmp_path}/session", limits=limits) as oracle:
+        assert registered(oracle, chosen)
+        oracle.run(4)
+        oracle.check_changes(since=True)
+    assert workers.jobs > before + 12
+
+
+class TwoTasks(InProcess):
+    """Runs the two tasks of each step one after the other: what they share of a step is as on a cluster."""
+
+    cores = 2
+
+
+@pytest.mark.parametrize("together", [0, 7])
+def test_late_comers_by_two_tasks(together: int) -> None:
+    names = [name for name in ALL if name.partition("_")[0] in LEAST]
+    chosen, limits = Random(SEED).sample(names, 20), replace(BY_TASKS, rows_per_task=together)
+    with Oracle(TwoTasks(), feeds(SEED), limits=limits) as oracle:
+        first = registered(oracle, chosen[:10])
+        oracle.run(2)
+        oracle.register({"all rows": Case("SELECT COUNT(*) AS n, MAX(g) AS g FROM t")})
+        assert first and registered(oracle, chosen[10:])
+        oracle.run(2)
+        oracle.check_changes(since=True)
+
+
+@pytest.mark.timeout(3600 if LONG else 300)
+def test_manual_queries_on_three_workers(tmp_path: Path) -> None:
+    rows = parquet.read_table(SAMPLES / "fed.parquet").slice(0, 6_000)
+    chosen = spread(workload("fed-manual", batches=0, history=6).queries, 768 if LONG else 24)
+    cases = {query.name: Case(query.sql, query.duckdb_sql, query.dialect) for query in chosen}
+    limits = replace(BY_TASKS, rows_per_task=500, rows_hydrated_in_process=10_000)
+    feed = {"FedWireTrans": Feed(rows, 4_000, 1_000)}
+    path = f"file://{tmp_path}/session"
+    with worker_processes(3) as workers, Oracle(workers, feed, path=path, limits=limits) as oracle:
+        oracle.register(cases, check=False)
+        oracle.run(2, check=False)
+        oracle.check_results()
+        oracle.check_changes()
+        assert sum(bool(watched.expected[oracle.batch]) for watched in oracle.watched.values()) > len(cases) // 2
+
+
+@contextmanager
+def killing(workers: WorkerProcesses, most: int) -> Iterator[list[int]]:
+    """Kill some worker again and again, at most one in a job, until so many are killed or the block ends: which."""
+    killed, ended, chance = list[int](), threading.Event(), Random(SEED)
+
+    def kill() -> None:
+        while len(killed) < most and not ended.wait(chance.uniform(0.0, 0.2)):
+            jobs, pid = workers.jobs, chance.choice(workers.pids)
+            if pid not in killed:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+            while workers.jobs == jobs and not ended.wait(0.005):
+                pass
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.timeout(3600 if LONG else 300)
+def test_workers_that_are_killed_and_attempts_that_fail_leave_nothing(tmp_path: Path) -> None:
+    kills, store = 100 if LONG else 3, tmp_path / "session"
+    names = Random(SEED).sample([name for name in ALL if name.partition("_")[0] in LEAST], 12)
+    limits = replace(BY_TASKS, rows_per_task=10, milliseconds_until_collected=0)
+    streams = feeds(SEED, rows=100 + 50 * kills, batch=10)
+    path = f"file://{store}"
+    with worker_processes(3, failing=0.2) as workers, Oracle(workers, streams, path=path, limits=limits) as oracle:
+        assert registered(oracle, names)
+        with killing(workers, kills) as killed:
+            while len(killed) < kills and oracle.run(1):
+                pass
+        oracle.run(1)
+        oracle.check_changes(since=True)
+        assert len(killed) == kills and workers.tried_again
+        session = oracle.session
+        named = session.parts.store.last.engine.files | session.parts.store.kept.files
+        there = {str(session.path / file.relative_to(store)) for file in (store / "state").rglob("*.arrow")}
+        assert there == named
+
+
+def stored_files(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+def test_the_driver_has_no_rows(workers: WorkerProcesses, tmp_path: Path) -> None:
+    rows = pa.table({"id": range(60_000), "g": [n % 7 for n in range(60_000)], "x": [float(n) for n in range(60_000)]})
+    with Session(workers, f"file://{tmp_path}/session", limits=BY_TASKS) as session:
+        session.add_stream("t", rows, history=20_000, batch=20_001)
+        groups = session.register("SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY g", name="groups")
+        large = session.register("SELECT id, g FROM t WHERE x > 100", name="large")
+        session.run(1)
+        state, jobs, objects = session.path / "state", workers.jobs, len(stored_files(tmp_path))
+        here = sum(file.stat().st_size for file in state.rglob("*.arrow"))
+        stored = sum(file.stat().st_size for file in (tmp_path / "session" / "state").rglob("*.arrow"))
+        assert here < 10_000 < 1_000_000 < stored
+        session.run(1)
+        requests = len(stored_files(tmp_path)) - objects  # an object is put once
+        assert requests <= (workers.jobs - jobs) * workers.cores + 2
+        assert dict(groups.result()[["g", "n"]].to_numpy().tolist()) == {g: len(range(g, 60_000, 7)) for g in range(7)}
+        assert len(large.result()) == 60_000 - 101

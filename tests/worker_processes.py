@@ -1,0 +1,144 @@
+"""A cluster without a JVM: worker processes that run the steps of a session's jobs, each with a disk of its own.
+
+Where the session is in a store, the workers have none of the driver's files: their folders are others. A process that
+is killed is begun anew with an empty disk, and what it was asked for is tried again, as Spark does.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from random import Random
+
+from workbench.engine.spark.arrow_tasks import attempt_here
+from workbench.engine.spark.in_process import InProcess
+from workbench.engine.spark.job_properties import INPUT, NO_PROPERTIES, SHARED, inputs_here
+from workbench.engine.spark.jobs import Job, StepJob
+from workbench.engine.spark.python_steps import StepFile
+from workbench.files.packs import PACKING
+from workbench.files.shared import share_here
+
+_Work = tuple[list[tuple[StepFile, int]], dict[str, str]]
+
+
+class WorkerProcesses(InProcess):
+    """Runs steps in some processes, which last until the end of the block that ``worker_processes`` is.
+
+    Args:
+        disks: where each process gets a folder of its own.
+        number: of the processes.
+        failing: the part of first attempts that fail when they have written; the next attempt does not.
+    """
+
+    def __init__(self, disks: Path, number: int, failing: float = 0.0) -> None:
+        super().__init__()
+        self.failing = failing
+        self.jobs = self.tried_again = 0
+        self._disks, self._begun = disks, 0
+        self._lock = threading.Lock()
+        self._chance = Random(number)
+        self._processes = [self._begin() for _ in range(number)]
+
+    @property
+    def cores(self) -> int:  # type: ignore[override]
+        """A core for each."""
+        return len(self._processes)
+
+    @property
+    def pids(self) -> list[int]:
+        """Of the processes that run now."""
+        return [process.pid or 0 for process, _ in self._processes]
+
+    def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
+        """The answers of some steps, task by task to the processes in turn."""
+        self.jobs += 1
+        work: list[_Work] = [([], dict(sent)) for _ in self._processes]
+        for job in jobs:
+            assert isinstance(job, StepJob)
+            for task in range(job.tasks):
+                least = min(work, key=lambda of_worker: len(of_worker[0]))
+                least[0].append((job.file, task))
+        with self._lock:
+            answers, waiting = list[str](), {at: of_worker for at, of_worker in enumerate(work) if of_worker[0]}
+            for failing in (self.failing, *[0.0] * 8):
+                answered = self._attempt(waiting, failing)
+                answers += [text for texts in answered.values() for text in texts]
+                waiting = {at: of_worker for at, of_worker in waiting.items() if at not in answered}
+                if not waiting:
+                    return answers
+                self.tried_again += len(waiting)
+        raise OSError("a worker was lost nine times")
+
+    def end(self) -> None:
+        """End all processes."""
+        for process, _ in self._processes:
+            process.kill()
+            process.join()
+
+    def _attempt(self, waiting: Mapping[int, _Work], failing: float) -> dict[int, list[str]]:
+        """The answers of the processes that were not lost, and whose attempt did not fail."""
+        fails, answered = {at: self._chance.random() < failing for at in waiting}, dict[int, list[str]]()
+        for at in waiting:
+            if not self._processes[at][0].is_alive():
+                self._processes[at] = self._begin()
+        lost = set[int]()
+        for at, of_worker in waiting.items():
+            try:
+                self._processes[at][1].send((*of_worker, fails[at]))
+            except OSError:
+                lost.add(at)
+        for at in waiting.keys() - lost:
+            try:
+                answer = self._processes[at][1].recv()
+            except (EOFError, OSError):
+                self._processes[at][0].join()
+                continue
+            if isinstance(answer, Exception):
+                raise answer
+            if answer is not None:
+                answered[at] = answer
+        return answered
+
+    def _begin(self) -> tuple[multiprocessing.process.BaseProcess, Connection]:
+        context = multiprocessing.get_context("spawn")
+        own, theirs = context.Pipe()
+        (disk := self._disks / str(self._begun)).mkdir()
+        self._begun += 1
+        process = context.Process(target=_serve, args=(theirs, str(disk)), daemon=True)
+        process.start()
+        theirs.close()  # else nobody would notice that the process is gone
+        return process, own
+
+
+@contextmanager
+def worker_processes(number: int, failing: float = 0.0) -> Iterator[WorkerProcesses]:
+    """Some processes that run steps; see ``WorkerProcesses``."""
+    with tempfile.TemporaryDirectory(prefix="argus-workers-", ignore_cleanup_errors=True) as disks:
+        workers = WorkerProcesses(Path(disks), number, failing)
+        try:
+            yield workers
+        finally:
+            workers.end()
+
+
+def _serve(pipe: Connection, disk: str) -> None:
+    os.environ["SPARK_LOCAL_DIRS"] = disk
+    while True:
+        steps, sent, fails = pipe.recv()
+        answers: list[str] = []
+        try:
+            share_here(sent.get(SHARED, ""))
+            with inputs_here(sent.get(INPUT, "")), PACKING.collecting(), attempt_here():
+                for file, task in steps:
+                    for batch in file.load()(task):
+                        answers += batch.column(0).to_pylist()
+                PACKING.seal()
+            pipe.send(None if fails else answers)
+        except Exception as problem:
+            pipe.send(problem)

@@ -1,0 +1,158 @@
+"""Logging the rows that arrive: they are numbered and written to segments before anything is computed from them.
+
+Many rows that are in the files of the streams' logs are read, cast, numbered and written by tasks, which answer with
+the segments and the largest values that the event-time clock needs. Few rows, and those of a log's tail, are written
+by this process.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate, chain, pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.event_time import Brought, EventTimeClock, brought_by
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.side_steps import SideStep, run_side_steps
+from workbench.engine.storage.job_input import TaskInput
+from workbench.engine.storage.layout import BATCH, WEIGHT
+from workbench.engine.storage.relation import Delta, Relation, tasks_for
+from workbench.engine.storage.segments import Run, SegmentWriter, bytes_of_rows, segment_fields, segments_of
+from workbench.limits import LIMITS, Limits
+from workbench.sql.windows.stream_time import ROW
+from workbench.streams.arriving import ArrivingRows, as_told, cut_at_multiples, on_time, told_of, without_rows
+from workbench.streams.log import StreamLog
+from workbench.streams.log_writer import ROW_GROUP_ROWS
+
+
+@dataclass(frozen=True)
+class WriteArriving:
+    """Writes rows of one stream to segments, each with its number in the stream; for tasks, which are told which rows.
+
+    Attributes:
+        log: how rows are read (``without_rows``).
+        schema: of the rows that are written.
+        folder: where.
+        columns: whose largest values are to be known.
+    """
+
+    log: StreamLog
+    schema: pa.Schema
+    folder: str
+    columns: tuple[str, ...]
+
+    def __call__(self, task: TaskInput) -> dict[str, Any]:
+        """What a task has written, and what the clock is told of it."""
+        told = task.given[task.task]
+        run, brought = self.write(as_told(self.log, told).tables(), task.batch, told["before"], task.limits)
+        largest = pa.RecordBatch.from_pylist([dict(brought.largest)]) if brought.largest else None
+        return {
+            "segments": [*map(segment_fields, run)],
+            "rows": brought.rows,
+            "largest": "" if largest is None else b64encode(bytes_of_rows(largest)).decode(),
+        }
+
+    def write(
+        self, tables: Iterable[pa.Table], batch: int, before: int, limits: Limits = LIMITS
+    ) -> tuple[Run, Brought]:
+        """Write rows that arrive.
+
+        Args:
+            tables: the rows, with their weights where the stream takes rows back.
+            batch: that brings them.
+            before: how many rows came before; these are numbered after those.
+            limits: of what is written together.
+        """
+        writer, brought = SegmentWriter(self.folder, limits), Brought()
+        for table in tables:
+            rows, first = table.num_rows, before + brought.rows + 1
+            brought = brought.and_then(brought_by(table, self.columns))
+            table = table.append_column(ROW.name, pa.array(np.arange(first, first + rows)))
+            table = table.append_column(BATCH, pa.repeat(pa.scalar(batch, pa.int32()), rows))
+            if WEIGHT not in table.column_names:
+                table = table.append_column(WEIGHT, pa.repeat(pa.scalar(1, pa.int64()), rows))
+            for some in table.select(self.schema.names).cast(self.schema).to_batches():
+                writer.add(some)
+        return tuple(writer.close()), brought
+
+
+def log_rows(
+    runner: Runner,
+    streams: Mapping[str, Relation],
+    arriving: Mapping[str, ArrivingRows],
+    batch: int,
+    clock: EventTimeClock,
+) -> tuple[dict[str, Delta], dict[str, Brought]]:
+    """Write the rows of a batch: the change of each stream that brings some, and what the clock is told.
+
+    Args:
+        runner: runs a job where they are many.
+        streams: their rows before.
+        arriving: the rows.
+        batch: that brings them.
+        clock: before the batch.
+    """
+    logging = {name: _Logging.of(streams[name], rows, batch, clock, name) for name, rows in arriving.items()}
+    steps = {each.relation.folder.name: step for each in logging.values() if (step := each.by_tasks(runner))}
+    answers = run_side_steps(runner, steps, "log") if steps else {}
+    written = {name: each.written(answers.get(each.relation.folder.name)) for name, each in logging.items()}
+    deltas = {name: Delta(run) for name, (run, _) in written.items() if run}
+    return deltas, {name: brought for name, (_, brought) in written.items()}
+
+
+@dataclass(frozen=True)
+class _Logging:
+    """The rows of one stream that are to be written."""
+
+    relation: Relation
+    rows: ArrivingRows
+    batch: int
+    before: int
+    work: WriteArriving
+
+    @staticmethod
+    def of(relation: Relation, rows: ArrivingRows, batch: int, clock: EventTimeClock, name: str) -> _Logging:
+        how, columns = without_rows(rows.log), clock.columns_of(name)
+        work = WriteArriving(how, relation.layout.arrow, str(relation.folder), columns)
+        return _Logging(relation, rows, batch, clock.rows(name), work)
+
+    def by_tasks(self, runner: Runner) -> SideStep | None:
+        """The step whose tasks write them; ``None`` where this process does."""
+        (part, *others), log = self.rows.parts or (range(0),), self.rows.log
+        if others or not isinstance(part, range) or part.stop > log.copied:
+            return None
+        if self.rows.rows <= runner.limits.rows_logged_in_process:
+            return None
+        shares = [*_shares(part, tasks_for(len(part), runner.jobs))]
+        before = accumulate((on_time(log, share) for share in shares), initial=self.before)
+        told = [{**told_of(log, share), "before": number} for share, number in zip(shares, before, strict=False)]
+        return SideStep(self.relation.folder.name, self.work, TaskInput(self.batch, given=told), len(told))
+
+    def written(self, answers: Sequence[Mapping[str, Any]] | None) -> tuple[Run, Brought]:
+        """What tasks have written, or this process writes now."""
+        if answers is None:
+            return self.work.write(self.rows.tables(), self.batch, self.before, self.relation.jobs.limits)
+        run = segments_of(chain.from_iterable(answer["segments"] for answer in answers))
+        return run, reduce(Brought.and_then, map(_brought, answers), Brought())
+
+
+def _shares(positions: range, tasks: int) -> Iterator[range]:
+    """Positions in some parts of about equal size, which end where row groups do."""
+    whole = [*cut_at_multiples(positions, ROW_GROUP_ROWS)]
+    ends = [len(whole) * task // tasks for task in range(tasks + 1)]
+    for first, end in pairwise(ends):
+        if first < end:
+            yield range(whole[first].start, whole[end - 1].stop)
+
+
+def _brought(answer: Mapping[str, Any]) -> Brought:
+    largest: dict[str, Any] = {}
+    if answer["largest"]:
+        (largest,) = pa.ipc.open_file(b64decode(answer["largest"])).get_batch(0).to_pylist()
+    return Brought(answer["rows"], largest)

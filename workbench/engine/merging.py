@@ -1,0 +1,61 @@
+"""The runs of a state that are to be merged: those of few rows by this process, all others by one job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.side_steps import SideStep, run_side_steps
+from workbench.engine.schedule import run_all
+from workbench.engine.state import EngineState
+from workbench.engine.storage.job_input import InputRows, TaskInput
+from workbench.engine.storage.merging import merged_here, merging_of
+from workbench.engine.storage.relation import Relation
+from workbench.engine.storage.segments import segments_of
+
+
+def with_merged_runs(runner: Runner, state: EngineState, threads: Executor) -> EngineState:
+    """A state in which all runs are merged that are due.
+
+    Args:
+        runner: runs a job where many rows are merged.
+        state: as a batch has grown it.
+        threads: merge few rows of several relations at a time.
+    """
+    of_trees = {name: tree.due for name, tree in state.trees.items()}
+    of_streams = {name: relation for name, relation in state.arrived.items() if relation.due}
+    due = {f"{name} {role}": relation for name, own in of_trees.items() for role, relation in own.items()}
+    due |= {f"{relation.folder.name} arrived": relation for relation in of_streams.values()}
+    if not due:
+        return state
+    here = [name for name, relation in due.items() if relation.is_merged_here]
+    merged = run_all(here, lambda name: merged_here(due[name]), threads)
+    merged |= _by_tasks(runner, {name: relation for name, relation in due.items() if name not in merged})
+    trees = {
+        name: tree.with_merged({role: merged[f"{name} {role}"] for role in of_trees[name]}) if of_trees[name] else tree
+        for name, tree in state.trees.items()
+    }
+    streams = {name: merged[f"{relation.folder.name} arrived"] for name, relation in of_streams.items()}
+    return replace(state, trees=trees, arrived={**state.arrived, **streams})
+
+
+def _by_tasks(runner: Runner, due: Mapping[str, Relation]) -> dict[str, Relation]:
+    """Relations whose runs that are due are merged by tasks."""
+    if not due:
+        return {}
+    steps = {
+        name: SideStep(
+            relation.folder.name,
+            merging_of(relation),
+            TaskInput(0, (InputRows(relation.merging),)),
+            relation.merge_tasks,
+        )
+        for name, relation in due.items()
+    }
+    answers = run_side_steps(runner, steps, "merge")
+    return {
+        name: relation.with_merged(tuple(segment for fields in answers[name] for segment in segments_of(fields)))
+        for name, relation in due.items()
+    }

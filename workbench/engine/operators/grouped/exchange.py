@@ -1,0 +1,105 @@
+"""The exchange: the fragments of a group come together in one task, by ranges of files.
+
+Each task groups its share of the change, and writes the fragments by the hash of their groups, one part for each task
+that reads them. The driver gets names alone, and Spark has nothing to plan: an exchange of its own is planned, and
+compiled, in each batch. One task reads all parts where the fragments are few, and where there is one group: it has a
+row also over no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.side_steps import SideStep, run_side_steps
+from workbench.engine.physical.plans import AggregatePlan
+from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.storage.indexes.key_index import key_hashes
+from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
+from workbench.engine.storage.layout import GROUPING_SET
+from workbench.engine.storage.relation import tasks_for
+from workbench.engine.storage.segments import (
+    Run,
+    SegmentFields,
+    SegmentWriter,
+    open_segment,
+    segment_fields,
+    segments_of,
+)
+
+_FRAGMENTS = "fragments"
+"""The role of the input that says where the fragments are."""
+
+
+@dataclass(frozen=True)
+class WriteFragments:
+    """The work of a task that groups its share of a change.
+
+    Attributes:
+        made: the fragments.
+        folder: where they are written.
+    """
+
+    made: StoredFragments
+    folder: str
+
+    def __call__(self, task: TaskInput) -> list[list[SegmentFields]]:
+        """The segments of each part."""
+        names = [GROUPING_SET, *self.made.plan.groups]
+        writers = [SegmentWriter(self.folder, task.limits) for _ in range(task.tasks)]
+        for fragments in self.made.of(task):
+            hashes, _ = key_hashes([fragments.column(name) for name in names], nulls=True)
+            part_of = hashes % np.uint64(task.tasks)
+            for part, writer in enumerate(writers):
+                writer.add(fragments.filter(pa.array(part_of == part)))
+        return [[*map(segment_fields, writer.close())] for writer in writers]
+
+
+@dataclass(frozen=True)
+class OverFragments:
+    """A step over the fragments of a part, for the task of its number.
+
+    Attributes:
+        step: over all fragments of some groups.
+        job_input: has those of each part as an input.
+    """
+
+    step: Callable[[ArrowBatches], ArrowBatches]
+    job_input: JobInput
+
+    def __call__(self, task: int) -> ArrowBatches:
+        """The rows that the step gives."""
+        run = self.job_input.read().inputs[task].change
+        return self.step(open_segment(segment.path) for segment in run)
+
+
+def exchanged(
+    runner: Runner, operator: OperatorInput, plan: AggregatePlan, made: StoredFragments, tasks: int
+) -> tuple[JobInput, int]:
+    """Write the fragments of a change by their groups: the input of the tasks that read them, and how many these are.
+
+    Args:
+        runner: runs the tasks.
+        operator: whose change it is.
+        plan: of its tree.
+        made: the fragments.
+        tasks: how many group the change.
+    """
+    told = TaskInput(operator.batch, tuple(InputRows(rows.change) for rows in operator.segments))
+    step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name))), told, tasks)
+    (answers,) = run_side_steps(runner, {plan.name: step}, _FRAGMENTS).values()
+    parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
+    every = tuple(chain.from_iterable(parts))
+    runner.passing |= {segment.file for segment in every}
+    if not made.plan.groups or tasks_for(sum(segment.rows for segment in every), runner.jobs) == 1:
+        parts = [every]
+    job_input = runner.job_input(plan, _FRAGMENTS)
+    job_input.set(operator.batch, [InputRows(part) for part in parts])
+    return job_input, len(parts)
