@@ -19,6 +19,7 @@ from oracle.harness import Case, Feed, Oracle
 from oracle.test_corrections import corrected
 from pyspark.sql import SparkSession
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import ConstraintWarning
 from workbench.explain.kept_state import memory_text
 
@@ -45,6 +46,10 @@ JOINS = {
     "without promise": "SELECT v, count(*) n FROM f GROUP BY v",
     "other columns": "SELECT f.id, p.model FROM f JOIN p ON f.v = p.year",
 }
+
+
+LATE_JOINS = ("inner", "left", "unread", "exists", "not exists", "groups", "partly", "pairs", "without promise")
+"""Those that are asked where parents may be late."""
 
 
 def parents(seed: int) -> list[list[object]]:
@@ -176,6 +181,68 @@ def test_batches_without_rows(spark: SparkSession, tmp_path: Path) -> None:
         check(spark, tmp_path / "children", fed, dict(list(JOINS.items())[:6]), 3)
         fed = feeds(p, f)
         check(spark, tmp_path / "parents", {**fed, "p": replace(fed["p"], history=len(p))}, JOINS, 4)
+
+
+LATE = 2 * CHILDREN
+"""How many further children may come before a parent."""
+
+
+def late_feeds(p: list[list[object]], f: list[list[object]]) -> dict[str, Feed]:
+    fed = feeds(p, f)
+    references = {"tail, year": f"p(tail, year) within {LATE} rows"}
+    return {**fed, "f": replace(fed["f"], constraints={"references": references})}
+
+
+def late_children(seed: int) -> list[list[object]]:
+    """Children of which some come a batch or two before their parents."""
+    chosen, rows = random.Random(seed), children(seed)
+    for at, row in enumerate(rows):
+        ahead = at // CHILDREN + chosen.choice([0, 0, 1, 2])
+        # Parents of the last batches would come after the last children.
+        if row[1] is not None and row[2] is not None and ahead < BATCHES and chosen.random() < 0.5:
+            parent = ahead * PARENTS + chosen.randrange(PARENTS)
+            row[1:3] = f"N{parent // 2}", parent % 2
+    return rows
+
+
+def overdue(p: list[list[object]], f: list[list[object]]) -> None:
+    """A parent comes three batches after its child: a row too late."""
+    f[CHILDREN + 3][1:3] = p[4 * PARENTS + 3][:2]
+
+
+def never(p: list[list[object]], f: list[list[object]]) -> None:
+    f[2 * CHILDREN - 1][1:3] = ["nowhere", 1]
+
+
+LATE_BREACHES: list[tuple[Callable[[list[list[object]], list[list[object]]], None], str]] = [
+    (kept, ""),
+    (overdue, f"row 28 of f has tail 'N17' and year 1, and p has no such row, {LATE} rows later (batch 3)"),
+    (never, f"row 48 of f has tail 'nowhere' and year 1, and p has no such row, {LATE} rows later (batch 3)"),
+    (two_parents, "row 27 of p is another one with tail 'N0' and year 1 (batch 3)"),
+]
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize(("breach", "how"), LATE_BREACHES, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_partner_that_comes_late(
+    tmp_path: Path, breach: Callable[[list[list[object]], list[list[object]]], None], how: str, seed: int
+) -> None:
+    """It is waited for as long as the constraint says; what comes later is found again once that is broken."""
+    p, f = parents(seed), late_children(seed)
+    breach(p, f)
+    with told(how):
+        check(InProcess(), tmp_path, late_feeds(p, f), {n: JOINS[n] for n in LATE_JOINS}, seed)
+
+
+def test_rows_wait_for_a_late_partner_and_no_longer() -> None:
+    with Oracle(InProcess(), late_feeds(parents(1), late_children(1))) as oracle:
+        session = oracle.session
+        oracle.register({"inner": Case(JOINS["inner"])})
+        assert "f (tail, year) references p (tail, year) within 48 rows" in {s.bound for s in session.memory("inner")}
+        oracle.run(4)
+        source = next(node.id for node in session.network.nodes if node.kind == "source" and node.sql.endswith(" f"))
+        assert LATE <= session.kept(source)[0] <= 2 * LATE
+        oracle.check_changes()
 
 
 ORDERED = {

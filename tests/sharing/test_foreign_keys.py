@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from workbench.catalog.catalog import Catalog
@@ -23,8 +25,8 @@ SCHEMA = Schema(
 KEYS = {"f": (ForeignKey("f", ("tail",), "p", ("tail",)),), "p": (ForeignKey("p", ("model",), "m", ("model",)),)}
 
 
-def planned(sql: str, dialect: str = "spark") -> Planned:
-    planner, query = Planner(Options(), Catalog(), constraints=KEYS), bind(sql, dialect, SCHEMA).query
+def planned(sql: str, dialect: str = "spark", constraints: Mapping[str, tuple[ForeignKey, ...]] = KEYS) -> Planned:
+    planner, query = Planner(Options(), Catalog(), constraints=constraints), bind(sql, dialect, SCHEMA).query
     assert query is not None
     made = planner.register(Network(), "q", query)
     assert planner.catalog.network() == made.network
@@ -33,6 +35,9 @@ def planned(sql: str, dialect: str = "spark") -> Planned:
 
 def kinds(sql: str, dialect: str = "spark") -> str:
     return " ".join(sorted(node.kind for node in planned(sql, dialect).network.nodes.values() if node.kind != "source"))
+
+
+LATE = {"f": (ForeignKey("f", ("tail",), "p", ("tail",), late=5),)}
 
 
 DROPPED = [
@@ -90,3 +95,10 @@ def test_an_outer_join_needs_no_antijoin(sql: str, expected: str) -> None:
 def test_other_joins_stay(sql: str) -> None:
     assert not planned(sql).explanation.notes or "references" not in str(planned(sql).explanation.notes)
     assert "join" in kinds(sql)
+
+
+@pytest.mark.parametrize("sql", DROPPED)
+def test_a_join_whose_target_may_be_late_stays(sql: str) -> None:
+    """It says which rows have found theirs."""
+    kinds_of = [node.kind for node in planned(sql, constraints=LATE).network.nodes.values()]
+    assert {"join", "semijoin", "antijoin"} & {*kinds_of}

@@ -193,13 +193,14 @@ class _States:
         found = self._required[root]
         return bool(found) and all(any(i.low != LEAST for i in times.values()) for _, times in found)
 
-    def _orders(self, root: NodeId) -> Iterator[ArrivalOrder]:
-        """The orders of arrival by which joins do not find the rows of a root again."""
+    def _orders(self, root: NodeId) -> Iterator[ArrivalOrder | ForeignKey]:
+        """The orders of arrival, and keys, by which joins do not find the rows of a root again."""
         for id_ in self.network.trees[root]:
             for reader in map(self.network.nodes.__getitem__, self.network.children[id_]):
                 if isinstance(reader, Join):
-                    own = (side for side in SIDES if reader.parents[side] == id_)
-                    yield from filter(None, (self._looked_up.order(reader, side) for side in own))
+                    for side in (side for side in SIDES if reader.parents[side] == id_):
+                        found = self._looked_up.foreign_key(reader, side), self._looked_up.order(reader, side)
+                        yield from filter(None, found[:1] if found[0] else found)
 
     def _growth(self, root: NodeId) -> tuple[frozenset[str], str]:
         """The streams that make a root grow for ever; and by what it is bounded where there is none."""

@@ -21,6 +21,7 @@ from workbench.errors import StreamError
 from workbench.network.network import check_number, checked_query
 from workbench.session.state import State
 from workbench.sql.algebra.column_names import display_name
+from workbench.sql.checks import Check
 from workbench.sql.constraints import ArrivalOrder, Constraint, ForeignKey, largest_key
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector, as_number
@@ -62,16 +63,17 @@ def broken_keys(engine: Engine, state: State, before: State | None = None) -> di
         before: before these rows arrived, if some did.
     """
     found: dict[Constraint, str] = {}
-    looked_at = set[ForeignKey]()
+    looked_at = set[Check]()
     keys = any(isinstance(c, ForeignKey) for declared in state.constraints.values() for c in declared)
     for name, plan in state.network.queries.items() if keys else ():
         query, suspended = checked_query(name), state.suspended
         if query == name or name in suspended:
             continue
-        key = state.checks_of(state.queries[query])[check_number(name) - 1].key
-        if key is None or key in looked_at:
+        check = state.checks_of(state.queries[query])[check_number(name) - 1]
+        key = check.key
+        if key is None or key in found or check in looked_at:
             continue
-        looked_at.add(key)
+        looked_at.add(check)
         tree, limits = engine.state.by_root[plan.read.root], engine.runner.limits
         rows = fetch_first(Answers(plan, tree, state.batch, engine.state.clock, limits), 0, 1)
         if rows.num_rows:
@@ -125,14 +127,16 @@ def _how(key: ForeignKey, values: list[pa.Scalar], partners: int, state: State, 
     refers = partners == 0
     name, columns = (key.stream, key.columns) if refers else (key.target, key.key)
     stream = state.streams[name]
-    start = 0 if before is None else before.streams[name].position
+    # A row that refers came before it was overdue.
+    start = 0 if before is None or (refers and key.late) else before.streams[name].position
     what = " and ".join(f"{display_name(c)} {v.as_py()!r:.60}" for c, v in zip(columns, values, strict=True))
     row = _row(stream, columns, values, start, last=not refers)
     when = f" (batch {state.batch})" if before is not None else ""
     if row is None:
         return f"the row of {key.target} with {what} was taken back, and {key.stream} refers to it{when}"
     if refers:
-        return f"row {row:,} of {name} has {what}, and {key.target} has no such row{when}"
+        late = f", {key.late} rows later" if key.late else ""
+        return f"row {row:,} of {name} has {what}, and {key.target} has no such row{late}{when}"
     return f"row {row:,} of {name} is another one with {what}{when}"
 
 

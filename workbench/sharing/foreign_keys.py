@@ -6,8 +6,9 @@ A foreign key says that each row finds exactly one row of the target, or has a N
     L SEMIJOIN π(L ⋈ T)  =  σ[fk IS NOT NULL] L        EXISTS, IN
     π(L ⋈ T)             =  π(σ[fk IS NOT NULL] L)     where nothing else is read of T: the join preserves cardinality
 
-The rules look at the joins that the binder makes of a text (``binder/joins/trees``), whatever it was. What a query
-means stays as it was bound: only the plan relies on the constraint, and ``checks_of`` has the check of it.
+The rules look at the joins that the binder makes of a text (``binder/joins/trees``), whatever it was. Where the row of
+the target may come late, the join says whether it has come, and stays. What a query means stays as it was bound: only
+the plan relies on the constraint, and ``checks_of`` has the check of it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def simplified_by_keys(query: LogicalQuery, constraints: Collection[Constraint],
         constraints: those that hold.
         record: gets a note of each join that is made simpler.
     """
-    keys = foreign_keys(constraints, streams_of(query))
+    keys = tuple(key for key in foreign_keys(constraints, streams_of(query)) if not key.late)
     return as_query(rebuilt(query, _Simplifier(keys, record).part)) if keys else query
 
 

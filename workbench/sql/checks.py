@@ -70,6 +70,7 @@ from workbench.sql.predicates.cnf import (
 )
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.read_outputs import read_blocks
+from workbench.sql.windows.stream_time import ROW, now_of, row_number_key
 
 GROUP_ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
@@ -109,30 +110,48 @@ def checks_of(query: LogicalQuery, constraints: Iterable[Constraint] = ()) -> tu
         if check.needed or check not in found:
             found[check] = check
     streams = {part.stream: part for part in parts_of(query) if isinstance(part, StreamInput)}
-    return (*found.values(), *(_of_key(key, streams) for key in foreign_keys(constraints, streams)))
+    return (*found.values(), *(check for key in foreign_keys(constraints, streams) for check in _of_key(key, streams)))
 
 
-def _of_key(key: ForeignKey, streams: Mapping[str, StreamInput]) -> Check:
-    """The check that each value of a foreign key has exactly one row of the target, and no key of it has several."""
-    sides = ((key.stream, key.columns, Constant(None, INTEGER)), (key.target, key.key, Constant(1, INTEGER)))
+def _of_key(key: ForeignKey, streams: Mapping[str, StreamInput]) -> Iterator[Check]:
+    """The checks that each value of a foreign key has exactly one row of the target, and no key of it has several.
+
+    Where that row may be late, a value is without one for too long when its first row is too many rows ago.
+    """
+    none = Constant(None, INTEGER)
+    sides = ((key.stream, key.columns, none, ROW if key.late else none),
+             (key.target, key.key, Constant(1, INTEGER), none))  # fmt: skip
     names = [f"k{at}" for at in range(1, len(key.key) + 1)]
     branches = []
-    for stream, columns, counted in sides:
+    for stream, columns, counted, place in sides:
         item = streams[stream]
         values = [Column(name, dict(item.columns)[name]) for name in columns]
         there = pred_set(or_pred([Literal(value, Operator.IS_NOT_NULL)]) for value in values)
-        outputs = (*(Output(name, value) for name, value in zip(names, values, strict=True)), Output("row", counted))
-        branches.append(Block((item,), there, outputs))
-    types = tuple(output.type for output in branches[0].outputs)
-    both = SetQuery("union", True, tuple(branches), (*names, "row"), types)
-    groups = tuple(Column(name, type_) for name, type_ in zip(names, types[:-1], strict=True))
+        numbered = (Output("number", place),) * (key.late > 0)
+        own = (Output(name, value) for name, value in zip(names, values, strict=True))
+        branches.append(Block((item,), there, (*own, Output("row", counted), *numbered)))
+    both = SetQuery("union", True, tuple(branches), tuple(o.name for o in branches[0].outputs),
+                    tuple(o.type for o in branches[0].outputs))  # fmt: skip
+    groups = tuple(Column(name, output.type) for name, output in zip(names, branches[0].outputs, strict=False))
     rows = AggregateCall("count", (Column("row", INTEGER),), INTEGER)
-    found = Column(column_name(rows), INTEGER)
-    having = normal_form(call("<>", found, Constant(1, INTEGER)))
+    first = AggregateCall("min", (Column("number", INTEGER),), INTEGER)
+    found, earliest = (Column(column_name(statistic), INTEGER) for statistic in (rows, first))
     keys = (Output(name, Column(column_name(group), group.type)) for name, group in zip(names, groups, strict=True))
-    query = Block((both,), TRUE, (*keys, Output("rows", found)), grouping=Grouping(groups, (rows,)), having=having)
-    hint = "register it again, and it is planned without the constraint"
-    return Check(query, f"it does not hold that {key}", hint, key=key)
+    outputs, one = (*keys, Output("rows", found)), Constant(1, INTEGER)
+
+    def check(operator: str, since: PredSet = TRUE) -> Check:
+        grouping = Grouping(groups, (rows, first) if since else (rows,))
+        having = normal_form(call(operator, found, one))
+        query = Block((both,), TRUE, outputs, grouping=grouping, having=having, having_window=since)
+        hint = "register it again, and it is planned without the constraint"
+        return Check(query, f"it does not hold that {key}", hint, key=key)
+
+    if not key.late:
+        yield check("<>")
+        return
+    due = call("-", now_of([row_number_key(key.stream)], INTEGER), Constant(key.late, INTEGER))
+    yield check("<", normal_form(call("<=", earliest, due)))
+    yield check(">")
 
 
 def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:

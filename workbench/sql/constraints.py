@@ -1,8 +1,8 @@
 """Constraints of streams: what an analyst declares of their rows, and plans rely on while no row breaks it (T11.1.1).
 
 They are those of S. Babu, U. Srivastava, J. Widom, *Exploiting k-Constraints to Reduce Memory Overhead in Continuous
-Queries over Data Streams*, TODS 2004: referential integrity, with k = 0 batches, and ordered arrival, in which k is a
-distance of values, as in a lateness.
+Queries over Data Streams*, TODS 2004: referential integrity, in which k counts rows of the stream that refers, and
+ordered arrival, in which k is a distance of values, as in a lateness.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ class ForeignKey:
     """A referential integrity constraint of a many-one join.
 
     After every batch there is exactly one row of the target for each value of the columns, and at most one for each
-    value of the key. A row with a NULL in the columns refers to none.
+    value of the key. A row with a NULL in the columns refers to none. With ``late`` rows the row of the target may come
+    after the row that refers to it, at the latest in the batch in which ``late`` further rows of the stream have come.
 
     Attributes:
         stream, columns: which rows refer, by the stored names of these columns.
         target, key: the stream or table that they refer to, and its columns, in the same order.
+        late: how many rows of the stream may come before the row of the target.
 
     Example:
         >>> str(ForeignKey("flights", ("tailnum",), "planes", ("tailnum",)))
@@ -33,6 +35,7 @@ class ForeignKey:
     columns: tuple[str, ...]
     target: str
     key: tuple[str, ...]
+    late: int = 0
 
     @property
     def declared(self) -> bool:
@@ -40,7 +43,8 @@ class ForeignKey:
         return True
 
     def __str__(self) -> str:
-        return f"{_named(self.stream, self.columns)} references {_named(self.target, self.key)}"
+        within = f" within {self.late} row{'s' * (self.late > 1)}" if self.late else ""
+        return f"{_named(self.stream, self.columns)} references {_named(self.target, self.key)}{within}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def largest_key(stream: str, column: str) -> str:
 
 
 def foreign_keys(constraints: Iterable[Constraint], streams: Iterable[str]) -> tuple[ForeignKey, ...]:
-    """The foreign keys between some streams."""
+    """The foreign keys between some streams, also those whose target may come late."""
     known = {*streams}
     return tuple(c for c in constraints if isinstance(c, ForeignKey) and {c.stream, c.target} <= known)
 

@@ -15,7 +15,7 @@ from workbench.sql.constraints import ArrivalOrder, Constraint, ForeignKey
 from workbench.sql.windows.stream_time import is_time
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 
-_TARGET = re.compile(r"\s*([^.()]+?)\s*(?:\.\s*([^.()]+?)|\(([^()]+)\))?\s*")
+_TARGET = re.compile(r"\s*([^.()]+?)\s*(?:\.\s*([^.()]+?)|\(([^()]+)\))?(?:\s+within\s+(\d+)\s+rows?)?\s*", re.I)
 StreamColumns = Mapping[str, tuple[tuple[str, DataType], ...]]
 """The stored columns of streams by their names."""
 
@@ -46,7 +46,8 @@ def constraints_of(
     Args:
         stream: its name.
         references: for columns what they refer to: ``{"tailnum": "planes.tailnum", "a, b": "other(x, y)"}``; or texts,
-            ``"tailnum=planes.tailnum"``. Without columns those of the same names are meant.
+            ``"tailnum=planes.tailnum"``. Without columns those of the same names are meant. ``"planes.tailnum within
+            100 rows"``: the row that is meant may come later, before 100 further rows of the stream.
         ordered: the columns that are ordered, each with how much a value may be less than one before it:
             ``{"ts": "1 hour"}``; or texts, ``"ts"`` or ``"ts=1 hour"``.
         columns: those of all streams.
@@ -107,12 +108,13 @@ def _pairs(what: str, given: object) -> Iterator[tuple[str, object]]:
 def _foreign_key(stream: str, own: str, target: object, columns: StreamColumns) -> ForeignKey:
     match = _TARGET.fullmatch(target) if isinstance(target, str) else None
     if match is None:
-        hint = "'planes.tailnum', or of several columns 'planes(tailnum, year)'"
+        hint = "'planes.tailnum', or of several columns 'planes(tailnum, year)'; late: 'planes.tailnum within 100 rows'"
         raise StreamError(f"{stream}: {own} references {target!r:.60}", hint=hint)
     known = {name.lower(): name for name in columns}
-    name, *keys = match.groups()
+    name, *keys, late = match.groups()
     if name.lower() not in known:
         hint = nearest(name, columns) or "add the stream or table that is referred to first"
+        hint = "what may be late is late by rows: 'planes.tailnum within 100 rows'" if " within " in name else hint
         raise StreamError(f"{stream}: {own} references {name}, and there is no stream {name}", hint=hint)
     name = known[name.lower()]
     refers = _named(stream, own, dict(columns[stream]))
@@ -125,7 +127,7 @@ def _foreign_key(stream: str, own: str, target: object, columns: StreamColumns) 
             message = f"{stream}.{display_name(one)} is {types[0]}, and {name}.{display_name(other)} is {types[1]}"
             hint = "what is compared as equal has one type, and is no DOUBLE; columns=… declares types"
             raise StreamError(message, hint=hint)
-    return ForeignKey(stream, refers, name, key)
+    return ForeignKey(stream, refers, name, key, int(late or 0))
 
 
 def _order(stream: str, column: str, within: object, columns: Mapping[str, DataType]) -> ArrivalOrder:

@@ -16,11 +16,13 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.constraints import ArrivalOrder, Constraint, ForeignKey, largest_key
 from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import Interval
+from workbench.sql.windows.stream_time import row_number_key
 
 TIMED = (("id", INTEGER), ("k", INTEGER), ("t", INTEGER), ("d", DATE))
 SCHEMA = Schema({"a": TIMED, "b": TIMED, "p": (("k", INTEGER), ("k2", STRING), ("model", STRING))})
 NOW = {
     largest_key("a", "t"): 100, largest_key("b", "t"): 90, largest_key("b", "d"): dt.date(1970, 1, 11),
+    row_number_key("a"): 200,
 }  # fmt: skip
 
 
@@ -41,6 +43,7 @@ def limits(sql: str, *constraints: Constraint) -> dict[str, object]:
 
 
 KEY = ForeignKey("a", ("k",), "p", ("k",))
+LATE = ForeignKey("a", ("k",), "p", ("k",), late=30)
 ORDERS = ArrivalOrder("a", "t", 5), ArrivalOrder("b", "t", 2)
 
 
@@ -63,6 +66,14 @@ def test_orders_of_arrival(on: str, expected: dict[str, object]) -> None:
 def test_days() -> None:
     found = limits("select a.id, b.id j from a join b on a.d = b.d", ArrivalOrder("b", "d", 3))
     assert found == {"a": {"d": 7}, "b": {}}
+
+
+def test_rows_wait_for_a_partner_that_may_be_late() -> None:
+    read = "select a.id, p.model from a join p on a.k = p.k"
+    assert limits(read, LATE) == {"a": {"_row": 171}, "p": {}}
+    assert limits("select a.id, p.model from a join p on a.t = p.k", LATE) == {"a": {}, "p": {}}
+    joined = "select a.id, p.model from a join b on a.id = b.id join p on a.k = p.k"
+    assert {"_row": 171} not in limits(joined, LATE).values()  # the numbers of rows are those of one stream
 
 
 def test_foreign_keys() -> None:

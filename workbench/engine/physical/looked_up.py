@@ -3,7 +3,8 @@
 What is here holds of the rows that an operator *stores*, and not of those that it reads when they come, nor of those
 from which it is hydrated. Rows that are not looked up are freed (``retention``).
 
-- A row that refers to its partner by a foreign key has found it by the end of its batch, and no later row is another.
+- A row that refers to its partner by a foreign key has found it by the end of its batch, and no later row is another;
+  where that may come *k* rows late, the row is looked up until *k* further rows of its stream have come.
 - What arrives in order, such as ``r.ts``, never again is less than its greatest value, less what is allowed. So a row
   that would have to be joined with an earlier one is never found again: ``l.ts >= r.ts - 1 hour`` bounds ``l.ts``.
 - An aggregate adds changes to its state, and UNION ALL passes them on. Neither looks at a row twice.
@@ -25,7 +26,7 @@ from workbench.sql.algebra.expressions import Column, Expression, column_name
 from workbench.sql.algebra.types import Kind
 from workbench.sql.constraints import ArrivalOrder, ForeignKey, largest_key
 from workbench.sql.windows.bounds import Interval
-from workbench.sql.windows.stream_time import EventTimeVector, as_number, is_session
+from workbench.sql.windows.stream_time import ROW, EventTimeVector, as_number, is_session, row_number_key
 
 _COUNTED = (Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP)
 """The kinds of values whose steps are the whole numbers that times are compared by."""
@@ -59,15 +60,21 @@ class LookedUp:
             return {}
         match node:
             case Join():
-                return None if self.foreign_key(node, at) is not None else dict(self._ordered(node, at))
+                key = self.foreign_key(node, at)
+                return dict(self._ordered(node, at)) if key is None else self._waiting(key)
             case Aggregate() if root in self._constrained and self.incremental and self._adds(node):
                 return None
             case SetOperation(operator=SetOperator.UNION_ALL) if root in self._constrained:
                 return None
         return {}
 
+    def _waiting(self, key: ForeignKey) -> Mapping[Expression, Interval] | None:
+        """Which rows that refer by a key may still be without a partner."""
+        rows = as_number(self.now.get(row_number_key(key.stream))) or 0
+        return {ROW: Interval(rows - key.late + 1)} if key.late else None
+
     def foreign_key(self, join: Join, side: int) -> ForeignKey | None:
-        """The foreign key by which all rows of a side have found their partner when they come."""
+        """The foreign key by which rows of a side have found their partner when they come, or soon after."""
         other = self.network.nodes[self.network.roots[join.parents[1 - side]]]
         if not isinstance(other, Source) or not other.append_only:
             return None
@@ -79,8 +86,9 @@ class LookedUp:
         for source in self._sources:
             for constraint in source.constraints:
                 if isinstance(constraint, ForeignKey) and constraint.target == other.stream:
-                    own = [found.get(name) for name in constraint.key]
-                    if self._refer(self.network.roots[join.parents[side]], own, source, constraint):
+                    own, root = [found.get(name) for name in constraint.key], self.network.roots[join.parents[side]]
+                    # The numbers of rows are known where these are stored as they came.
+                    if self._refer(root, own, source, constraint) and (not constraint.late or root == source.id):
                         return constraint
         return None
 

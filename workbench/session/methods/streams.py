@@ -24,6 +24,7 @@ from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.session.widening import WiderColumn, widen_column
 from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.constraints import ForeignKey
 from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.declared_constraints import constraints_of
@@ -130,7 +131,8 @@ class SessionStreams:
                 brought none of its rows. Queries that read it are computed anew, and keep their names and sinks.
             references: a foreign key for columns: ``{"tailnum": "planes.tailnum"}``, of several columns ``{"a, b":
                 "other(x, y)"}``. After each batch there is exactly one such row of the other stream or table for each
-                row that has no NULL there. Plans rely on it, and it is verified as rows arrive: what breaks it is told
+                row that has no NULL there; with ``"planes.tailnum within 100 rows"`` it may come later, before 100
+                further rows have come here. Plans rely on it, and it is verified as rows arrive: what breaks it is told
                 by a ``ConstraintWarning`` and in ``constraints``, and plans do without it from then on.
             ordered: columns that arrive in order, each with how much a value may be less than one that came earlier:
                 ``{"ts": "1 hour"}``; ``"ts"`` where none may be less. Relied on and verified in the same way.
@@ -437,7 +439,12 @@ def _constrained(state: State, stream: Stream, references: object, ordered: obje
     """The stream with the constraints that are declared of it, and that of its lateness."""
     columns = {name: other.stored_columns for name, other in state.streams.items()}
     columns[stream.name] = stream.stored_columns
-    return replace(stream, constraints=constraints_of(stream.name, references, ordered, columns, stream.lateness))
+    found = constraints_of(stream.name, references, ordered, columns, stream.lateness)
+    late = [c.constraint for c in found if isinstance(c.constraint, ForeignKey) and c.constraint.late]
+    if late and not stream.append_only:
+        message = f"{late[0]}: {stream.name} takes rows back, and its rows are not counted"
+        raise StreamError(message, hint="leave 'within … rows' out where the other row comes in the same batch")
+    return replace(stream, constraints=found)
 
 
 def _corrections(
