@@ -78,7 +78,8 @@ def retention_bounds(
         earlier: the event times ``Limits.batches_of_changes`` batches ago.
     """
     required, stored = required_times(network, looked_up, earlier)
-    return Bounds(_by_tree(network, plans, required), _by_tree(network, plans, stored))
+    bounds = _by_tree(network, plans, required)
+    return Bounds(bounds, bounds if stored == required else _by_tree(network, plans, stored))
 
 
 def _by_tree(
@@ -109,8 +110,10 @@ def required_times(
         Those that are read in any case, and those of them that are read again by operators which run.
     """
     required: RequiredTimes = {root: [] for root in network.trees}
+    windows = {plan.window for plan in network.queries.values()}
+    open_ = {window: intervals_from_now_on(window, earlier) for window in windows}
     for plan in network.queries.values():
-        required[plan.read.root].append((plan.nodes, intervals_from_now_on(plan.window, earlier)))
+        required[plan.read.root].append((plan.nodes, open_[plan.window]))
     for root in filter(lambda root: is_bounded(network.nodes[root]), network.trees):
         required[root].append(((root,), {}))
     stored = {root: [*reads] for root, reads in required.items()}
